@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The whole build of Crest, in one file and without recursion. Sources are found by wildcard, so a
+# new file needs no line here; objects go below build/<variant>/, one variant for each combination
+# of compiler, SAN and DEBUG, so that switching back and forth never mixes objects.
+#
+#   make help                          what there is
+#   make CC=clang                      another compiler             -> build/release-clang
+#   make SAN=address,undefined check   with sanitizers              -> build/asan
+#   make DEBUG=1                       unoptimised                  -> build/debug
+#
+# Nothing here asks pkg-config or the compiler anything while this file is being read: on a fresh
+# machine `make check` starts before either is installed, and installs them first.
+
+VERSION   := 0.1.0
+SOVERSION := 0
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules
+
+# ---- settings a caller may change -----------------------------------------------------------------
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+ifeq ($(origin CXX),default)
+CXX := $(if $(findstring clang,$(CC)),$(subst clang,clang++,$(CC)),$(subst gcc,g++,$(CC)))
+endif
+ifeq ($(origin AR),default)
+AR := ar
+endif
+
+PREFIX  ?= /usr/local
+LIBDIR  ?= $(PREFIX)/lib
+DESTDIR ?=
+SAN     ?=
+DEBUG   ?=
+WERROR  ?=
+CFLAGS   ?= $(OPTIMISE)
+CXXFLAGS ?= $(OPTIMISE)
+
+OPTIMISE := $(if $(DEBUG),-O0 -g3,$(if $(SAN),-O1 -g,-O2 -g))
+
+CK_LIBS        ?= -lck
+CURL_LIBS      ?= -lcurl
+ZLIB_LIBS      ?= -lz
+LMDB_LIBS      ?= -llmdb
+CMOCKA_LIBS    ?= -lcmocka
+BENCHMARK_LIBS ?= -lbenchmark
+
+# ---- the variant ----------------------------------------------------------------------------------
+
+comma := ,
+empty :=
+space := $(empty) $(empty)
+
+san_name  := $(if $(SAN),$(if $(findstring thread,$(SAN)),tsan,$(if $(findstring address,$(SAN)),asan,$(subst $(comma),-,$(SAN)))))
+base_name := $(or $(subst $(space),-,$(strip $(san_name) $(if $(DEBUG),debug))),release)
+cc_name   := $(notdir $(firstword $(CC)))
+VARIANT   := $(base_name)$(if $(filter-out gcc cc,$(cc_name)),-$(cc_name))
+B         := build/$(VARIANT)
+OBJ       := $(B)/obj
+LIB       := $(B)/lib
+
+# ---- flags ----------------------------------------------------------------------------------------
+
+warnings   := -Wall -Wextra -Wshadow $(if $(WERROR),-Werror)
+warnings_c := $(warnings) -Wstrict-prototypes -Wmissing-prototypes
+san_flags  := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+
+ALL_CFLAGS   = -std=gnu11 $(warnings_c) $(san_flags) $(CFLAGS)
+ALL_CXXFLAGS = -std=gnu++17 $(warnings) $(san_flags) $(CXXFLAGS)
+ALL_LDFLAGS  = $(san_flags) $(LDFLAGS)
+make_deps    = -MMD -MP -MF $(@:.o=.d)
+
+# One set of position-independent objects serves both the archive and the shared library. On x86-64
+# and arm64 that costs nothing measurable, a static archive has to go into PIEs anyway, and it keeps
+# the two from ever differing. The linker relaxes the initial-exec accesses when it can.
+lib_flags := -fPIC -fvisibility=hidden -ftls-model=initial-exec -DCREST_BUILDING \
+             -DCREST_BUILD_VERSION='"$(VERSION)"'
+
+# Who may see what is DESIGN's direction of dependencies: base sees nothing of src, reporters see
+# public headers only.
+inc_base      := -Iinclude -Isrc/base
+inc_src       := -Iinclude -Isrc/base -Isrc
+inc_reporters := -Iinclude -Ireporters
+inc_public    := -Iinclude
+inc_tests     := -Iinclude -Isrc -Isrc/base -Ireporters -Itests
+
+# A library whose threads run its destructors must not be unmapped by dlclose: nodelete. Clang keeps
+# the sanitizer runtime in the program, so there the library's references to it stay open.
+no_undefined := -Wl,-z,defs
+so_flags := -shared -Wl,-z,relro,-z,now,-z,nodelete,--as-needed \
+            $(if $(and $(SAN),$(findstring clang,$(CC))),,$(no_undefined))
+
+# ---- what there is to build -----------------------------------------------------------------------
+
+HEADERS       := $(wildcard include/crest/*.h)
+base_src      := $(wildcard src/base/*.c)
+core_src      := $(wildcard src/*.c src/system/*.c)
+reporters_src := $(wildcard reporters/*.c)
+examples_src  := $(wildcard examples/*.c)
+node_src      := $(wildcard examples/node/*.c)
+unit_src      := $(wildcard tests/unit/test_*.c tests/unit/test_*.cc)
+conc_src      := $(wildcard tests/concurrency/test_*.c)
+integ_src     := $(wildcard tests/integration/*.c)
+bench_src     := $(wildcard bench/*.cc bench/*.c)
+
+objects = $(patsubst %,$(OBJ)/%.o,$(basename $(1)))
+
+base_obj      := $(call objects,$(base_src))
+core_obj      := $(call objects,$(core_src))
+reporters_obj := $(call objects,$(reporters_src))
+lib_obj       := $(base_obj) $(core_obj) $(reporters_obj)
+node_obj      := $(call objects,$(node_src))
+bench_obj     := $(call objects,$(bench_src))
+public_obj    := $(call objects,$(examples_src)) $(node_obj)
+test_obj      := $(call objects,$(unit_src) $(conc_src) $(integ_src))
+all_obj       := $(lib_obj) $(public_obj) $(test_obj) $(bench_obj)
+
+programs = $(patsubst %,$(B)/%,$(basename $(1)))
+
+EXAMPLES   := $(call programs,$(examples_src))
+NODE       := $(if $(node_src),$(B)/examples/node/node)
+UNIT_TESTS := $(call programs,$(unit_src))
+CONC_TESTS := $(call programs,$(conc_src))
+INTEG_BINS := $(call programs,$(integ_src))
+BENCH      := $(if $(bench_src),$(B)/bench/bench)
+
+# libraries whose sources are there; the names are fixed, the list is what `all` builds
+crest_so     := $(LIB)/libcrest.so
+reporters_so := $(LIB)/libcrest-reporters.so
+crest_a      := $(LIB)/libcrest.a
+reporters_a  := $(LIB)/libcrest-reporters.a
+LIBRARIES    := $(if $(core_src)$(base_src),$(crest_a) $(crest_so)) \
+                $(if $(reporters_src),$(reporters_a) $(reporters_so))
+
+# What a program built in this tree links with: both archives, so that it runs without
+# LD_LIBRARY_PATH. Reporters register themselves from a constructor nobody calls by name, so the
+# archive member that holds it is asked for by name, as crest-reporters.pc does.
+keep_reporters := -Wl,--undefined=crest_reporters_linked
+link_archive  = $(if $(reporters_src),$(keep_reporters) $(reporters_a)) \
+                $(if $(core_src)$(base_src),$(crest_a)) \
+                $(if $(reporters_src),$(CURL_LIBS) $(ZLIB_LIBS)) $(CK_LIBS) -lpthread
+need_archive := $(filter %.a,$(LIBRARIES))
+
+# ---- targets --------------------------------------------------------------------------------------
+
+.PHONY: all
+all: $(LIBRARIES) ## the libraries, static and shared (the default; installs and downloads nothing)
+
+.PHONY: examples
+examples: $(EXAMPLES) $(NODE) ## the example programs and the example node
+
+.PHONY: tests
+tests: $(UNIT_TESTS) $(CONC_TESTS) $(INTEG_BINS) ## the test programs, without running them
+
+.PHONY: check
+check: deps all tests examples ## every test; narrow with T=words in a name, SUITES="unit examples"
+	@CC='$(CC)' CXX='$(CXX)' SAN='$(SAN)' CREST_BUILD='$(B)' MAKE='$(MAKE)' VERSION='$(VERSION)' \
+	    scripts/run-tests $(if $(SUITES),--suites '$(SUITES)') $(if $(T),--match '$(T)')
+
+.PHONY: demo
+demo: deps all examples $(if $(filter embedded,$(CREST_DEMO)),,servers) ## the node, a Pushgateway and Prometheus, live; CREST_DEMO=embedded needs no server
+	@CREST_BUILD='$(B)' examples/node/demo
+
+.PHONY: bench
+bench: deps $(BENCH) ## the ratios of the hot path; BENCH_ARGS= goes to Google Benchmark
+	@$(BENCH) $(BENCH_ARGS)
+
+.PHONY: deps
+deps: ## the packages that building, testing and the demo need; DEPS=no leaves the system alone
+	@$(if $(filter no,$(DEPS)),:,scripts/deps.sh)
+
+.PHONY: servers
+servers: $(if $(filter no,$(DEPS)),,| deps) ## Prometheus and the Pushgateway, unpacked below build/servers
+	@scripts/fetch-servers.sh
+
+.PHONY: symbols-update
+symbols-update: all ## rewrites tests/checks/*.symbols from the libraries as they are
+	@CREST_BUILD='$(B)' tests/checks/check_symbols.py --update
+
+.PHONY: format
+format: ## clang-format over every C and C++ file
+	clang-format -i $(wildcard $(HEADERS) src/*.[ch] src/*/*.[ch] reporters/*.[ch] examples/*.c \
+	    examples/node/*.[ch] tests/*/*.[ch] tests/*/*.cc bench/*.[ch] bench/*.cc)
+
+.PHONY: clean
+clean: ## everything below build/ but the fetched servers
+	@for entry in build/*; do [ "$$entry" = build/servers ] || rm -rf "$$entry"; done
+
+.PHONY: help
+help: ## this text
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@printf '\n%s\n' 'With every target: CC=clang, DEBUG=1, WERROR=1, SAN=address,undefined or SAN=thread.' \
+	    'With install: PREFIX=$(PREFIX) LIBDIR=$(LIBDIR) DESTDIR=$(DESTDIR)'
+
+# ---- compiling ------------------------------------------------------------------------------------
+
+# When the goal is one that first looks after its packages, nothing compiles before that is done.
+ifneq ($(filter check demo bench deps,$(MAKECMDGOALS)),)
+first := deps
+endif
+
+# A changed flag rebuilds: the file changes only when the flags do.
+flags_now := $(CC) $(CXX) $(ALL_CFLAGS) $(ALL_CXXFLAGS) $(CPPFLAGS) $(ALL_LDFLAGS) $(lib_flags)
+$(B)/flags: FORCE
+	@mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(flags_now))' | cmp -s - $@ || \
+	    printf '%s\n' '$(subst ','\'',$(flags_now))' > $@
+.PHONY: FORCE
+FORCE:
+
+# Says what to do on a machine without the compiler or ck, instead of a page of errors.
+$(B)/toolchain: | $(first)
+	@mkdir -p $(@D)
+	@command -v $(firstword $(CC)) > /dev/null || { echo "No compiler '$(CC)': try 'make deps', or CC=..." >&2; exit 1; }
+	@echo '#include <ck_pr.h>' | $(CC) $(CPPFLAGS) -E -x c - > /dev/null 2>&1 || \
+	    { echo "Concurrency Kit's headers are missing (Debian: libck-dev): try 'make deps'" >&2; exit 1; }
+	@touch $@
+
+$(all_obj): $(B)/flags | $(B)/toolchain
+
+$(base_obj): private cpp = $(inc_base) $(lib_flags)
+$(core_obj): private cpp = $(inc_src) $(lib_flags)
+$(reporters_obj): private cpp = $(inc_reporters) $(lib_flags)
+$(public_obj): private cpp = $(inc_public)
+$(test_obj): private cpp = $(inc_tests)
+$(bench_obj): private cpp = $(inc_public) -Ibench
+
+say = @printf '  %-4s %s\n' $(1) $(2)
+ifeq ($(V),1)
+run :=
+else
+run := @
+endif
+
+$(OBJ)/%.o: %.c
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(run)$(CC) $(cpp) $(CPPFLAGS) $(ALL_CFLAGS) $(make_deps) -c $< -o $@
+
+$(OBJ)/%.o: %.cc
+	$(call say,CXX,$<)
+	@mkdir -p $(@D)
+	$(run)$(CXX) $(cpp) $(CPPFLAGS) $(ALL_CXXFLAGS) $(make_deps) -c $< -o $@
+
+-include $(all_obj:.o=.d)
+
+# ---- libraries ------------------------------------------------------------------------------------
+
+$(crest_a): $(base_obj) $(core_obj)
+$(reporters_a): $(reporters_obj)
+
+$(LIB)/%.a:
+	$(call say,AR,$@)
+	@mkdir -p $(@D); rm -f $@
+	$(run)$(AR) rcs $@ $^
+
+$(crest_so).$(VERSION): $(base_obj) $(core_obj)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(run)$(CC) $(so_flags) -Wl,-soname,libcrest.so.$(SOVERSION) $(ALL_LDFLAGS) -o $@ $^ $(CK_LIBS) -lpthread
+
+$(reporters_so).$(VERSION): $(reporters_obj) $(crest_so)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(run)$(CC) $(so_flags) -Wl,-soname,libcrest-reporters.so.$(SOVERSION) $(ALL_LDFLAGS) -o $@ \
+	    $(reporters_obj) -L$(LIB) -lcrest $(CURL_LIBS) $(ZLIB_LIBS) -lpthread
+
+$(LIB)/%.so: $(LIB)/%.so.$(VERSION)
+	@ln -sf $(<F) $(LIB)/$*.so.$(SOVERSION)
+	@ln -sf $*.so.$(SOVERSION) $@
+
+# ---- programs -------------------------------------------------------------------------------------
+
+$(EXAMPLES): $(B)/%: $(OBJ)/%.o $(need_archive)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(run)$(CC) $(ALL_LDFLAGS) -o $@ $< $(link_archive) -lm
+
+$(NODE): $(node_obj) $(need_archive)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(run)$(CC) $(ALL_LDFLAGS) -o $@ $(node_obj) $(link_archive) $(LMDB_LIBS) -lm
+
+# The C++ driver links, so that a test may be C++.
+$(UNIT_TESTS) $(CONC_TESTS) $(INTEG_BINS): $(B)/%: $(OBJ)/%.o $(need_archive)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(run)$(CXX) $(ALL_LDFLAGS) -o $@ $< $(link_archive) $(CMOCKA_LIBS) -lm -ldl
+
+# Against the shared library, as users link: the record path must be as cheap there.
+$(BENCH): $(bench_obj) $(filter %.so,$(LIBRARIES))
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(run)$(CXX) $(ALL_LDFLAGS) -o $@ $(bench_obj) -L$(LIB) -Wl,-rpath,'$$ORIGIN/../lib' \
+	    $(if $(core_src)$(base_src),-lcrest) $(BENCHMARK_LIBS) $(CK_LIBS) -lpthread -lm
+
+# ---- installing -----------------------------------------------------------------------------------
+
+pc_files   := $(patsubst pkgconfig/%.in,%,$(wildcard pkgconfig/*.pc.in))
+pc_libdir  := $(if $(filter $(PREFIX)/%,$(LIBDIR)),$${prefix}/$(patsubst $(PREFIX)/%,%,$(LIBDIR)),$(LIBDIR))
+to_include := $(DESTDIR)$(PREFIX)/include/crest
+to_lib     := $(DESTDIR)$(LIBDIR)
+
+.PHONY: install
+install: all ## headers, both libraries and their .pc files, below DESTDIR and PREFIX
+	install -d $(to_include) $(to_lib)/pkgconfig
+	install -m 644 $(HEADERS) $(to_include)
+	install -m 644 $(filter %.a,$(LIBRARIES)) $(to_lib)
+	for so in $(notdir $(filter %.so,$(LIBRARIES))); do \
+	    install -m 755 $(LIB)/$$so.$(VERSION) $(to_lib) && \
+	    ln -sf $$so.$(VERSION) $(to_lib)/$$so.$(SOVERSION) && \
+	    ln -sf $$so.$(SOVERSION) $(to_lib)/$$so || exit 1; done
+	for pc in $(pc_files); do \
+	    sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(pc_libdir)|' -e 's|@VERSION@|$(VERSION)|' \
+	        pkgconfig/$$pc.in > $(to_lib)/pkgconfig/$$pc && \
+	    chmod 644 $(to_lib)/pkgconfig/$$pc || exit 1; done
+
+.PHONY: uninstall
+uninstall: ## removes what install put there
+	rm -f $(addprefix $(to_include)/,$(notdir $(HEADERS)))
+	-rmdir $(to_include)
+	rm -f $(foreach l,libcrest libcrest-reporters,$(addprefix $(to_lib)/$l,.a .so .so.$(SOVERSION) .so.$(VERSION)))
+	rm -f $(addprefix $(to_lib)/pkgconfig/,$(pc_files))
