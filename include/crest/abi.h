@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What every other header of Crest starts from: export and inline keywords, branch hints, the
+ * numbers that are frozen within a soname, and the few atomic operations the inline part needs.
+ *
+ * It declares nothing that records; see counter.h and its neighbours for that.
+ */
+#ifndef CREST_ABI_H
+#define CREST_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define CREST_BEGIN_C extern "C" {
+#define CREST_END_C }
+/* A field's default, so that C++ neither warns about fields left out nor leaves them undefined. */
+#define CREST_DEFAULT_(value) = value
+#else
+#define CREST_BEGIN_C
+#define CREST_END_C
+#define CREST_DEFAULT_(value)
+#endif
+
+/* A symbol that the shared libraries export; everything else is hidden. */
+#define CREST_API __attribute__((visibility("default")))
+
+/*
+ * The hot path is inline in these headers. src/inline_symbols.c compiles them once more with this
+ * keyword redefined, so that each inline also exists as an exported symbol for foreign callers.
+ */
+#ifndef CREST_INLINE
+#define CREST_INLINE static inline __attribute__((always_inline, unused))
+#endif
+
+#define CREST_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define CREST_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+/*
+ * The version of everything that inlined code depends on: handle layouts, CREST_CHUNK_BITS, the
+ * thread's cell table, the timing. Each declaration carries it; the cold path refuses another one.
+ */
+#define CREST_ABI 1u
+
+/* 4,096 cells of 8 bytes make a chunk of 32 KiB; 1,024 chunks make 4,194,304 slots a process. */
+#define CREST_CHUNK_BITS 12u
+#define CREST_CHUNK_CELLS (1u << CREST_CHUNK_BITS)
+#define CREST_CHUNK_COUNT 1024u
+#define CREST_SLOT_COUNT (CREST_CHUNK_CELLS * CREST_CHUNK_COUNT)
+
+/* ThreadSanitizer follows __atomic builtins only, so the hot path's inline assembly gives way. */
+#if defined(__SANITIZE_THREAD__)
+#define CREST_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define CREST_THREAD_SANITIZER 1
+#endif
+#endif
+
+#if defined(__x86_64__) && !defined(CREST_THREAD_SANITIZER)
+#define CREST_X86_64_ASM 1
+#endif
+
+CREST_BEGIN_C
+
+/*
+ * Adds n to a word that only this thread writes. On x86-64 it is one instruction without `lock`,
+ * which a signal handler on the same thread cannot split and which no other thread can lose,
+ * because none writes it. Readers elsewhere use relaxed loads. The release form orders the add
+ * after earlier adds of this thread; its partner is the acquire load of `sum` in a snapshot.
+ */
+CREST_INLINE void crest_word_add(uint64_t *word, uint64_t n)
+{
+#ifdef CREST_X86_64_ASM
+    __asm__ volatile("addq %1, %0" : "+m"(*word) : "er"(n) : "cc");
+#else
+    __atomic_fetch_add(word, n, __ATOMIC_RELAXED);
+#endif
+}
+
+CREST_INLINE void crest_word_add_release(uint64_t *word, uint64_t n)
+{
+#ifdef CREST_X86_64_ASM
+    __asm__ volatile("addq %1, %0" : "+m"(*word) : "er"(n) : "cc", "memory");
+#else
+    __atomic_fetch_add(word, n, __ATOMIC_RELEASE);
+#endif
+}
+
+/* Raises a word that only this thread writes to at least n; an unlocked compare-and-swap, because
+ * a handler may have raised it further between the look and the write. */
+CREST_INLINE void crest_word_raise(uint64_t *word, uint64_t n)
+{
+    uint64_t seen = __atomic_load_n(word, __ATOMIC_RELAXED);
+    while (seen < n) {
+#ifdef CREST_X86_64_ASM
+        unsigned char done;
+        __asm__ volatile("cmpxchgq %3, %0\n\tsete %2"
+                         : "+m"(*word), "+a"(seen), "=q"(done)
+                         : "r"(n)
+                         : "cc");
+        if (done)
+            return;
+#else
+        if (__atomic_compare_exchange_n(word, &seen, n, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            return;
+#endif
+    }
+}
+
+CREST_END_C
+
+#endif

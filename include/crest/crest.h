@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * All of libcrest. Link with `pkg-config --libs crest`; what talks to servers is in
+ * crest-reporters, see pushgateway.h. Recording by name is apart, in by_name.h.
+ */
+#ifndef CREST_CREST_H
+#define CREST_CREST_H
+
+#include <crest/counter.h>
+#include <crest/family.h>
+#include <crest/gauge.h>
+#include <crest/histogram.h>
+#include <crest/page.h>
+#include <crest/registry.h>
+#include <crest/reporter.h>
+#include <crest/run.h>
+#include <crest/snapshot.h>
+#include <crest/timer.h>
+#include <crest/window.h>
+
+#endif

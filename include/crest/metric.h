@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a metric is: a name, a description, settings; and how one is declared at file scope so that
+ * it exists, and is exported as zero, from program load on.
+ *
+ * The declaring macros themselves are CREST_COUNTER and its relatives in counter.h, gauge.h,
+ * histogram.h and timer.h; families with labels are in family.h.
+ */
+#ifndef CREST_METRIC_H
+#define CREST_METRIC_H
+
+#include <crest/cell.h>
+#include <crest/status.h>
+
+/* Bytes of a canonical name, prefix included. */
+#define CREST_NAME_BYTES_MAX 200u
+/* Bytes of a description. */
+#define CREST_DESCRIPTION_BYTES_MAX 1000u
+/* Label keys of a family, bytes of a key, bytes of a value (longer values are cut and counted). */
+#define CREST_LABELS_MAX 8u
+#define CREST_LABEL_KEY_BYTES_MAX 100u
+#define CREST_LABEL_VALUE_BYTES_MAX 1000u
+/* Series of one family; new label values beyond share one overflow series, and are counted. */
+#define CREST_FAMILY_SERIES_MAX 2000u
+/* Bounds of one set of buckets, +Inf not counted. */
+#define CREST_BUCKETS_MAX 64u
+
+typedef enum crest_kind {
+    CREST_KIND_NONE = 0,
+    CREST_KIND_COUNTER,
+    CREST_KIND_GAUGE,
+    CREST_KIND_HISTOGRAM,
+    CREST_KIND_TIMER
+} crest_kind;
+
+/* The unit that values are recorded in. It is exported in its base unit: nanoseconds, microseconds
+ * and milliseconds as seconds. */
+typedef enum crest_unit {
+    CREST_NONE = 0,
+    CREST_BYTES,
+    CREST_NANOSECONDS,
+    CREST_MICROSECONDS,
+    CREST_MILLISECONDS,
+    CREST_SECONDS,
+    CREST_RATIO
+} crest_unit;
+
+/* Upper bounds of exported buckets, ascending, in the base unit (seconds, bytes), +Inf implied. */
+typedef struct crest_buckets {
+    const double *bounds; /* borrowed for the life of the program, or until registration returns */
+    unsigned count;       /* 1 to CREST_BUCKETS_MAX */
+} crest_buckets;
+
+CREST_BEGIN_C
+extern CREST_API const crest_buckets crest_buckets_fast; /* 10 µs to 1 s */
+extern CREST_API const crest_buckets
+    crest_buckets_default;                                /* 5 ms to 10 s, every client's default */
+extern CREST_API const crest_buckets crest_buckets_slow;  /* 0.1 s to 1 h */
+extern CREST_API const crest_buckets crest_buckets_bytes; /* 512 B to 16 MiB */
+extern CREST_API const crest_buckets crest_buckets_ratio; /* 0.05 to 0.95 */
+extern CREST_API const crest_buckets crest_buckets_magnitudes; /* 1 to 1,000,000: bare numbers */
+CREST_END_C
+
+#define CREST_BUCKETS_FAST (&crest_buckets_fast)
+#define CREST_BUCKETS_DEFAULT (&crest_buckets_default)
+#define CREST_BUCKETS_SLOW (&crest_buckets_slow)
+
+struct crest_registry;
+
+/*
+ * Settings of a metric; zero or NULL is the default everywhere but in `name`. Everything is copied
+ * when the metric is registered. In C++ the designators must keep the order of the fields.
+ */
+typedef struct crest_metric_options {
+    /* canonical name: letters, digits and _ in words joined by . and -; required */
+    const char *name CREST_DEFAULT_(NULL);
+    /* UTF-8; the help text */
+    const char *description CREST_DEFAULT_(NULL);
+    /* a timer is always CREST_NANOSECONDS */
+    crest_unit unit CREST_DEFAULT_(CREST_NONE);
+    /* histograms and timers; NULL: by unit */
+    const crest_buckets *buckets CREST_DEFAULT_(NULL);
+} crest_metric_options;
+
+/* A declaration: constant, in the declaring object, for as long as that object is loaded. */
+typedef struct crest_declaration {
+    crest_kind kind;
+    struct crest_registry *registry; /* NULL: the default registry */
+    const char *const *label_keys;   /* of a family, else NULL */
+    unsigned label_count;
+    crest_metric_options options;
+} crest_declaration;
+
+/*
+ * The registry that declarations from here on go to. To change it, write
+ *     #define CREST_REGISTRY_HERE &dht_metrics
+ * after the includes; not being a macro of ours, it is not redefined by that.
+ */
+#ifdef __cplusplus
+static constexpr struct crest_registry *CREST_REGISTRY_HERE = nullptr;
+#else
+enum { CREST_REGISTRY_HERE = 0 };
+#endif
+
+/* A handle's initialiser: everything zero but what the cold path needs. */
+#define CREST_HANDLE_INIT_(declaration)                                                            \
+    {                                                                                              \
+        0, CREST_ABI, NULL, (declaration)                                                          \
+    }
+
+/* The declaration and the constructor that registers it at load; `linkage` is static or empty. */
+#define CREST_DECLARE_(linkage, type, kind_, init, variable, name_, description_, ...)             \
+    static const crest_declaration variable##_crest_declaration = {                                \
+        kind_,                                                                                     \
+        (struct crest_registry *)(CREST_REGISTRY_HERE),                                            \
+        NULL,                                                                                      \
+        0,                                                                                         \
+        {.name = (name_), .description = (description_), __VA_ARGS__}};                            \
+    linkage type variable = init(&variable##_crest_declaration);                                   \
+    __attribute__((constructor)) static void variable##_crest_register(void)                       \
+    {                                                                                              \
+        crest_handle_register(&variable.handle);                                                   \
+    }                                                                                              \
+    typedef type variable##_crest_type_
+
+CREST_BEGIN_C
+
+/*
+ * Registers a declared metric now instead of at its first use: what the constructors of
+ * declarations call. A declaration that is not valid leaves its handle recording nowhere; that is
+ * counted in crest_misuse_total and told to the log callback once one is set. Any thread, any
+ * handler, before main. Cost: locks, uses arena memory.
+ */
+CREST_API crest_status crest_handle_register(crest_handle *handle);
+
+CREST_END_C
+
+#endif

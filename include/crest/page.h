@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pages: a registry or a snapshot as text, streamed through a callback in pieces of at most
+ * CREST_PAGE_PIECE_BYTES. For a host that serves /metrics itself, and for reporters.
+ *
+ *     crest_prometheus_write(NULL, stdout);
+ *
+ * Source of the format: Prometheus text exposition format 0.0.4.
+ */
+#ifndef CREST_PAGE_H
+#define CREST_PAGE_H
+
+#include <crest/snapshot.h>
+#include <stdio.h>
+
+#define CREST_PAGE_PIECE_BYTES 65536u
+
+typedef enum crest_format {
+    CREST_FORMAT_PROMETHEUS_TEXT /* text/plain; version=0.0.4; charset=utf-8 */
+} crest_format;
+
+/* Takes `length` bytes, borrowed for the call; 0 to go on, anything else to stop. */
+typedef int crest_write_fn(void *context, const void *bytes, size_t length);
+
+/* A label put on the crest_target_info series, never on others. */
+typedef struct crest_page_label {
+    const char *key;
+    const char *value;
+} crest_page_label;
+
+typedef struct crest_page_options {
+    /* non-zero: export the results of the windows too, as X_rate1m, X_peak1m, X_avg1m, X_max1m */
+    int windows CREST_DEFAULT_(0);
+    /* what crest_target_info says (service, version, …); NULL: that series is left out */
+    const crest_page_label *target CREST_DEFAULT_(NULL);
+    unsigned target_count CREST_DEFAULT_(0);
+} crest_page_options;
+
+CREST_BEGIN_C
+
+/* The Content-Type of a format; NULL for none. */
+CREST_API const char *crest_format_content_type(crest_format format);
+
+/*
+ * Writes a page of a snapshot; options may be NULL. A pure function of its arguments.
+ * CREST_IO when `write` stopped it, CREST_NO_MEMORY, CREST_INVALID_ARGUMENT; error may be NULL.
+ * Thread-safe; allocates one piece.
+ */
+CREST_API crest_status crest_snapshot_write(const crest_snapshot *snapshot, crest_format format,
+                                            const crest_page_options *options,
+                                            crest_write_fn *write, void *context,
+                                            crest_error *error);
+
+/* Takes a snapshot of the registry (NULL: the default one) and writes it, without windows. */
+CREST_API crest_status crest_page_write(crest_registry *registry, crest_format format,
+                                        crest_write_fn *write, void *context, crest_error *error);
+
+/* crest_page_write as text 0.0.4 to a stdio stream; 0, or -1 with errno set by the failed write. */
+CREST_API int crest_prometheus_write(crest_registry *registry, FILE *stream);
+
+/*
+ * The exported names of a metric are a pure function of its canonical name, kind and unit; this
+ * writes the main one ("comm_events_total", "comm_ping_time_seconds") and a NUL into `text`, cut to
+ * `size`, and returns its length. `qualifier` (such as "rate1m") may be NULL.
+ */
+CREST_API size_t crest_exported_name(const char *canonical, crest_kind kind, crest_unit unit,
+                                     const char *qualifier, char *text, size_t size);
+
+CREST_END_C
+
+#endif

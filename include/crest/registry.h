@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Registries: where metrics live, and how they are found or created at run time.
+ *
+ *     crest_status status;
+ *     crest_metric_options options = {.name = "rspace.comm-produce"};
+ *     crest_counter *counter = crest_counter_get(NULL, &options, &status);
+ *
+ * Most programs need only the default registry and the declarations of counter.h and its
+ * neighbours.
+ */
+#ifndef CREST_REGISTRY_H
+#define CREST_REGISTRY_H
+
+#include <crest/counter.h>
+#include <crest/gauge.h>
+#include <crest/histogram.h>
+#include <crest/timer.h>
+
+typedef struct crest_registry_options {
+    /* put before every name, with a dot; NULL: none. Borrowed while the registry lives */
+    const char *prefix CREST_DEFAULT_(NULL);
+} crest_registry_options;
+
+/* Public so that it can be static; only the library looks inside. */
+typedef struct crest_registry {
+    uint32_t abi;
+    uint32_t heap; /* made by crest_registry_new */
+    struct crest_registry_state *state;
+    crest_registry_options options;
+} crest_registry;
+
+/* CREST_REGISTRY(dht_metrics, .prefix = "dht"): a static registry for an embedded library's
+ * metrics. */
+#define CREST_REGISTRY(variable, ...)                                                              \
+    static crest_registry variable = {CREST_ABI, 0, NULL, {__VA_ARGS__}}
+#define CREST_REGISTRY_DECLARE(variable) extern crest_registry variable
+#define CREST_REGISTRY_DEFINE(variable, ...)                                                       \
+    CREST_REGISTRY_DECLARE(variable);                                                              \
+    crest_registry variable = {CREST_ABI, 0, NULL, {__VA_ARGS__}}
+
+CREST_BEGIN_C
+
+/* The registry of declarations that name no other; never freed. Any thread, any handler. */
+CREST_API crest_registry *crest_default_registry(void);
+
+/* A registry of its own, for a test or a component; NULL options for defaults. NULL when there is
+ * no memory. Owned by the caller. Thread-safe; allocates. */
+CREST_API crest_registry *crest_registry_new(const crest_registry_options *options);
+
+/* Frees a registry made by crest_registry_new; NULL does nothing. Handles into it become no-ops
+ * (records through them are counted as late), reporters must have been detached. Thread-safe;
+ * locks. */
+CREST_API void crest_registry_free(crest_registry *registry);
+
+/*
+ * Find or create. registry: NULL is the default one. options: copied; found metrics keep the
+ * settings they were first given. status: NULL if not wanted. The result is owned by the registry,
+ * valid until it is freed, and never NULL: on failure it is a handle that records nowhere, and
+ * *status says why: CREST_INVALID_NAME, _INVALID_TEXT, _INVALID_ARGUMENT, _TYPE_CLASH (the name is
+ * of another kind), _NAME_CLASH (another metric is exported under a name this one needs), _LIMIT,
+ * _NO_MEMORY. Failures are counted in crest_misuse_total and logged once a cause. Thread-safe; not
+ * for signal handlers. Cost: a hash lookup; locks when it creates.
+ */
+CREST_API crest_counter *crest_counter_get(crest_registry *registry,
+                                           const crest_metric_options *options,
+                                           crest_status *status);
+CREST_API crest_gauge *crest_gauge_get(crest_registry *registry,
+                                       const crest_metric_options *options, crest_status *status);
+CREST_API crest_histogram *crest_histogram_get(crest_registry *registry,
+                                               const crest_metric_options *options,
+                                               crest_status *status);
+CREST_API crest_timer *crest_timer_get(crest_registry *registry,
+                                       const crest_metric_options *options, crest_status *status);
+
+CREST_END_C
+
+#endif

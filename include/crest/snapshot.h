@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading: a snapshot is an immutable, sorted, self-contained view of a registry. Everything in it
+ * is cumulative since the process began; nothing is reset by reading, so readers never disturb each
+ * other.
+ *
+ *     crest_snapshot *snapshot = crest_snapshot_take(NULL);
+ *     for (size_t i = 0; i < crest_snapshot_size(snapshot); i++) {
+ *         crest_series_view series;
+ *         crest_snapshot_series(snapshot, i, &series);
+ *         ...
+ *     }
+ *     crest_snapshot_free(snapshot);
+ */
+#ifndef CREST_SNAPSHOT_H
+#define CREST_SNAPSHOT_H
+
+#include <crest/registry.h>
+
+typedef struct crest_snapshot crest_snapshot;
+typedef struct crest_distribution crest_distribution;
+
+/* What happened in a fixed time before the reading; see window.h. */
+typedef struct crest_window {
+    double
+        covered_s; /* how much of the window has been observed; 0: nothing yet, and all else is 0 */
+    double per_second; /* events per second over the covered time */
+    double peak;       /* the highest rate of a single tick in the window */
+    double average;  /* distributions: mean of the values recorded, in the metric's unit; 0: none */
+    double maximum;  /* distributions: the largest value recorded, in the metric's unit; 0: none */
+    uint64_t events; /* counter: its growth; distribution: values recorded */
+} crest_window;
+
+/* One series of a snapshot. All pointers are borrowed until the snapshot is freed. */
+typedef struct crest_series_view {
+    const char *name;        /* canonical, prefix included */
+    const char *exported;    /* base exported name, before qualifier, unit and _total */
+    const char *description; /* "" if none */
+    crest_kind kind;
+    crest_unit unit;
+    unsigned label_count; /* a timer's includes `outcome`, last */
+    const char *const *label_keys;
+    const char *const *label_values;
+    const crest_buckets
+        *buckets;     /* distributions: bounds of the exported buckets, in the base unit */
+    uint64_t counter; /* a counter's value, in the metric's unit */
+    double gauge;     /* a gauge's value */
+    const crest_distribution *distribution; /* of histograms and timers, else NULL */
+    crest_window window;                    /* the 1m window; covered_s 0 if there is no ticker */
+} crest_series_view;
+
+/* One bucket of a distribution: `count` values from lowest to highest, both included. */
+typedef struct crest_bucket {
+    uint64_t lowest, highest, count;
+} crest_bucket;
+
+CREST_BEGIN_C
+
+/* Takes a snapshot; NULL is the default registry. NULL when there is no memory. It contains at
+ * least what was recorded before the call. Owned by the caller. Thread-safe; allocates; recording
+ * goes on undisturbed. Cost: about a load per series and thread record. */
+CREST_API crest_snapshot *crest_snapshot_take(crest_registry *registry);
+CREST_API void crest_snapshot_free(crest_snapshot *snapshot);
+
+/* Series in it, sorted by exported name, then label values; the series of a metric are adjacent. */
+CREST_API size_t crest_snapshot_size(const crest_snapshot *snapshot);
+/* When it was taken: crest_now(), and the wall clock in nanoseconds since 1970. */
+CREST_API uint64_t crest_snapshot_time_ns(const crest_snapshot *snapshot);
+CREST_API uint64_t crest_snapshot_wall_ns(const crest_snapshot *snapshot);
+
+/* Fills *view with series `index`; CREST_INVALID_ARGUMENT past the end. */
+CREST_API crest_status crest_snapshot_series(const crest_snapshot *snapshot, size_t index,
+                                             crest_series_view *view);
+
+/* Finds a series by canonical name and label values (`count` of them, in the order of the keys; a
+ * timer's include the outcome). CREST_NOT_FOUND if there is none; *view is then zeroed. */
+CREST_API crest_status crest_snapshot_find(const crest_snapshot *snapshot, const char *name,
+                                           const char *const *values, unsigned count,
+                                           crest_series_view *view);
+
+/* Exact; in the metric's unit. Minimum and maximum are 0 while nothing was recorded. */
+CREST_API uint64_t crest_distribution_count(const crest_distribution *distribution);
+CREST_API uint64_t crest_distribution_sum(const crest_distribution *distribution);
+CREST_API uint64_t crest_distribution_min(const crest_distribution *distribution);
+CREST_API uint64_t crest_distribution_max(const crest_distribution *distribution);
+
+/* The value below or at which the fraction q (0 to 1) of the records lies, within the layout's
+ * precision and never outside min..max; 0 while nothing was recorded. */
+CREST_API uint64_t crest_distribution_quantile(const crest_distribution *distribution, double q);
+
+/* Walks the buckets that hold records, upwards: *cursor starts at 0. Returns 0 at the end. */
+CREST_API int crest_distribution_next(const crest_distribution *distribution, size_t *cursor,
+                                      crest_bucket *bucket);
+
+CREST_END_C
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How Crest answers: a status for programs, an error text for operators, and a log callback for
+ * what nobody asked about. The library itself never prints.
+ *
+ *     crest_error error;
+ *     if (crest_start("pushgateway=http://127.0.0.1:9091", &error) != CREST_OK)
+ *         fprintf(stderr, "%s\n", error.message);
+ */
+#ifndef CREST_STATUS_H
+#define CREST_STATUS_H
+
+#include <crest/abi.h>
+
+/* One table for code, meaning and text. */
+#define CREST_STATUS_TABLE(X)                                                                      \
+    X(OK, "ok")                                                                                    \
+    X(INVALID_ARGUMENT, "an argument is missing or out of range")                                  \
+    X(INVALID_NAME, "the metric name is not valid")                                                \
+    X(INVALID_LABEL, "a label key or value is not valid")                                          \
+    X(INVALID_TEXT, "a text is not valid UTF-8")                                                   \
+    X(TYPE_CLASH, "the name is in use for another kind of metric or with other labels")            \
+    X(NAME_CLASH, "the exported name is in use by another metric")                                 \
+    X(LIMIT, "a limit of the library is reached")                                                  \
+    X(NO_MEMORY, "no memory")                                                                      \
+    X(ABI_MISMATCH, "compiled against headers of another ABI")                                     \
+    X(MISMATCH, "the timing belongs to another operation")                                         \
+    X(NOT_RUNNING, "the timing is not running")                                                    \
+    X(NEGATIVE, "a negative amount is not applied")                                                \
+    X(INVALID_OPTIONS, "an option is unknown or its value is not valid")                           \
+    X(NOT_FOUND, "there is no such thing")                                                         \
+    X(ALREADY, "it is done already")                                                               \
+    X(REFUSED, "the server refused")                                                               \
+    X(UNREACHABLE, "the server could not be reached")                                              \
+    X(TIMED_OUT, "not done before the deadline")                                                   \
+    X(IO, "reading or writing failed")                                                             \
+    X(SYSTEM, "the operating system refused")
+
+#define CREST_STATUS_ENUM_(name, text) CREST_##name,
+typedef enum crest_status {
+    CREST_STATUS_TABLE(CREST_STATUS_ENUM_) CREST_STATUS_COUNT
+} crest_status;
+#undef CREST_STATUS_ENUM_
+
+/* Bytes of an error text, its final NUL included; longer texts are cut at a character. */
+#define CREST_ERROR_BYTES 768
+
+/* An error fit to show an operator: what was tried, on what, what came back, what to do. */
+typedef struct crest_error {
+    crest_status status;
+    char message[CREST_ERROR_BYTES];
+} crest_error;
+
+typedef enum crest_log_level { CREST_LOG_INFO, CREST_LOG_WARNING, CREST_LOG_ERROR } crest_log_level;
+
+/* Receives one message, NUL-terminated, borrowed for the call. Called from Crest's own threads and
+ * from functions documented to log, never from a recording call or under a lock of the library. */
+typedef void crest_log_fn(crest_log_level level, const char *message, void *context);
+
+CREST_BEGIN_C
+
+/* The text of a status, never NULL, static. Any thread, any handler. */
+CREST_API const char *crest_status_text(crest_status status);
+
+/* Sets the process-wide log callback; NULL (the default) for silence. context is passed through and
+ * must stay valid until another callback is set. Any thread; not for signal handlers. */
+CREST_API void crest_log_to(crest_log_fn *log, void *context);
+
+CREST_END_C
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Timers: how long operations take. The start returns a token that travels with the operation
+ * through queues, threads and callbacks; its end names the operation again, so that a start is only
+ * ever paired with the end of the same operation.
+ *
+ *     CREST_TIMER(connect_time, "comm.connect-time", "Dial to handshake.");
+ *     crest_op op = crest_op_u64(connection_id);
+ *     crest_timing timing = crest_timer_start(&connect_time, op);
+ *     ...
+ *     crest_timing_end(&timing, op, ok ? CREST_OUTCOME_OK : CREST_OUTCOME_ERROR);
+ *
+ * Each outcome is a series of its own (label `outcome`), so that failures are measured too.
+ */
+#ifndef CREST_TIMER_H
+#define CREST_TIMER_H
+
+#include <crest/clock.h>
+#include <crest/histogram.h>
+#include <crest/op.h>
+
+typedef enum crest_outcome {
+    CREST_OUTCOME_OK,
+    CREST_OUTCOME_ERROR,
+    CREST_OUTCOME_TIMEOUT,
+    CREST_OUTCOME_CANCELLED,
+    CREST_OUTCOME_COUNT
+} crest_outcome;
+
+/* ok and error exist as zero from the start; the others appear when first hit. */
+typedef struct crest_timer {
+    crest_handle handle;
+    crest_histogram outcome[CREST_OUTCOME_COUNT];
+} crest_timer;
+
+/*
+ * A running timing, by value. It holds no resource: one that is dropped is simply not recorded. A
+ * copy is a second timing of the same operation and records again when ended; that is the caller's
+ * business.
+ */
+typedef struct crest_timing {
+    crest_timer *timer; /* NULL: not running */
+    uint64_t start_ns;
+    crest_op op;
+} crest_timing;
+
+#define CREST_TIMER_INIT_(declaration)                                                             \
+    {                                                                                              \
+        CREST_HANDLE_INIT_(declaration),                                                           \
+        {                                                                                          \
+            {CREST_HANDLE_INIT_(declaration)}, {CREST_HANDLE_INIT_(declaration)},                  \
+                {CREST_HANDLE_INIT_(declaration)},                                                 \
+            {                                                                                      \
+                CREST_HANDLE_INIT_(declaration)                                                    \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+/* CREST_TIMER(variable, name, description[, .buckets = CREST_BUCKETS_FAST]): as CREST_COUNTER. */
+#define CREST_TIMER(variable, name, ...)                                                           \
+    CREST_DECLARE_(static, crest_timer, CREST_KIND_TIMER, CREST_TIMER_INIT_, variable, name,       \
+                   __VA_ARGS__, )
+#define CREST_TIMER_DECLARE(variable) extern crest_timer variable
+#define CREST_TIMER_DEFINE(variable, name, ...)                                                    \
+    CREST_TIMER_DECLARE(variable);                                                                 \
+    CREST_DECLARE_(, crest_timer, CREST_KIND_TIMER, CREST_TIMER_INIT_, variable, name,             \
+                   __VA_ARGS__, )
+
+CREST_BEGIN_C
+
+/* The cold path of recording a duration: first touch of an outcome, out of range, bad outcome. */
+CREST_API void crest_timer_record_slow(crest_timer *timer, int64_t duration_ns,
+                                       crest_outcome outcome);
+
+/* Counts an end that records nothing and returns its status. */
+CREST_API crest_status crest_timing_refuse(crest_status why);
+
+/*
+ * Records a duration measured elsewhere. A negative one counts as 0 and is counted as misuse.
+ * Any thread, any handler. Cost: that of crest_histogram_record.
+ */
+CREST_INLINE void crest_timer_record(crest_timer *timer, int64_t duration_ns, crest_outcome outcome)
+{
+    if (CREST_LIKELY((unsigned)outcome < CREST_OUTCOME_COUNT)) {
+        uint64_t *cell = crest_cell_of(&timer->outcome[outcome].handle);
+        if (CREST_LIKELY(cell != NULL)) {
+            crest_shard *shard = (crest_shard *)(uintptr_t)__atomic_load_n(cell, __ATOMIC_RELAXED);
+            if (CREST_LIKELY(shard != NULL && crest_shard_record(shard, (uint64_t)duration_ns, 1)))
+                return;
+        }
+    }
+    crest_timer_record_slow(timer, duration_ns, outcome);
+}
+
+/* Starts timing the operation. Any thread, any handler. Cost: inline, one crest_now. */
+CREST_INLINE crest_timing crest_timer_start(crest_timer *timer, crest_op op)
+{
+    crest_timing timing = {timer, crest_now(), op};
+    return timing;
+}
+
+/*
+ * Ends the timing and records its duration under the outcome.
+ * Returns CREST_OK; CREST_MISMATCH when the timing is of another operation (nothing is recorded, it
+ * goes on running); CREST_NOT_RUNNING when this token has ended before or never started;
+ * CREST_INVALID_ARGUMENT for an outcome that is none (it goes on running). The refusals are counted
+ * in crest_misuse_total. Any thread, any handler, but one thread at a time for one token. Cost:
+ * inline, one crest_now and one record.
+ */
+CREST_INLINE crest_status crest_timing_end(crest_timing *timing, crest_op op, crest_outcome outcome)
+{
+    uint64_t now_ns = crest_now();
+    crest_timer *timer = timing->timer;
+    if (CREST_UNLIKELY(timer == NULL))
+        return crest_timing_refuse(CREST_NOT_RUNNING);
+    if (CREST_UNLIKELY(!crest_op_equal(&timing->op, &op)))
+        return crest_timing_refuse(CREST_MISMATCH);
+    if (CREST_UNLIKELY((unsigned)outcome >= CREST_OUTCOME_COUNT))
+        return crest_timing_refuse(CREST_INVALID_ARGUMENT);
+    timing->timer = NULL;
+    crest_timer_record(timer, (int64_t)(now_ns - timing->start_ns), outcome);
+    return CREST_OK;
+}
+
+/* crest_timing_end with CREST_OUTCOME_OK. */
+CREST_INLINE crest_status crest_timing_stop(crest_timing *timing, crest_op op)
+{
+    return crest_timing_end(timing, op, CREST_OUTCOME_OK);
+}
+
+/* The label value of an outcome: "ok", "error", "timeout", "cancelled"; NULL for none. */
+CREST_API const char *crest_outcome_text(crest_outcome outcome);
+
+CREST_END_C
+
+#endif

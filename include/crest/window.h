@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Windows: what happened over the last minute. The ticker, one thread that crest_start or
+ * crest_ticker_attach starts, reads the cumulative values once a second; a window is a
+ * difference of two such readings over the measured time between them, never a count of samples.
+ *
+ *     crest_rate rate = crest_counter_rate(&events, 60);
+ *     printf("%.1f/s, peak %.1f/s over %.0f s\n", rate.per_second, rate.peak, rate.covered_s);
+ */
+#ifndef CREST_WINDOW_H
+#define CREST_WINDOW_H
+
+#include <crest/snapshot.h>
+
+/* Seconds of the window and of a tick. */
+#define CREST_WINDOW_S 60u
+#define CREST_TICK_MS 1000u
+
+typedef struct crest_rate {
+    double per_second;
+    double peak;
+    double covered_s;
+} crest_rate;
+
+CREST_BEGIN_C
+
+/* Makes the ticker observe the registry (NULL: the default one), starting it if needed; a reading
+ * is taken before the call returns. Reference-counted by registry. crest_start does it for the
+ * default registry. CREST_NO_MEMORY, CREST_SYSTEM (no thread). Thread-safe; locks; allocates. */
+CREST_API crest_status crest_ticker_attach(crest_registry *registry);
+/* Undoes one attach; the last one of all ends the thread. CREST_NOT_FOUND if it is not attached. */
+CREST_API crest_status crest_ticker_detach(crest_registry *registry);
+
+/* The counter's rate over the window; window_s is CREST_WINDOW_S. All zero while the counter's
+ * registry is not observed or window_s is another. Thread-safe; locks. */
+CREST_API crest_rate crest_counter_rate(const crest_counter *counter, unsigned window_s);
+
+/* The same and more of a histogram, or of a timer's outcome. */
+CREST_API crest_window crest_histogram_window(const crest_histogram *histogram, unsigned window_s);
+CREST_API crest_window crest_timer_window(const crest_timer *timer, crest_outcome outcome,
+                                          unsigned window_s);
+
+CREST_END_C
+
+#endif
