@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Fetches Prometheus and its Pushgateway as Debian packages and unpacks them below build/servers,
+# for the integration tests and the demo. Nothing is installed, nothing is started, no root is
+# needed. Does nothing when they are there already.
+#
+#   make servers           or    scripts/fetch-servers.sh
+#
+# Afterwards: build/servers/root/usr/bin/{prometheus,promtool,prometheus-pushgateway}
+set -u
+cd "$(dirname "$0")/.." || exit 1
+
+here=$(pwd)/build/servers
+bin=$here/root/usr/bin
+packages='prometheus prometheus-pushgateway'
+programs='prometheus promtool prometheus-pushgateway'
+
+complete() {
+    for program in $programs; do
+        [ -x "$bin/$program" ] || return 1
+    done
+}
+
+complete && exit 0
+
+give_up() {
+    echo "Prometheus and the Pushgateway could not be fetched: $1" >&2
+    echo "The tests and the demo that talk to them cannot run without. Either give this machine a" >&2
+    echo "working apt mirror and run 'make servers', or put these programs into" >&2
+    echo "build/servers/root/usr/bin yourself: $programs" >&2
+    exit 1
+}
+
+command -v apt-get > /dev/null && command -v dpkg > /dev/null ||
+    give_up "there is no apt-get and dpkg on this system."
+
+mkdir -p "$here/packages" "$here/root" || give_up "$here cannot be written."
+cd "$here/packages" || give_up "$here cannot be entered."
+
+# apt drops its rights to the user _apt when root runs it, and then complains that this folder is
+# closed to it. There is nothing to protect here from packages we unpack anyway.
+apt() {
+    apt-get -q -o APT::Sandbox::User="$(id -un)" "$@" >> "$here/apt.log" 2>&1
+}
+
+# Package lists of our own, for a machine whose lists are missing or old: no root needed for them.
+own_lists="-o Dir::State=$here/apt/state -o Dir::Cache=$here/apt/cache"
+
+: > "$here/apt.log"
+echo "Fetching $packages with apt-get download into build/servers ..."
+# shellcheck disable=SC2086
+if ! apt download $packages; then
+    mkdir -p "$here/apt/state/lists/partial" "$here/apt/cache/archives/partial"
+    apt $own_lists update
+    if ! apt $own_lists download $packages; then
+        tail -n 15 "$here/apt.log" >&2
+        give_up "'apt-get download $packages' failed, with this machine's package lists and with fresh ones (its last words are above, all of them in build/servers/apt.log)."
+    fi
+fi
+
+for package in "$here"/packages/*.deb; do
+    dpkg -x "$package" "$here/root" || give_up "'dpkg -x $package' failed."
+done
+complete || give_up "the packages were unpacked, but one of these is not in them: $programs"
+
+for program in $programs; do
+    libraries=$(ldd "$bin/$program" 2>&1 | grep 'not found')
+    [ -z "$libraries" ] ||
+        give_up "$program needs libraries this machine lacks: $libraries"
+done
+rm -rf "$here/apt" "$here/packages"
+echo "Fetched: $("$bin/prometheus" --version 2>&1 | head -n 1); $("$bin/prometheus-pushgateway" --version 2>&1 | head -n 1)"
