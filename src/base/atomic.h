@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The atomic operations of the library; its inlined part has its own few in <crest/abi.h>.
+ *
+ * Concurrency Kit's ck_pr normally, the compiler's __atomic under ThreadSanitizer, which cannot see
+ * through inline assembly and would report correct publications as races. Orders are in the names;
+ * a plain name is relaxed. Every use stronger than that says at the call which access it pairs with.
+ */
+#ifndef CREST_BASE_ATOMIC_H
+#define CREST_BASE_ATOMIC_H
+
+#include <crest/abi.h>
+
+#ifdef CREST_THREAD_SANITIZER
+#include <sanitizer/tsan_interface.h>
+/* What a library built without the sanitizer (Concurrency Kit's tables) hands from thread to thread. */
+#define CREST_ANNOTATE_RELEASE(address) __tsan_release((void *)(address))
+#define CREST_ANNOTATE_ACQUIRE(address) __tsan_acquire((void *)(address))
+#else
+#include <ck_pr.h>
+#define CREST_ANNOTATE_RELEASE(address) ((void)(address))
+#define CREST_ANNOTATE_ACQUIRE(address) ((void)(address))
+#endif
+
+static inline uint64_t crest_atomic_load(const uint64_t *word)
+{
+#ifdef CREST_THREAD_SANITIZER
+    return __atomic_load_n(word, __ATOMIC_RELAXED);
+#else
+    return ck_pr_load_64(word);
+#endif
+}
+
+static inline uint64_t crest_atomic_load_acquire(const uint64_t *word)
+{
+#ifdef CREST_THREAD_SANITIZER
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+#else
+    uint64_t value = ck_pr_load_64(word);
+    ck_pr_fence_acquire();
+    return value;
+#endif
+}
+
+static inline void crest_atomic_store(uint64_t *word, uint64_t value)
+{
+#ifdef CREST_THREAD_SANITIZER
+    __atomic_store_n(word, value, __ATOMIC_RELAXED);
+#else
+    ck_pr_store_64(word, value);
+#endif
+}
+
+static inline void crest_atomic_store_release(uint64_t *word, uint64_t value)
+{
+#ifdef CREST_THREAD_SANITIZER
+    __atomic_store_n(word, value, __ATOMIC_RELEASE);
+#else
+    ck_pr_fence_release();
+    ck_pr_store_64(word, value);
+#endif
+}
+
+static inline void crest_atomic_add(uint64_t *word, uint64_t n)
+{
+#ifdef CREST_THREAD_SANITIZER
+    __atomic_fetch_add(word, n, __ATOMIC_RELAXED);
+#else
+    ck_pr_add_64(word, n);
+#endif
+}
+
+/* Raises the word to at least n, whoever else does so at the same time. */
+static inline void crest_atomic_raise(uint64_t *word, uint64_t n)
+{
+    uint64_t seen = crest_atomic_load(word);
+#ifdef CREST_THREAD_SANITIZER
+    while (seen < n &&
+           !__atomic_compare_exchange_n(word, &seen, n, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        continue;
+#else
+    while (seen < n && !ck_pr_cas_64_value(word, seen, n, &seen))
+        continue;
+#endif
+}
+
+static inline uint32_t crest_atomic_load32(const uint32_t *word)
+{
+#ifdef CREST_THREAD_SANITIZER
+    return __atomic_load_n(word, __ATOMIC_RELAXED);
+#else
+    return ck_pr_load_32(word);
+#endif
+}
+
+static inline uint32_t crest_atomic_load32_acquire(const uint32_t *word)
+{
+#ifdef CREST_THREAD_SANITIZER
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+#else
+    uint32_t value = ck_pr_load_32(word);
+    ck_pr_fence_acquire();
+    return value;
+#endif
+}
+
+static inline void crest_atomic_store32(uint32_t *word, uint32_t value)
+{
+#ifdef CREST_THREAD_SANITIZER
+    __atomic_store_n(word, value, __ATOMIC_RELAXED);
+#else
+    ck_pr_store_32(word, value);
+#endif
+}
+
+static inline void crest_atomic_store32_release(uint32_t *word, uint32_t value)
+{
+#ifdef CREST_THREAD_SANITIZER
+    __atomic_store_n(word, value, __ATOMIC_RELEASE);
+#else
+    ck_pr_fence_release();
+    ck_pr_store_32(word, value);
+#endif
+}
+
+/* Acquire on success; non-zero when it happened. */
+static inline int crest_atomic_cas32_acquire(uint32_t *word, uint32_t from, uint32_t to)
+{
+#ifdef CREST_THREAD_SANITIZER
+    return __atomic_compare_exchange_n(word, &from, to, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+#else
+    int done = ck_pr_cas_32(word, from, to);
+    ck_pr_fence_acquire();
+    return done;
+#endif
+}
+
+/* Full barrier exchange. */
+static inline uint32_t crest_atomic_exchange32(uint32_t *word, uint32_t value)
+{
+#ifdef CREST_THREAD_SANITIZER
+    return __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);
+#else
+    ck_pr_fence_memory();
+    uint32_t old = ck_pr_fas_32(word, value);
+    ck_pr_fence_memory();
+    return old;
+#endif
+}
+
+static inline void *crest_atomic_load_ptr(void *const *word)
+{
+#ifdef CREST_THREAD_SANITIZER
+    return __atomic_load_n(word, __ATOMIC_RELAXED);
+#else
+    return ck_pr_load_ptr(word);
+#endif
+}
+
+static inline void *crest_atomic_load_ptr_acquire(void *const *word)
+{
+#ifdef CREST_THREAD_SANITIZER
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+#else
+    void *value = ck_pr_load_ptr(word);
+    ck_pr_fence_acquire();
+    return value;
+#endif
+}
+
+static inline void crest_atomic_store_ptr_release(void **word, void *value)
+{
+#ifdef CREST_THREAD_SANITIZER
+    __atomic_store_n(word, value, __ATOMIC_RELEASE);
+#else
+    ck_pr_fence_release();
+    ck_pr_store_ptr(word, value);
+#endif
+}
+
+/* Any pointer object's address, for the functions above. */
+#define CREST_PTR(address) ((void **)(uintptr_t)(address))
+
+#endif

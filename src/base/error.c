@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Statuses, error texts and the log callback. See <crest/status.h> and error.h.
+ */
+#include "error.h"
+#include "atomic.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define STATUS_TEXT(name, text) text,
+static const char *const status_texts[] = {CREST_STATUS_TABLE(STATUS_TEXT)};
+
+/* Function and context travel together: a reader must never pair one's function with another's context. */
+typedef struct log_sink {
+    crest_log_fn *log;
+    void *context;
+} log_sink;
+
+/* Two places to write to in turn; a reader of the older one has finished long before it is reused. */
+#define LOG_SINKS 16
+static log_sink log_sinks[LOG_SINKS];
+static uint32_t log_next;
+static const log_sink *log_current;
+
+const char *crest_status_text(crest_status status)
+{
+    return (unsigned)status < CREST_STATUS_COUNT ? status_texts[status] : "no such status";
+}
+
+/* Cuts an over-long text before the character that did not fit whole. */
+static void error_cut(char *text, size_t size)
+{
+    size_t end = size - 1;
+    while (end > 0 && ((unsigned char)text[end - 1] & 0xc0) == 0x80)
+        end--;
+    if (end > 0 && (unsigned char)text[end - 1] >= 0xc0)
+        end--;
+    text[end] = '\0';
+}
+
+static void error_format(char *text, size_t size, const char *format, va_list arguments)
+{
+    int length = vsnprintf(text, size, format, arguments);
+    if (length < 0)
+        text[0] = '\0';
+    else if ((size_t)length >= size)
+        error_cut(text, size);
+}
+
+crest_status crest_error_set(crest_error *error, crest_status status, const char *format, ...)
+{
+    if (error == NULL)
+        return status;
+    error->status = status;
+    va_list arguments;
+    va_start(arguments, format);
+    error_format(error->message, sizeof error->message, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+void crest_error_clear(crest_error *error)
+{
+    if (error == NULL)
+        return;
+    error->status = CREST_OK;
+    error->message[0] = '\0';
+}
+
+void crest_log_to(crest_log_fn *log, void *context)
+{
+    static uint32_t lock;
+    while (!crest_atomic_cas32_acquire(&lock, 0, 1))
+        continue;
+    log_sink *sink = &log_sinks[log_next++ % LOG_SINKS];
+    sink->log = log;
+    sink->context = context;
+    /* partner: the acquire load in crest_log_write */
+    crest_atomic_store_ptr_release(CREST_PTR(&log_current), sink);
+    crest_atomic_store32_release(&lock, 0); /* partner: the compare-and-swap above */
+}
+
+int crest_log_wanted(void)
+{
+    const log_sink *sink = crest_atomic_load_ptr_acquire(CREST_PTR(&log_current));
+    return sink != NULL && sink->log != NULL;
+}
+
+void crest_log_write(crest_log_level level, const char *format, ...)
+{
+    const log_sink *sink = crest_atomic_load_ptr_acquire(CREST_PTR(&log_current));
+    if (sink == NULL || sink->log == NULL)
+        return;
+    char message[CREST_ERROR_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    error_format(message, sizeof message, format, arguments);
+    va_end(arguments);
+    sink->log(level, message, sink->context);
+}
