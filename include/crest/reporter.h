@@ -110,7 +110,8 @@ CREST_API void crest_reporter_free(crest_reporter *reporter);
 typedef struct crest_options crest_options;
 typedef struct crest_reporter_kind {
     const char *name;        /* the option that asks for one: pushgateway=… */
-    const char *const *keys; /* NULL-terminated further options: "pushgateway.job" … */
+    const char *const *keys; /* NULL-terminated further options: "pushgateway.job" …; one that ends
+                                with a dot allows every key that begins with it and goes on */
     /* `value` is the option's own value. Returns NULL and fills *error when it cannot */
     crest_reporter *(*create)(const char *value, const crest_options *options,
                               const crest_resource *resource, crest_error *error);
@@ -121,6 +122,11 @@ CREST_API crest_status crest_reporter_kind_add(const crest_reporter_kind *kind);
 
 /* The value of an option, borrowed during create; NULL if it is not set. */
 CREST_API const char *crest_option(const crest_options *options, const char *key);
+/* Walks the options whose keys begin with `prefix` and go on after it, each key once, in the order
+ * of the keys: *cursor starts at 0. *key is the whole key; both texts are borrowed during create.
+ * Returns 0 at the end. */
+CREST_API int crest_option_next(const crest_options *options, const char *prefix, size_t *cursor,
+                                const char **key, const char **value);
 /* As a duration ("250ms", "10s", "5m", "1h", bare: seconds) or a switch ("on"/"off"/"true"/…).
  * Absent: *value is left as it is. CREST_INVALID_OPTIONS with a message for anything else. */
 CREST_API crest_status crest_option_duration_ms(const crest_options *options, const char *key,
