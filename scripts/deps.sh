@@ -38,8 +38,8 @@ if [ "${1:-}" = --list ]; then
 fi
 
 if ! command -v dpkg-query > /dev/null || ! command -v apt-get > /dev/null; then
-    echo "This is not a Debian system, so nothing can be looked up or installed here. Needed are" >&2
-    echo "(Debian's names, and what needs them):" >&2
+    echo "This is not a Debian system: nothing can be looked up or installed here." >&2
+    echo "Needed are (Debian's names, and what needs them):" >&2
     printf '%s\n' "$packages" | sed '/^$/d; s/^/  /' >&2
     echo "With these in place, go on with: make DEPS=no ..." >&2
     exit 1
@@ -69,8 +69,9 @@ if [ "$(id -u)" != 0 ]; then
         ;;
     *)
         if [ ! -t 0 ] || [ ! -t 1 ]; then
-            echo "Not installed: this is not a terminal, so nobody can agree to it. Run the command above" >&2
-            echo "(it may need 'apt-get update' first), or set CI=1 to let this script run it." >&2
+            echo "Not installed: this is not a terminal, so nobody can agree to it. Run the" >&2
+            echo "command above (it may need 'apt-get update' first), or set CI=1 to let this" >&2
+            echo "script run it." >&2
             exit 1
         fi
         printf 'Run it now? [y/N] '

@@ -26,8 +26,8 @@ complete && exit 0
 
 give_up() {
     echo "Prometheus and the Pushgateway could not be fetched: $1" >&2
-    echo "The tests and the demo that talk to them cannot run without. Either give this machine a" >&2
-    echo "working apt mirror and run 'make servers', or put these programs into" >&2
+    echo "The tests and the demo that talk to them cannot run without. Either give this" >&2
+    echo "machine a working apt mirror and run 'make servers', or put these programs into" >&2
     echo "build/servers/root/usr/bin yourself: $programs" >&2
     exit 1
 }
@@ -55,7 +55,8 @@ if ! apt download $packages; then
     apt $own_lists update
     if ! apt $own_lists download $packages; then
         tail -n 15 "$here/apt.log" >&2
-        give_up "'apt-get download $packages' failed, with this machine's package lists and with fresh ones (its last words are above, all of them in build/servers/apt.log)."
+        give_up "'apt-get download $packages' failed, with this machine's package lists and
+with fresh ones. Its last words are above, all of them in build/servers/apt.log."
     fi
 fi
 
@@ -70,4 +71,6 @@ for program in $programs; do
         give_up "$program needs libraries this machine lacks: $libraries"
 done
 rm -rf "$here/apt" "$here/packages"
-echo "Fetched: $("$bin/prometheus" --version 2>&1 | head -n 1); $("$bin/prometheus-pushgateway" --version 2>&1 | head -n 1)"
+for program in prometheus prometheus-pushgateway; do
+    "$bin/$program" --version 2>&1 | head -n 1
+done
