@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles every public header alone, twice in a row, as C11 and as C++17, without a warning."""
+
+import shutil
+
+from checklib import CC, CXX, ROOT, Rules, command
+
+WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Werror"]
+LANGUAGES = [
+    # (what it is, compiler, options)
+    ("C11", CC, ["-x", "c", "-std=c11", "-Wstrict-prototypes", "-Wmissing-prototypes"]),
+    ("gnu11", CC, ["-x", "c", "-std=gnu11", "-Wstrict-prototypes", "-Wmissing-prototypes"]),
+    ("C++17", CXX, ["-x", "c++", "-std=c++17"]),
+]
+
+
+def main():
+    languages = list(LANGUAGES)
+    if shutil.which("clang") and CC != ["clang"]:
+        languages += [("C11 with clang", ["clang"], LANGUAGES[0][2])]
+        # Debian's clang is a C++ compiler only where a C++ library is installed for it.
+        probe = ["clang++", "-x", "c++", "-fsyntax-only", "-"]
+        if command(probe, input=b"#include <atomic>\n")[0] == 0:
+            languages += [("C++17 with clang", ["clang++"], LANGUAGES[2][2])]
+    headers = sorted((ROOT / "include/crest").glob("*.h"))
+    rules = Rules()
+    if not headers:
+        rules.broken("there are public headers", "include/crest/*.h: none")
+    for header in headers:
+        for language, compiler, options in languages:
+            rule = rules.rule(f"<crest/{header.name}> alone as {language}")
+            source = f"#include <crest/{header.name}>\n" * 2 + "extern int crest_nothing_else;\n"
+            status, output = command(
+                [*compiler, *options, *WARNINGS, f"-I{ROOT}/include", "-fsyntax-only", "-"],
+                input=source.encode())
+            if status != 0:
+                rules.broken(rule, output.strip())
+    rules.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Installs into a temporary folder and uses the result as somebody else would.
+
+consumer.c is compiled as C and C++ with what pkg-config says, against the shared libraries, the
+archives, and with --as-needed, and run. Then `make uninstall` must leave nothing behind.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+
+from checklib import CC, CXX, ROOT, Rules, command, skip, temporary_folder
+
+PREFIX = "/usr/local"
+CONSUMER = pathlib.Path(__file__).resolve().parent / "consumer.c"
+LANGUAGES = [
+    ("C", [*CC, "-x", "c", "-std=gnu11"]),
+    ("C++", [*CXX, "-x", "c++", "-std=gnu++17"]),
+]
+STRICT = ["-Wall", "-Wextra", "-Werror", "-O2"]
+INSTALLED = "make install puts headers, libraries and .pc files in place"
+UNINSTALLED = "make uninstall leaves nothing behind"
+
+
+def make(goal, destination):
+    return command([os.environ.get("MAKE", "make"), "-C", ROOT, "--no-print-directory", goal,
+                    f"DESTDIR={destination}", f"PREFIX={PREFIX}", f"CC={' '.join(CC)}",
+                    f"CXX={' '.join(CXX)}"])
+
+
+def pkg_config(root, *arguments):
+    """What pkg-config says about the libraries installed below root."""
+    env = dict(os.environ, PKG_CONFIG_SYSROOT_DIR=str(root),
+               PKG_CONFIG_LIBDIR=f"{root}{PREFIX}/lib/pkgconfig")
+    status, output = command(["pkg-config", *arguments], env=env)
+    return output.split() if status == 0 else [f"--pkg-config-failed:{output.strip()}"]
+
+
+def check_installed(rules, root, version):
+    library = f"{root}{PREFIX}/lib"
+    for name in ("libcrest", "libcrest-reporters"):
+        for suffix in (".a", ".so", ".so.0", f".so.{version}"):
+            if not os.path.exists(f"{library}/{name}{suffix}"):
+                rules.broken(INSTALLED, f"no {name}{suffix}")
+    for header in (ROOT / "include/crest").glob("*.h"):
+        if not os.path.exists(f"{root}{PREFIX}/include/crest/{header.name}"):
+            rules.broken(INSTALLED, f"no crest/{header.name}")
+    for package in ("crest", "crest-reporters"):
+        if pkg_config(root, "--modversion", package) != [version]:
+            rules.broken(INSTALLED, f"{package}.pc does not say {version}")
+
+
+def check_consumer(rules, root, folder, name, packages, options, static=False):
+    """Builds consumer.c in both languages and runs it. Returns what the programs need."""
+    asked = [*(["--static"] if static else []), "--cflags", "--libs", *packages]
+    for language, compiler in LANGUAGES:
+        rule = rules.rule(f"a {language} program links with {name} and runs")
+        program = pathlib.Path(folder) / "consumer"
+        status, output = command([*compiler, *STRICT, *options[0], CONSUMER, "-x", "none",
+                                  "-o", program, *options[1], *pkg_config(root, *asked)])
+        if status != 0:
+            rules.broken(rule, output.strip())
+            continue
+        env = {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": f"{root}{PREFIX}/lib"}
+        status, output = command([program], env=env, timeout=60)
+        if status != 0:
+            rules.broken(rule, f"exit status {status}: {output.strip()}")
+        _, dynamic = command(["readelf", "-d", program])
+        needed = set(re.findall(r"\(NEEDED\).*\[(libcrest.*)\]", dynamic))
+        wanted = set() if static else {f"lib{package}.so.0" for package in packages}
+        if not static and "crest-reporters" in packages:
+            # libcrest itself comes with what the program calls of it.
+            wanted |= {"libcrest.so.0"}
+        if needed != wanted:
+            rules.broken(rule, f"it needs {sorted(needed)} instead of {sorted(wanted)}")
+
+
+def main():
+    if not shutil.which("pkg-config"):
+        skip("pkg-config is not installed (make deps)")
+    version = re.search(r"^VERSION\s*:=\s*(\S+)", (ROOT / "Makefile").read_text(), re.M).group(1)
+    rules = Rules()
+    rules.rule(INSTALLED)
+    with temporary_folder() as folder:
+        root = pathlib.Path(folder) / "root"
+        status, output = make("install", root)
+        if status != 0:
+            rules.broken(INSTALLED, output)
+            rules.finish()
+        check_installed(rules, root, version)
+        reporters = ["-DWITH_REPORTERS"]
+        check_consumer(rules, root, folder, "libcrest alone", ["crest"], ([], []))
+        check_consumer(rules, root, folder, "both shared libraries", ["crest-reporters"],
+                       (reporters, []))
+        check_consumer(rules, root, folder, "both shared libraries under --as-needed",
+                       ["crest-reporters"], (reporters, ["-Wl,--as-needed"]))
+        static = pathlib.Path(folder) / "static"
+        shutil.copytree(root, static, symlinks=True)
+        for shared in (static / PREFIX[1:] / "lib").glob("*.so*"):
+            shared.unlink()
+        check_consumer(rules, static, folder, "the archive of libcrest alone", ["crest"], ([], []),
+                       static=True)
+        check_consumer(rules, static, folder, "both archives", ["crest-reporters"],
+                       (reporters, []), static=True)
+        rules.rule(UNINSTALLED)
+        status, output = make("uninstall", root)
+        left = [path for path in root.rglob("*") if not path.is_dir()]
+        if status != 0 or left:
+            rules.broken(UNINSTALLED, f"{output.strip()} {left}")
+    rules.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Proves that the other checks can fail: breaks each rule once in a small tree and expects the
+check to name exactly that rule, and expects nothing of the same tree unbroken."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+from checklib import CC, Rules, temporary_folder
+
+HERE = pathlib.Path(__file__).resolve().parent
+SPDX = "/* SPDX-License-Identifier: Apache-2.0 */\n/* For check_rules.py. */\n"
+
+# A tree in which every rule holds.
+GOOD = {
+    "include/crest/abi.h": SPDX + "#ifndef A\n#define A\n__attribute__((visibility(\"default\"))) "
+                                  "int crest_get(void);\n#endif\n",
+    "src/base/atomic.h": SPDX + "#include <ck_pr.h>\nint base_get(void);\n",
+    "src/base/bottom.c": SPDX + "#include <crest/abi.h>\n#include \"atomic.h\"\n"
+                                "static int bottom_value = 7;\n"
+                                "int base_get(void)\n{\n    return bottom_value;\n}\n",
+    "src/middle.c": SPDX + "#include <crest/abi.h>\n#include \"atomic.h\"\n"
+                           "int crest_get(void)\n{\n    return base_get();\n}\n",
+    "reporters/top.c": SPDX + "#include <crest/abi.h>\n#include <curl/curl.h>\n"
+                              "__attribute__((visibility(\"default\"))) int crest_top(void);\n"
+                              "int crest_top(void)\n{\n    return crest_get();\n}\n",
+    "examples/01_use.c": SPDX + "#include <crest/abi.h>\nint main(void)\n{\n    return 0;\n}\n",
+    "tests/checks/libcrest.symbols": "crest_get\n",
+    "tests/checks/libcrest-reporters.symbols": "crest_top\n",
+}
+
+# check, words of the rule that breaks, file, how its text changes
+BREAKS = [
+    ("layering", "include lines point", "src/base/bottom.c",
+     lambda text: text + '#include "../middle.h"\n'),
+    ("layering", "public headers only", "examples/01_use.c",
+     lambda text: text + '#include "atomic.h"\n'),
+    ("layering", "public headers only", "reporters/top.c",
+     lambda text: text + '#include "atomic.h"\n'),
+    ("layering", "base knows no metrics", "src/base/bottom.c",
+     lambda text: text + "#include <crest/counter.h>\n"),
+    ("layering", "only where they belong", "examples/01_use.c",
+     lambda text: text + "#include <curl/curl.h>\n"),
+    ("layering", "only where they belong", "include/crest/abi.h",
+     lambda text: text + "#include <ck_ht.h>\n"),
+    ("layering", "atomics", "src/middle.c",
+     lambda text: text + "int middle_add(int *x);\nint middle_add(int *x)\n{\n"
+                         "    return __atomic_add_fetch(x, 1, 0);\n}\n"),
+    ("layering", "objects of an earlier layer", "src/base/bottom.c",
+     lambda text: text.replace("return bottom_value", "extern int crest_get(void);\n"
+                                                      "    return bottom_value + crest_get()")),
+    ("layering", "libcrest needs only", "src/middle.c",
+     lambda text: text.replace("return base_get()", "extern const char *curl_version(void);\n"
+                                                    "    return base_get() + *curl_version()")),
+    ("layering", "libcrest-reporters needs only", "reporters/top.c",
+     lambda text: text.replace("return crest_get()", "extern double lgamma(double);\n    return "
+                                                     "crest_get() + (int)lgamma(crest_get())")),
+    ("headers", "abi.h> alone as C11", "include/crest/abi.h",
+     lambda text: text.replace("(void)", "(size_t)")),
+    ("headers", "abi.h> alone as C++17", "include/crest/abi.h",
+     lambda text: text.replace("int crest_get", "int class; int crest_get")),
+    ("headers", "abi.h> alone as C11", "include/crest/abi.h",
+     lambda text: text.replace("#endif\n", "static void unused(void) {}\n#endif\n")),
+    ("symbols", "libcrest.symbols lists", "tests/checks/libcrest.symbols",
+     lambda text: text + "crest_gone\n"),
+    ("symbols", "libcrest.symbols lists", "tests/checks/libcrest.symbols", lambda text: ""),
+    ("symbols", "begin with crest_", "reporters/top.c",
+     lambda text: text + "__attribute__((visibility(\"default\"))) int leaked;\n"),
+    ("tidiness", "file names", "examples/middle.c", lambda text: SPDX),
+    ("tidiness", "static names", "src/middle.c",
+     lambda text: text + "static int bottom_value(void)\n{\n    return 0;\n}\n"),
+    ("tidiness", "static names", "src/middle.c",
+     lambda text: text + "static unsigned bottom_value[4] = {0};\n"),
+    ("tidiness", "one source file", "src/middle.c",
+     lambda text: text + "static unsigned bottom_value[4] = {0};\n"),
+    ("tidiness", "650 lines", "src/middle.c", lambda text: text + "\n" * 650 + "int x;\n"),
+    ("tidiness", "100 columns", "src/middle.c", lambda text: text + "/* " + "x" * 99 + " */\n"),
+    ("tidiness", "100 columns", "src/middle.c", lambda text: text + "\tint x;\n"),
+    ("tidiness", "spaces", "src/middle.c", lambda text: text + "int x; \n"),
+    ("tidiness", "licence", "src/middle.c", lambda text: text[1:]),
+    ("tidiness", "licence", "src/middle.c",
+     lambda text: text.replace("/* For check_rules.py. */\n", "")),
+    ("tidiness", "licence", "scripts/x.sh", lambda text: "#!/bin/sh\n"),
+    ("tidiness", "left for later", "src/middle.c", lambda text: text + "/* TO" + "DO: more */\n"),
+    ("readme", "at most 20 lines", "README.md", lambda text: "# No example\n"),
+    ("readme", "as C", "README.md", lambda text: "```c\nint main(void) { return nothing; }\n```\n"),
+    ("readme", "as C++", "README.md",
+     lambda text: "```c\n#include <crest/abi.h>\nint main(void) { return crest_get() != 8; }\n```\n"),
+]
+
+
+def build(root):
+    """Objects and libraries as the Makefile would make them, without asking for its flags."""
+    flags = ["-fPIC", "-w", "-fvisibility=hidden", f"-I{root}/include", f"-I{root}/src/base"]
+    objects = {}
+    for source in [*root.glob("src/*.c"), *root.glob("src/base/*.c"), *root.glob("reporters/*.c")]:
+        target = root / "build/release/obj" / source.relative_to(root).with_suffix(".o")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        done = subprocess.run([*CC, *flags, "-c", source, "-o", target], check=False,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        if done.returncode == 0:
+            objects.setdefault(source.relative_to(root).parts[0], []).append(target)
+    library = root / "build/release/lib"
+    library.mkdir()
+    for folder, name, uses in (("src", "libcrest", ["-lcurl"]),
+                               ("reporters", "libcrest-reporters", ["-lcrest", "-lm"])):
+        subprocess.run([*CC, "-shared", "-o", library / f"{name}.so", f"-L{library}",
+                        f"-Wl,-soname,{name}.so.0", *objects.get(folder, []), "-Wl,--as-needed",
+                        *uses], check=True)
+        os.symlink(f"{name}.so", library / f"{name}.so.0")
+
+
+def broken_rules(root, check):
+    """The rules that the check says are broken in the tree."""
+    done = subprocess.run(
+        [sys.executable, HERE / f"check_{check}.py"], check=False, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=dict(os.environ, CREST_ROOT=str(root), CREST_BUILD=str(root / "build/release")))
+    output = done.stdout.decode()
+    names = [line[5:] for line in output.splitlines() if line.startswith("FAIL ")]
+    if (done.returncode == 1) != bool(names) or done.returncode not in (0, 1, 77):
+        names.append(f"it exits with {done.returncode}: {output}")
+    return names
+
+
+def plant(root, files):
+    shutil.rmtree(root, ignore_errors=True)
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+
+
+def main():
+    rules = Rules()
+    with temporary_folder() as folder:
+        root = pathlib.Path(folder) / "tree"
+        plant(root, GOOD)
+        build(root)
+        for check in sorted({check for check, *_ in BREAKS}):
+            rule = rules.rule(f"check_{check}.py finds nothing in a good tree")
+            for name in broken_rules(root, check):
+                rules.broken(rule, name)
+        for check, words, name, change in BREAKS:
+            rule = rules.rule(f"check_{check}.py notices when broken: {words}")
+            plant(root, {**GOOD, name: change(GOOD.get(name, ""))})
+            if check in ("layering", "symbols", "readme"):
+                build(root)
+            named = broken_rules(root, check)
+            if not any(words in broken for broken in named):
+                rules.broken(rule, f"a change to {name} went unnoticed; it names {named}")
+    rules.finish()
+
+
+if __name__ == "__main__":
+    main()
