@@ -88,7 +88,8 @@ BREAKS = [
     ("readme", "at most 20 lines", "README.md", lambda text: "# No example\n"),
     ("readme", "as C", "README.md", lambda text: "```c\nint main(void) { return nothing; }\n```\n"),
     ("readme", "as C++", "README.md",
-     lambda text: "```c\n#include <crest/abi.h>\nint main(void) { return crest_get() != 8; }\n```\n"),
+     lambda text: "```c\n#include <crest/abi.h>\n"
+                  "int main(void) { return crest_get() != 8; }\n```\n"),
 ]
 
 
