@@ -19,8 +19,8 @@ const crest_buckets *crest_buckets_for_unit(crest_unit unit, crest_kind kind);
 
 /*
  * CREST_OK when there are 1 to CREST_BUCKETS_MAX bounds, finite, not negative (recorded values are
- * not) and ascending. CREST_INVALID_ARGUMENT otherwise; `why` (may be NULL) then says what is wrong,
- * as the end of a sentence.
+ * not) and ascending. CREST_INVALID_ARGUMENT otherwise; `why` (may be NULL) then says what is
+ * wrong, as the end of a sentence.
  */
 crest_status crest_buckets_check(const crest_buckets *buckets, char *why, size_t size);
 
