@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Explains a Pushgateway's answers. See push_answer.h.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* memmem */
+#endif
+#include "push_answer.h"
+#include "push_text.h"
+#include "push_url.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the server's words in a message: what we add must fit behind them. */
+#define PUSH_ANSWER_WORDS_BYTES 320u
+
+static int push_answer_says(const crest_http_answer *answer, const char *words)
+{
+    return memmem(answer->words, answer->length, words, strlen(words)) != NULL;
+}
+
+/* Copies the text from `from` to the next quote. Returns 0 when it has no end, is escaped, or does
+ * not fit. */
+static int push_answer_unquote(const crest_http_answer *answer, const char *from, char *text,
+                               size_t size)
+{
+    const char *close = memchr(from, '"', (size_t)(answer->words + answer->length - from));
+    if (close == NULL || (size_t)(close - from) >= size ||
+        memchr(from, '\\', (size_t)(close - from)) != NULL)
+        return 0;
+    memcpy(text, from, (size_t)(close - from));
+    text[close - from] = '\0';
+    return 1;
+}
+
+/* The name of the metric it complains about: `metric "a"` or `metric named "a"`. */
+static int push_answer_metric(const crest_http_answer *answer, char *name, size_t size)
+{
+    static const char *const leads[] = {"metric \"", "metric named \""};
+    for (unsigned i = 0; i < 2; i++) {
+        const char *from = memmem(answer->words, answer->length, leads[i], strlen(leads[i]));
+        if (from != NULL && push_answer_unquote(answer, from + strlen(leads[i]), name, size))
+            return 1;
+    }
+    return 0;
+}
+
+/* The value of a label: `name:"job" value:"j"`, with one blank or several between the two. */
+static int push_answer_label(const crest_http_answer *answer, const char *lead, char *text,
+                             size_t size)
+{
+    static const char middle[] = "value:\"";
+    const char *end = answer->words + answer->length;
+    const char *from = memmem(answer->words, answer->length, lead, strlen(lead));
+    if (from == NULL)
+        return 0;
+    from += strlen(lead);
+    while (from < end && *from == ' ')
+        from++;
+    if ((size_t)(end - from) < sizeof middle || memcmp(from, middle, sizeof middle - 1) != 0)
+        return 0;
+    return push_answer_unquote(answer, from + sizeof middle - 1, text, size);
+}
+
+/* The line that deletes the group in the way: exactly, when the gateway named one that is not ours,
+ * else with its instance to be filled in. */
+static void push_answer_delete_line(const crest_push_question *question,
+                                    const crest_http_answer *answer, char *url, size_t size)
+{
+    char job[CREST_LABEL_VALUE_BYTES_MAX + 1], instance[CREST_LABEL_VALUE_BYTES_MAX + 1];
+    if (push_answer_label(answer, "name:\"job\"", job, sizeof job) &&
+        push_answer_label(answer, "name:\"instance\"", instance, sizeof instance) &&
+        (strcmp(job, question->job) != 0 || strcmp(instance, question->instance) != 0) &&
+        crest_push_url_group(question->url, job, instance, NULL, 0, url, size, NULL) == CREST_OK)
+        return;
+    if (crest_push_url_group(question->url, question->job, "OTHER-INSTANCE", NULL, 0, url, size,
+                             NULL) != CREST_OK)
+        url[0] = '\0';
+}
+
+static crest_status push_answer_explain_type(const crest_push_question *question,
+                                             const crest_http_answer *answer, crest_error *error)
+{
+    char words[PUSH_ANSWER_WORDS_BYTES], name[CREST_NAME_BYTES_MAX + 1];
+    /* What matters of its long sentence begins behind this. */
+    static const char preamble[] = "inconsistent with existing metrics: ";
+    const char *from = memmem(answer->words, answer->length, preamble, sizeof preamble - 1);
+    from = from ? from + sizeof preamble - 1 : answer->words;
+    crest_push_text_show(from, answer->length - (size_t)(from - answer->words), words,
+                         sizeof words);
+    if (push_answer_says(answer, "gathered metric family"))
+        return crest_error_set(
+            error, CREST_REFUSED,
+            "%s %s: the Pushgateway refused the whole push (code %u), because it exports a metric "
+            "of the same name itself, as another type: rename ours. What it had stored before is "
+            "still there. Its words: %s",
+            question->method, question->group, answer->code, words);
+    char url[CREST_PUSHGATEWAY_URL_BYTES_MAX], subject[sizeof name + 2] = "a metric";
+    push_answer_delete_line(question, answer, url, sizeof url);
+    if (push_answer_metric(answer, name, sizeof name))
+        strcat(strcat(strcpy(subject, "\""), name), "\"");
+    /* Its words last: when all does not fit, they are what is cut. */
+    return crest_error_set(
+        error, CREST_REFUSED,
+        "%s %s: the Pushgateway refused the whole push (code %u), because %s is stored with "
+        "another type in another group, and a metric's type is the same in all groups for ever. "
+        "Rename the metric, or delete the old group: curl -X DELETE '%s'. Its words: %s",
+        question->method, question->group, answer->code, subject, url, words);
+}
+
+/* Whether the metric's type is what it does not like. */
+static int push_answer_is_type_clash(const crest_http_answer *answer)
+{
+    static const char *const types[] = {"COUNTER", "GAUGE", "HISTOGRAM", "SUMMARY", "UNTYPED"};
+    if (push_answer_says(answer, "registered with another type") ||
+        push_answer_says(answer, "but should have") ||
+        push_answer_says(answer, "collides with previously collected"))
+        return 1;
+    for (unsigned i = 0; i < sizeof types / sizeof types[0]; i++) {
+        char phrase[32] = "is not a ";
+        if (push_answer_says(answer, strcat(phrase, types[i])))
+            return 1;
+    }
+    return 0;
+}
+
+static const char *push_answer_advice(unsigned code)
+{
+    switch (code) {
+    case 400: return "What it had stored before is still there";
+    case 401:
+    case 403:
+        return "Put the user and password that it wants into the URL: "
+               "https://user:password@host:port";
+    case 404: return "Is this a Pushgateway, and is the URL's path its --web.route-prefix?";
+    case 405: return "Is this a Pushgateway? One takes PUT and DELETE here";
+    case 413: return "Something on the way limits how large a push may be; raise that limit";
+    case 429: return "Something on the way limits how often to push; raise pushgateway.interval";
+    default: break;
+    }
+    if (code >= 500)
+        return "The server, or a proxy before it, has a problem of its own; its log says more";
+    return "A Pushgateway answers 200 or 202";
+}
+
+crest_status crest_push_answer_check(const crest_push_question *question,
+                                     const crest_http_answer *answer, crest_error *error)
+{
+    if ((answer->code == 200 || answer->code == 202) && !answer->cut)
+        return CREST_OK;
+    if (answer->code == 200 || answer->code == 202)
+        return crest_error_set(error, CREST_IO,
+                               "%s %s: answered with code %u and more than %u bytes, which a "
+                               "Pushgateway never does; is the URL right?",
+                               question->method, question->group, answer->code,
+                               CREST_HTTP_ANSWER_BYTES_MAX);
+    if (answer->code >= 300 && answer->code < 400)
+        return crest_error_set(error, CREST_REFUSED,
+                               "%s %s: answered with code %u, a redirect to \"%s\", which is not "
+                               "followed because another path is another group. If that is where "
+                               "the Pushgateway is, give that address",
+                               question->method, question->group, answer->code,
+                               answer->location[0] ? answer->location : "(it does not say where)");
+    if (answer->code == 400 && push_answer_is_type_clash(answer))
+        return push_answer_explain_type(question, answer, error);
+    char words[PUSH_ANSWER_WORDS_BYTES];
+    if (crest_push_text_show(answer->words, answer->length, words, sizeof words) == 0)
+        strcpy(words, "(it says nothing)");
+    return crest_error_set(error, CREST_REFUSED, "%s %s: refused with code %u: %s. %s",
+                           question->method, question->group, answer->code, words,
+                           push_answer_advice(answer->code));
+}
