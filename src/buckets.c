@@ -41,9 +41,9 @@ static const double buckets_magnitudes[] = {
     2000, 5000, 10000, 20000, 50000, 100000, 200000, 500000, 1000000,
 };
 
-#define BUCKETS_OF(bounds)                                     \
-    {                                                          \
-        bounds, (unsigned)(sizeof(bounds) / sizeof(bounds)[0]) \
+#define BUCKETS_OF(bounds)                                                                         \
+    {                                                                                              \
+        bounds, (unsigned)(sizeof(bounds) / sizeof(bounds)[0])                                     \
     }
 
 const crest_buckets crest_buckets_fast = BUCKETS_OF(buckets_fast);

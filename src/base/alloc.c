@@ -30,7 +30,8 @@ void *crest_alloc_resize(void *block, size_t count, size_t size)
 {
     if (alloc_must_fail() || (size != 0 && count > SIZE_MAX / size))
         return NULL;
-    return realloc(block, count * size ? count * size : 1);
+    size_t bytes = count * size;
+    return realloc(block, bytes != 0 ? bytes : 1);
 }
 
 char *crest_alloc_text(const char *text)

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Regions from mmap, each with its own header. See arena.h.
+ *
+ * Pages are touched only when used, so a region's size costs addresses, not memory. Huge pages are
+ * refused: with them ten threads' cells cost 20 MiB instead of 40 KiB.
+ */
+#include "arena.h"
+#include "atomic.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#define ARENA_MAGIC UINT64_C(0x43524553544152) /* CRESTAR */
+#define ARENA_PAGE 4096u
+#define ARENA_REGION_BYTES (UINT64_C(1) << 20)
+
+/* At the start of each region. It has a page of its own, which is why fork may zero all that follows. */
+typedef struct arena_region {
+    uint64_t magic;
+    uint64_t kind;
+    uint64_t bytes; /* header included */
+    uint64_t used;  /* header included */
+    struct arena_region *older;
+    int wiped_on_fork;
+} arena_region;
+
+_Static_assert(sizeof(arena_region) <= ARENA_PAGE, "the header has a page of its own");
+
+static arena_region *arena_newest[CREST_ARENA_KINDS];
+static uint64_t arena_mapped[CREST_ARENA_KINDS];
+static uint64_t arena_used[CREST_ARENA_KINDS];
+static uint64_t arena_fail_after;
+
+static int arena_must_fail(void)
+{
+    uint64_t left = crest_atomic_load(&arena_fail_after);
+    if (left == 0)
+        return 0;
+    if (left > 1)
+        crest_atomic_store(&arena_fail_after, left - 1);
+    return left == 1;
+}
+
+static arena_region *arena_map(crest_arena_kind kind, uint64_t least)
+{
+    uint64_t bytes = ARENA_REGION_BYTES;
+    while (bytes < least + ARENA_PAGE)
+        bytes *= 2;
+    void *address = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (address == MAP_FAILED)
+        return NULL;
+    madvise(address, bytes, MADV_NOHUGEPAGE); /* fails where there are no huge pages: as wished */
+    arena_region *region = address;
+    region->magic = ARENA_MAGIC;
+    region->kind = kind;
+    region->bytes = bytes;
+    region->used = ARENA_PAGE;
+    region->older = arena_newest[kind];
+#ifdef MADV_WIPEONFORK
+    if (kind == CREST_ARENA_CELLS)
+        region->wiped_on_fork =
+            madvise((char *)address + ARENA_PAGE, bytes - ARENA_PAGE, MADV_WIPEONFORK) == 0;
+#endif
+    arena_newest[kind] = region;
+    crest_atomic_add(&arena_mapped[kind], bytes);
+    return region;
+}
+
+void *crest_arena_take(crest_arena_kind kind, size_t bytes, size_t align)
+{
+    if (arena_must_fail() || bytes > (SIZE_MAX >> 2))
+        return NULL;
+    arena_region *region = arena_newest[kind];
+    uint64_t start = region ? (region->used + align - 1) & ~(uint64_t)(align - 1) : 0;
+    if (region == NULL || start + bytes > region->bytes) {
+        region = arena_map(kind, bytes);
+        if (region == NULL)
+            return NULL;
+        start = region->used;
+    }
+    crest_atomic_add(&arena_used[kind], start + bytes - region->used);
+    region->used = start + bytes;
+    return (char *)region + start;
+}
+
+char *crest_arena_copy(const char *text, size_t bytes)
+{
+    char *copy = crest_arena_take(CREST_ARENA_META, bytes + 1, 1);
+    if (copy != NULL && bytes != 0)
+        memcpy(copy, text, bytes);
+    return copy;
+}
+
+uint64_t crest_arena_mapped(crest_arena_kind kind)
+{
+    return crest_atomic_load(&arena_mapped[kind]);
+}
+
+uint64_t crest_arena_used(crest_arena_kind kind)
+{
+    return crest_atomic_load(&arena_used[kind]);
+}
+
+void crest_arena_forked(void)
+{
+    for (arena_region *region = arena_newest[CREST_ARENA_CELLS]; region; region = region->older)
+        if (!region->wiped_on_fork)
+            madvise((char *)region + ARENA_PAGE, region->bytes - ARENA_PAGE, MADV_DONTNEED);
+}
+
+void crest_arena_fail_after(unsigned long after)
+{
+    crest_atomic_store(&arena_fail_after, after);
+}

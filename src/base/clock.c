@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The clock's scale: choosing the source, measuring the counter's rate, correcting it. See clock.h and
+ * <crest/clock.h>.
+ *
+ * Every scale is an immutable block from a small pool that is never reused, so a reader needs no more than the
+ * pointer. The process starts on the kernel's clock; once CLOCK_SETTLE_NS have passed since load, the first
+ * slow reading measures the counter over that time and publishes a block that continues where the kernel's clock
+ * stands.
+ */
+#define _GNU_SOURCE
+#include "clock.h"
+#include "atomic.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#define CLOCK_SETTLE_NS UINT64_C(10000000)
+/* Blocks of one process: a first one, corrections, and the last reserved for the fallback. */
+#define CLOCK_SCALES 64u
+/* A rate further off than this is corrected. Measured over at least a second against a pair of readings some
+ * 50 ns apart, it is above what a measurement can be wrong by. */
+#define CLOCK_REFINE_PER_BILLION 500
+/* One tick that differs by this much, and by more than CLOCK_REBASE_NS, is no drift: the machine slept, or was moved. */
+#define CLOCK_REBASE_PER_BILLION 10000000
+#define CLOCK_REBASE_NS UINT64_C(1000000)
+#define CLOCK_REBASES_MAX 8u
+
+/* The kernel's clock: ns_base is what is added to CLOCK_MONOTONIC. */
+static const crest_clock_scale clock_kernel = {0, 0, 0};
+const crest_clock_scale *crest_clock_current = &clock_kernel;
+
+static uint64_t clock_faked;
+
+#if defined(CREST_CLOCK_READ)
+typedef struct clock_pair {
+    uint64_t counter;
+    uint64_t raw_ns;
+    uint64_t monotonic_ns;
+} clock_pair;
+
+static crest_clock_scale clock_scales[CLOCK_SCALES];
+static uint32_t clock_scale_next;
+static uint32_t clock_usable;
+static uint32_t clock_busy;     /* whoever publishes */
+static clock_pair clock_anchor; /* where the rate is measured from */
+static clock_pair clock_last;   /* the check before */
+static uint32_t clock_rebases;
+#endif
+
+static uint64_t clock_kernel_ns(clockid_t id)
+{
+    struct timespec now;
+    clock_gettime(id, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+uint64_t crest_clock_wall_ns(void)
+{
+    return clock_kernel_ns(CLOCK_REALTIME);
+}
+
+crest_clock_verdict crest_clock_judge(uint64_t counted_ns, uint64_t kernel_ns)
+{
+    uint64_t off = counted_ns > kernel_ns ? counted_ns - kernel_ns : kernel_ns - counted_ns;
+    if (off > CLOCK_REBASE_NS &&
+        off / 1000 > kernel_ns / 1000 * (CLOCK_REBASE_PER_BILLION / 1000) / 1000000)
+        return CREST_CLOCK_REBASE;
+    return off > kernel_ns / 1000000 * CLOCK_REFINE_PER_BILLION / 1000 + 100 ? CREST_CLOCK_REFINE
+                                                                             : CREST_CLOCK_KEEP;
+}
+
+#if defined(CREST_CLOCK_READ)
+
+/* Counter and clocks at one moment: the try with the least time between its two counter readings. */
+static clock_pair clock_read_pair(void)
+{
+    clock_pair best = {0, 0, 0};
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < 8; i++) {
+        uint64_t before = CREST_CLOCK_READ();
+        uint64_t raw = clock_kernel_ns(CLOCK_MONOTONIC_RAW);
+        uint64_t after = CREST_CLOCK_READ();
+        uint64_t monotonic = clock_kernel_ns(CLOCK_MONOTONIC);
+        if (after - before < least) {
+            least = after - before;
+            best = (clock_pair){before + (after - before) / 2, raw, monotonic};
+        }
+    }
+    return best;
+}
+
+static uint64_t clock_at(const crest_clock_scale *scale, uint64_t counter)
+{
+    __extension__ typedef __int128 wide;
+    int64_t passed = (int64_t)(counter - scale->counter_base);
+    return scale->ns_base + (uint64_t)(((wide)passed * (int64_t)scale->multiplier) >> 32);
+}
+
+/* Under clock_busy. The last block is the fallback's: without another the scale stays as it is. */
+static void clock_publish(uint64_t counter, uint64_t ns, uint64_t multiplier)
+{
+    uint32_t last = multiplier == 0 ? CLOCK_SCALES : CLOCK_SCALES - 1;
+    if (clock_scale_next >= last)
+        return;
+    crest_clock_scale *scale = &clock_scales[clock_scale_next++];
+    *scale = (crest_clock_scale){counter, ns, multiplier};
+    /* partner: the acquire load in crest_now */
+    crest_atomic_store_ptr_release(CREST_PTR(&crest_clock_current), scale);
+}
+
+static uint64_t clock_rate(const clock_pair *from, const clock_pair *to)
+{
+    uint64_t counted = to->counter - from->counter;
+    __extension__ typedef unsigned __int128 wide;
+    return counted ? (uint64_t)(((wide)(to->raw_ns - from->raw_ns) << 32) / counted) : 0;
+}
+
+static int clock_lock(void)
+{
+    return crest_atomic_cas32_acquire(&clock_busy, 0, 1);
+}
+
+static void clock_unlock(void)
+{
+    crest_atomic_store32_release(&clock_busy, 0); /* partner: the next clock_lock */
+}
+
+/* The kernel's own clock uses the counter, and the process may read it. */
+static int clock_counter_trusted(void)
+{
+#if defined(__x86_64__)
+    unsigned a, b, c, d;
+    int mode = 0;
+    if (!__get_cpuid(0x80000007u, &a, &b, &c, &d) || (d & (1u << 8)) == 0)
+        return 0; /* not invariant */
+    if (prctl(PR_GET_TSC, &mode) != 0 || mode != PR_TSC_ENABLE)
+        return 0;
+    char name[16] = "";
+    int file = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+                    O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return 0;
+    ssize_t length = read(file, name, sizeof name - 1);
+    close(file);
+    return length >= 4 && memcmp(name, "tsc\n", 4) == 0;
+#else
+    return 1; /* cntvct_el0 is architecturally invariant and what the kernel uses */
+#endif
+}
+
+__attribute__((constructor(102))) static void clock_constructor(void)
+{
+    if (!clock_counter_trusted())
+        return;
+    clock_anchor = clock_last = clock_read_pair();
+    /* partner: the acquire load in clock_settle */
+    crest_atomic_store32_release(&clock_usable, 1);
+}
+
+/* Publishes the first scale once enough time has passed to measure by. */
+static void clock_settle(uint64_t monotonic_ns)
+{
+    if (!crest_atomic_load32_acquire(&clock_usable) ||
+        monotonic_ns - clock_anchor.monotonic_ns < CLOCK_SETTLE_NS || !clock_lock())
+        return;
+    if (clock_scale_next == 0) {
+        clock_pair now = clock_read_pair();
+        uint64_t rate = clock_rate(&clock_anchor, &now);
+        if (rate != 0)
+            clock_publish(now.counter, now.monotonic_ns, rate);
+        clock_last = now;
+    }
+    clock_unlock();
+}
+
+void crest_clock_check(void)
+{
+    (void)crest_now(); /* settles if that is due */
+    if (crest_atomic_load(&clock_faked) != 0)
+        return;
+    const crest_clock_scale *scale = crest_atomic_load_ptr_acquire(CREST_PTR(&crest_clock_current));
+    if (scale->multiplier == 0 || !clock_lock())
+        return;
+    clock_pair now = clock_read_pair();
+    uint64_t at = clock_at(scale, now.counter), before = clock_at(scale, clock_last.counter);
+    uint64_t kernel_ns = now.raw_ns - clock_last.raw_ns;
+    switch (crest_clock_judge(at - before, kernel_ns)) {
+    case CREST_CLOCK_REBASE:
+        clock_anchor = now;
+        clock_publish(now.counter, before + kernel_ns, scale->multiplier);
+        if (++clock_rebases > CLOCK_REBASES_MAX)
+            clock_publish(0, before + kernel_ns - now.monotonic_ns, 0);
+        break;
+    case CREST_CLOCK_REFINE: clock_publish(now.counter, at, clock_rate(&clock_anchor, &now)); break;
+    case CREST_CLOCK_KEEP: break;
+    }
+    clock_last = now;
+    clock_unlock();
+}
+
+#else
+
+static void clock_settle(uint64_t monotonic_ns)
+{
+    (void)monotonic_ns;
+}
+
+void crest_clock_check(void) {}
+
+#endif
+
+uint64_t crest_now_slow(void)
+{
+    uint64_t faked = crest_atomic_load(&clock_faked);
+    if (faked != 0)
+        return faked;
+    const crest_clock_scale *scale = crest_atomic_load_ptr_acquire(CREST_PTR(&crest_clock_current));
+    uint64_t monotonic_ns = clock_kernel_ns(CLOCK_MONOTONIC);
+    if (scale == &clock_kernel)
+        clock_settle(monotonic_ns);
+    return monotonic_ns + (scale->multiplier == 0 ? scale->ns_base : 0);
+}
+
+crest_clock_source crest_clock_source_now(void)
+{
+    const crest_clock_scale *scale = crest_atomic_load_ptr_acquire(CREST_PTR(&crest_clock_current));
+    return scale->multiplier == 0 ? CREST_CLOCK_KERNEL : CREST_CLOCK_COUNTER;
+}
+
+void crest_clock_fake(uint64_t ns)
+{
+    static const crest_clock_scale *real;
+    const crest_clock_scale *now = crest_atomic_load_ptr_acquire(CREST_PTR(&crest_clock_current));
+    if (ns != 0 && crest_atomic_load(&clock_faked) == 0)
+        real = now;
+    crest_atomic_store(&clock_faked, ns);
+    crest_atomic_store_ptr_release(CREST_PTR(&crest_clock_current),
+                                   (void *)(uintptr_t)(ns != 0 ? &clock_kernel : real));
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Slots, thread records and shared cells. See cells.h and <crest/cell.h>.
+ */
+#include "cells.h"
+#include "arena.h"
+#include "atomic.h"
+#include "lock.h"
+
+#include <pthread.h>
+
+/* What a thread has before its first touch and after its end: no chunk at all. */
+static const crest_cells cells_none;
+
+__thread crest_cells *crest_thread_cells = (crest_cells *)(uintptr_t)&cells_none;
+
+/* This thread's record; NULL before the first touch, CELLS_GONE after the thread's end. With the pointer
+ * above these are all 16 bytes of static TLS that the library takes. */
+static __thread crest_record *cells_record;
+
+static crest_record cells_gone_mark;
+#define CELLS_GONE (&cells_gone_mark)
+
+static crest_record *cells_newest;
+static uint64_t cells_record_count;
+static uint64_t *cells_shared_chunk[CREST_CHUNK_COUNT];
+/* chunk 0 is never given, so that slot 0 always leads to the cold path */
+static uint32_t cells_slot_next = CREST_CHUNK_CELLS;
+
+static pthread_key_t cells_key;
+static uint32_t cells_prepared; /* 0: not, 1: somebody does, 2: done, 3: there are no keys left */
+enum { CELLS_UNPREPARED, CELLS_PREPARING, CELLS_READY, CELLS_NO_KEY };
+
+static crest_lock_saved cells_fork_saved;
+
+/* The compiler may not move what handlers of this thread see across this. */
+static inline void cells_order_for_handlers(void)
+{
+    __asm__ volatile("" ::: "memory");
+}
+
+/*
+ * The end of a thread. The mark comes first: a handler that still finds the table may use it, because
+ * the record is not free yet, and one that finds no chunk takes the shared cell and cannot bring the table back.
+ */
+static void cells_thread_end(void *value)
+{
+    crest_record *record = value;
+    cells_record = CELLS_GONE;
+    cells_order_for_handlers();
+    crest_thread_cells = (crest_cells *)(uintptr_t)&cells_none;
+    cells_order_for_handlers();
+    /* partner: the compare-and-swap in cells_record_adopt; the next owner sees all that was added */
+    crest_atomic_store32_release(&record->owned, 0);
+}
+
+/* The slow path's lock is held across fork, so that the child's copy of what it guards is whole. */
+static void cells_fork_before(void)
+{
+    crest_lock_saved saved;
+    crest_lock_take(&saved);
+    cells_fork_saved = saved;
+}
+
+static void cells_fork_parent(void)
+{
+    crest_lock_saved saved = cells_fork_saved;
+    crest_lock_drop(&saved);
+}
+
+/* The child has one thread: every other record is free. Its cells have been zeroed by the kernel. */
+static void cells_fork_child(void)
+{
+    crest_lock_saved saved = cells_fork_saved;
+    crest_arena_forked();
+    for (crest_record *record = cells_newest; record != NULL; record = record->next)
+        if (record != cells_record)
+            crest_atomic_store32(&record->owned, 0);
+    crest_lock_forked();
+    crest_lock_take(&saved);
+    saved = cells_fork_saved;
+    crest_lock_drop(&saved);
+}
+
+void crest_cells_prepare(void)
+{
+    /* acquire: partner of the release store below; whoever sees READY sees the key */
+    if (crest_atomic_load32_acquire(&cells_prepared) >= CELLS_READY ||
+        !crest_atomic_cas32_acquire(&cells_prepared, CELLS_UNPREPARED, CELLS_PREPARING))
+        return;
+    int no_key = pthread_key_create(&cells_key, cells_thread_end);
+    pthread_atfork(cells_fork_before, cells_fork_parent, cells_fork_child);
+    crest_atomic_store32_release(&cells_prepared, no_key ? CELLS_NO_KEY : CELLS_READY);
+}
+
+/* Early, because setting a late key allocates; before other constructors record. */
+__attribute__((constructor(101))) static void cells_constructor(void)
+{
+    crest_cells_prepare();
+}
+
+uint32_t crest_cells_slot_new(void)
+{
+    uint32_t slot = cells_slot_next, chunk = slot >> CREST_CHUNK_BITS;
+    if (slot >= CREST_SLOT_COUNT)
+        return 0;
+    if (cells_shared_chunk[chunk] == NULL) {
+        uint64_t *cells = crest_arena_take(CREST_ARENA_CELLS, CREST_CHUNK_CELLS * sizeof(uint64_t),
+                                           CREST_LINE_BYTES);
+        if (cells == NULL)
+            return 0;
+        /* partner: crest_cells_shared's load, by threads that got the slot without the lock */
+        crest_atomic_store_ptr_release(CREST_PTR(&cells_shared_chunk[chunk]), cells);
+    }
+    crest_atomic_store32(&cells_slot_next, slot + 1);
+    return slot;
+}
+
+static crest_record *cells_record_adopt(void)
+{
+    for (crest_record *record = cells_newest; record != NULL; record = record->next)
+        /* acquire: partner of the release store in cells_thread_end */
+        if (crest_atomic_load32(&record->owned) == 0 &&
+            crest_atomic_cas32_acquire(&record->owned, 0, 1))
+            return record;
+    crest_record *record =
+        crest_arena_take(CREST_ARENA_META, sizeof *record, _Alignof(crest_record));
+    crest_cells *cells = crest_arena_take(CREST_ARENA_CELLS, sizeof *cells, CREST_LINE_BYTES);
+    if (record == NULL || cells == NULL)
+        return NULL;
+    record->cells = cells;
+    record->owned = 1;
+    record->next = cells_newest;
+    crest_atomic_add(&cells_record_count, 1);
+    /* partner: the acquire load in crest_cells_records */
+    crest_atomic_store_ptr_release(CREST_PTR(&cells_newest), record);
+    return record;
+}
+
+/* This thread's record, made or adopted; NULL if there can be none. */
+static crest_record *cells_record_own(void)
+{
+    if (cells_record == CELLS_GONE)
+        return NULL;
+    if (cells_record != NULL)
+        return cells_record;
+    crest_cells_prepare();
+    if (crest_atomic_load32_acquire(&cells_prepared) != CELLS_READY)
+        return NULL;
+    crest_record *record = cells_record_adopt();
+    if (record == NULL)
+        return NULL;
+    if (pthread_setspecific(cells_key, record) != 0) {
+        crest_atomic_store32_release(&record->owned, 0); /* as in cells_thread_end */
+        return NULL;
+    }
+    cells_record = record;
+    return record;
+}
+
+uint64_t *crest_cells_touch(uint32_t slot)
+{
+    crest_record *record = cells_record_own();
+    if (record == NULL || slot < CREST_CHUNK_CELLS)
+        return NULL;
+    uint64_t **chunk = &record->cells->chunk[slot >> CREST_CHUNK_BITS];
+    if (*chunk == NULL) {
+        uint64_t *cells = crest_arena_take(CREST_ARENA_CELLS, CREST_CHUNK_CELLS * sizeof(uint64_t),
+                                           CREST_LINE_BYTES);
+        if (cells == NULL)
+            return NULL;
+        /* partner: the acquire load in crest_cells_of */
+        crest_atomic_store_ptr_release(CREST_PTR(chunk), cells);
+    }
+    crest_thread_cells = record->cells;
+    return &(*chunk)[slot & (CREST_CHUNK_CELLS - 1)];
+}
+
+uint64_t *crest_cells_shared(uint32_t slot)
+{
+    /* acquire: partner of the release store in crest_cells_slot_new */
+    uint64_t *chunk =
+        crest_atomic_load_ptr_acquire(CREST_PTR(&cells_shared_chunk[slot >> CREST_CHUNK_BITS]));
+    return chunk ? &chunk[slot & (CREST_CHUNK_CELLS - 1)] : NULL;
+}
+
+const crest_record *crest_cells_records(void)
+{
+    /* acquire: partner of the release store in cells_record_adopt */
+    return crest_atomic_load_ptr_acquire(CREST_PTR(&cells_newest));
+}
+
+const uint64_t *crest_cells_of(const crest_record *record, uint32_t slot)
+{
+    /* acquire: partner of the release store in crest_cells_touch */
+    const uint64_t *chunk =
+        crest_atomic_load_ptr_acquire(CREST_PTR(&record->cells->chunk[slot >> CREST_CHUNK_BITS]));
+    return chunk ? &chunk[slot & (CREST_CHUNK_CELLS - 1)] : NULL;
+}
+
+uint64_t crest_cells_sum(uint32_t slot)
+{
+    const uint64_t *cell = crest_cells_shared(slot);
+    uint64_t sum = cell ? crest_atomic_load(cell) : 0;
+    for (const crest_record *record = crest_cells_records(); record; record = record->next) {
+        cell = crest_cells_of(record, slot);
+        if (cell != NULL)
+            sum += crest_atomic_load(cell);
+    }
+    return sum;
+}
+
+uint64_t crest_cells_record_count(void)
+{
+    return crest_atomic_load(&cells_record_count);
+}
+
+uint64_t crest_cells_slot_count(void)
+{
+    return crest_atomic_load32(&cells_slot_next) - CREST_CHUNK_CELLS;
+}

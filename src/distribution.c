@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Merging shards into a distribution, and reading it. See distribution.h.
+ */
+#include "distribution.h"
+#include "alloc.h"
+#include "atomic.h"
+
+static size_t distribution_block_cells(const crest_layout *layout, unsigned shift)
+{
+    return crest_layout_end_cell(layout) - crest_layout_first_cell(layout, shift);
+}
+
+crest_distribution *crest_distribution_new(const crest_layout *layout)
+{
+    crest_distribution *distribution = crest_alloc(1, sizeof *distribution);
+    if (distribution != NULL)
+        distribution->layout = layout;
+    return distribution;
+}
+
+void crest_distribution_free(crest_distribution *distribution)
+{
+    if (distribution == NULL)
+        return;
+    for (unsigned s = 0; s < CREST_DISTRIBUTION_BLOCKS; s++)
+        if (distribution->block[s] != NULL)
+            crest_alloc_free(distribution->block[s]);
+    crest_alloc_free(distribution);
+}
+
+/* The counts of block `shift`, from its first cell on. */
+static uint64_t *distribution_block(crest_distribution *distribution, unsigned shift)
+{
+    if (distribution->block[shift] == NULL)
+        distribution->block[shift] =
+            crest_alloc(distribution_block_cells(distribution->layout, shift), sizeof(uint64_t));
+    return distribution->block[shift];
+}
+
+static void distribution_extremes(crest_distribution *distribution, uint64_t max,
+                                  uint64_t min_inverted)
+{
+    if (max > distribution->max)
+        distribution->max = max;
+    /* gathered inverted, as the shards keep it; crest_distribution_finish turns it round */
+    if (min_inverted > distribution->min)
+        distribution->min = min_inverted;
+}
+
+/*
+ * Sum first, counts next, extremes last: the opposite order to the writer's, so that the sum covers only
+ * records that the counts have, and the extremes cover every record that the counts have.
+ */
+int crest_distribution_add_shard(crest_distribution *distribution, const crest_shard *shard)
+{
+    const crest_layout *layout = distribution->layout;
+    /* acquire: partner of crest_word_add_release in crest_shard_record */
+    distribution->sum += crest_atomic_load_acquire(&shard->sum);
+    for (unsigned s = 0; s < crest_layout_blocks(layout); s++) {
+        /* acquire: partner of the release store in crest_shard_touch */
+        uintptr_t biased = (uintptr_t)crest_atomic_load_ptr_acquire(CREST_PTR(&shard->block[s]));
+        if (biased == 0)
+            continue;
+        uint64_t *to = distribution_block(distribution, s);
+        if (to == NULL)
+            return 0;
+        uint64_t first = crest_layout_first_cell(layout, s);
+        const uint64_t *from = (const uint64_t *)(biased + first * sizeof(uint64_t));
+        for (size_t i = 0; i < distribution_block_cells(layout, s); i++)
+            to[i] += crest_atomic_load(&from[i]);
+    }
+#ifndef CREST_THREAD_SANITIZER
+    ck_pr_fence_load(); /* counts before extremes */
+#endif
+    distribution_extremes(distribution, crest_atomic_load_acquire(&shard->max),
+                          crest_atomic_load(&shard->min_inverted));
+    return 1;
+}
+
+/* The shared shard knows only powers of two: its records count in the middle of theirs. */
+int crest_distribution_add_shared(crest_distribution *distribution,
+                                  const crest_shared_shard *shared)
+{
+    const crest_layout *layout = distribution->layout;
+    uint64_t sum = crest_atomic_load_acquire(&shared->sum); /* as above */
+    for (unsigned top = 0; top < CREST_DISTRIBUTION_BLOCKS; top++) {
+        uint64_t count = crest_atomic_load(&shared->count[top]);
+        if (count == 0)
+            continue;
+        uint64_t middle = top < 2 ? top : (UINT64_C(3) << (top - 1));
+        if (middle > layout->highest)
+            middle = layout->highest;
+        unsigned s = crest_layout_shift(layout, middle);
+        uint64_t *to = distribution_block(distribution, s);
+        if (to == NULL)
+            return 0;
+        to[(middle >> s) - crest_layout_first_cell(layout, s)] += count;
+    }
+    distribution->sum += sum;
+    distribution_extremes(distribution, crest_atomic_load(&shared->max),
+                          crest_atomic_load(&shared->min_inverted));
+    return 1;
+}
+
+void crest_distribution_finish(crest_distribution *distribution)
+{
+    distribution->count = 0;
+    for (unsigned s = 0; s < CREST_DISTRIBUTION_BLOCKS; s++)
+        for (size_t i = 0; distribution->block[s] != NULL &&
+                           i < distribution_block_cells(distribution->layout, s);
+             i++)
+            distribution->count += distribution->block[s][i];
+    /* extremes of a record that the counts do not have yet belong to the next reading */
+    distribution->min = distribution->count ? ~distribution->min : 0;
+    if (distribution->count == 0)
+        distribution->max = distribution->sum = 0;
+}
+
+uint64_t crest_distribution_count(const crest_distribution *distribution)
+{
+    return distribution->count;
+}
+
+uint64_t crest_distribution_sum(const crest_distribution *distribution)
+{
+    return distribution->sum;
+}
+
+uint64_t crest_distribution_min(const crest_distribution *distribution)
+{
+    return distribution->min;
+}
+
+uint64_t crest_distribution_max(const crest_distribution *distribution)
+{
+    return distribution->max;
+}
+
+int crest_distribution_next(const crest_distribution *distribution, size_t *cursor,
+                            crest_bucket *bucket)
+{
+    const crest_layout *layout = distribution->layout;
+    uint64_t end = crest_layout_end_cell(layout);
+    /* the cursor is the block's number and the cell behind it */
+    unsigned s = (unsigned)(*cursor / end);
+    uint64_t cell = *cursor % end;
+    for (; s < crest_layout_blocks(layout); s++, cell = 0) {
+        const uint64_t *counts = distribution->block[s];
+        uint64_t first = crest_layout_first_cell(layout, s);
+        if (counts == NULL)
+            continue;
+        for (cell = cell < first ? first : cell; cell < end; cell++) {
+            if (counts[cell - first] == 0)
+                continue;
+            bucket->lowest = cell << s;
+            bucket->highest = bucket->lowest + ((UINT64_C(1) << s) - 1);
+            bucket->count = counts[cell - first];
+            *cursor = (size_t)(s * end + cell + 1);
+            if (*cursor % end == 0)
+                *cursor = (size_t)((s + 1) * end);
+            return 1;
+        }
+    }
+    *cursor = (size_t)s * end;
+    return 0;
+}
+
+uint64_t crest_distribution_quantile(const crest_distribution *distribution, double q)
+{
+    if (distribution->count == 0)
+        return 0;
+    if (!(q > 0))
+        return distribution->min;
+    if (q >= 1)
+        return distribution->max;
+    double exact_rank = q * (double)distribution->count;
+    uint64_t rank = (uint64_t)exact_rank, seen = 0;
+    if ((double)rank < exact_rank)
+        rank++;
+    crest_bucket bucket = {0, 0, 0};
+    for (size_t cursor = 0; crest_distribution_next(distribution, &cursor, &bucket);) {
+        seen += bucket.count;
+        if (seen >= rank)
+            break;
+    }
+    uint64_t value = bucket.lowest + (bucket.highest - bucket.lowest) / 2;
+    if (value < distribution->min)
+        return distribution->min;
+    return value > distribution->max ? distribution->max : value;
+}
+
+uint64_t crest_distribution_max_since(const crest_distribution *now,
+                                      const crest_distribution *before)
+{
+    if (before == NULL)
+        return now->max;
+    if (now->count == before->count)
+        return 0;
+    if (now->max > before->max)
+        return now->max;
+    const crest_layout *layout = now->layout;
+    for (unsigned s = crest_layout_blocks(layout); s-- > 0;) {
+        const uint64_t *counts = now->block[s], *old = before->block[s];
+        for (size_t i = counts ? distribution_block_cells(layout, s) : 0; i-- > 0;) {
+            if (counts[i] <= (old ? old[i] : 0))
+                continue;
+            uint64_t cell = i + crest_layout_first_cell(layout, s);
+            uint64_t highest = (cell << s) + ((UINT64_C(1) << s) - 1);
+            return highest < now->max ? highest : now->max;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Handles: declared, found or created, or dead. See handles.h.
+ */
+#include "handles.h"
+#include "atomic.h"
+#include "lock.h"
+#include "misuse.h"
+#include "series.h"
+
+#include <pthread.h>
+
+static crest_counter handles_dead_counter[CREST_STATUS_COUNT];
+static crest_gauge handles_dead_gauge[CREST_STATUS_COUNT];
+static crest_histogram handles_dead_histogram[CREST_STATUS_COUNT];
+static crest_timer handles_dead_timer[CREST_STATUS_COUNT];
+
+crest_series *crest_handle_series(const crest_handle *handle)
+{
+    /* acquire: partner of the release store in series.c */
+    return crest_atomic_load_ptr_acquire(CREST_PTR(&handle->series));
+}
+
+crest_status crest_handle_dead(const crest_handle *handle)
+{
+    crest_status status;
+    if (handle->abi != CREST_ABI)
+        return CREST_ABI_MISMATCH;
+    return crest_series_is_dead(crest_handle_series(handle), &status) ? status : CREST_OK;
+}
+
+const char *crest_handle_name(const crest_handle *handle)
+{
+    crest_status status;
+    const crest_series *series = handle->abi == CREST_ABI ? crest_handle_series(handle) : NULL;
+    if (series != NULL && !crest_series_is_dead(series, &status))
+        return series->child->metric->name;
+    return handle->abi == CREST_ABI && handle->declaration ? handle->declaration->options.name
+                                                           : NULL;
+}
+
+/* A failure that can pass leaves the handle as it is, to be tried again. */
+static uint32_t handles_give_up(crest_handle *handle, crest_status status)
+{
+    if (status != CREST_NO_MEMORY)
+        crest_atomic_store_ptr_release(CREST_PTR(&handle->series), crest_series_dead_for(status));
+    return 0;
+}
+
+uint32_t crest_handle_resolve(crest_handle *handle, crest_kind kind, crest_status *status)
+{
+    *status = crest_handle_dead(handle);
+    if (*status != CREST_OK)
+        return 0;
+    if (handle->slot != 0)
+        return handle->slot;
+    const crest_declaration *declaration = handle->declaration;
+    if (declaration == NULL || declaration->kind != kind || declaration->label_count != 0) {
+        *status = CREST_INVALID_ARGUMENT;
+        return handles_give_up(handle, *status);
+    }
+    crest_metric *metric = crest_metric_get_locked(declaration->registry, kind,
+                                                   &declaration->options, NULL, 0, status);
+    if (metric == NULL)
+        return handles_give_up(handle, *status);
+    crest_child_fill(metric->children, handle);
+    return handle->slot;
+}
+
+uint32_t crest_timer_resolve(crest_timer *timer, crest_outcome outcome, crest_status *status)
+{
+    if (crest_handle_resolve(&timer->handle, CREST_KIND_TIMER, status) == 0)
+        return 0;
+    crest_handle *handle = &timer->outcome[outcome].handle;
+    if (handle->slot != 0)
+        return handle->slot;
+    crest_child *child = timer->handle.series->child;
+    if (crest_child_series(child, outcome, status) == NULL)
+        return 0;
+    crest_child_fill(child, &timer->handle);
+    return handle->slot;
+}
+
+crest_status crest_handle_register(crest_handle *handle)
+{
+    if (handle == NULL || handle->abi != CREST_ABI || handle->declaration == NULL) {
+        crest_misuse_count(
+            handle && handle->abi != CREST_ABI ? CREST_MISUSE_ABI : CREST_MISUSE_NAME, NULL);
+        return handle && handle->abi != CREST_ABI ? CREST_ABI_MISMATCH : CREST_INVALID_ARGUMENT;
+    }
+    crest_status status;
+    crest_lock_saved saved;
+    crest_lock_take(&saved);
+    crest_handle_resolve(handle, handle->declaration->kind, &status);
+    crest_lock_drop(&saved);
+    if (status != CREST_OK)
+        crest_misuse_count(crest_misuse_of(status), handle->declaration->options.name);
+    return status;
+}
+
+/* Dead handles are filled once, all of them: there are few, and they are only read afterwards. */
+static void handles_dead_init(void)
+{
+    for (int s = 0; s < CREST_STATUS_COUNT; s++) {
+        crest_handle dead = {0, CREST_ABI, crest_series_dead_for((crest_status)s), NULL};
+        handles_dead_counter[s].handle = dead;
+        handles_dead_gauge[s].handle = dead;
+        handles_dead_histogram[s].handle = dead;
+        handles_dead_timer[s].handle = dead;
+        for (int i = 0; i < CREST_OUTCOME_COUNT; i++)
+            handles_dead_timer[s].outcome[i].handle = dead;
+    }
+}
+
+static void handles_dead_ready(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, handles_dead_init);
+}
+
+crest_counter *crest_counter_dead(crest_status status)
+{
+    handles_dead_ready();
+    return &handles_dead_counter[status];
+}
+
+crest_gauge *crest_gauge_dead(crest_status status)
+{
+    handles_dead_ready();
+    return &handles_dead_gauge[status];
+}
+
+crest_histogram *crest_histogram_dead(crest_status status)
+{
+    handles_dead_ready();
+    return &handles_dead_histogram[status];
+}
+
+crest_timer *crest_timer_dead(crest_status status)
+{
+    handles_dead_ready();
+    return &handles_dead_timer[status];
+}
+
+/* The only child of an unlabelled metric, or NULL; *status says why, and also to a caller that asked. */
+static crest_child *handles_get(crest_registry *registry, crest_kind kind,
+                                const crest_metric_options *options, crest_status *status,
+                                crest_status *asked)
+{
+    crest_metric *metric = crest_metric_get(registry, kind, options, NULL, 0, status);
+    if (asked != NULL)
+        *asked = *status;
+    return metric ? metric->children : NULL;
+}
+
+crest_counter *crest_counter_get(crest_registry *registry, const crest_metric_options *options,
+                                 crest_status *status)
+{
+    crest_status why;
+    crest_child *child = handles_get(registry, CREST_KIND_COUNTER, options, &why, status);
+    return child ? &child->handle.counter : crest_counter_dead(why);
+}
+
+crest_gauge *crest_gauge_get(crest_registry *registry, const crest_metric_options *options,
+                             crest_status *status)
+{
+    crest_status why;
+    crest_child *child = handles_get(registry, CREST_KIND_GAUGE, options, &why, status);
+    return child ? &child->handle.gauge : crest_gauge_dead(why);
+}
+
+crest_histogram *crest_histogram_get(crest_registry *registry, const crest_metric_options *options,
+                                     crest_status *status)
+{
+    crest_status why;
+    crest_child *child = handles_get(registry, CREST_KIND_HISTOGRAM, options, &why, status);
+    return child ? &child->handle.histogram : crest_histogram_dead(why);
+}
+
+crest_timer *crest_timer_get(crest_registry *registry, const crest_metric_options *options,
+                             crest_status *status)
+{
+    crest_status why;
+    crest_child *child = handles_get(registry, CREST_KIND_TIMER, options, &why, status);
+    return child ? &child->handle.timer : crest_timer_dead(why);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Handles: from what a program declares to the slot that the hot path needs.
+ */
+#ifndef CREST_HANDLES_H
+#define CREST_HANDLES_H
+
+#include "registry_inside.h"
+
+/*
+ * Under the lock: the handle's slot, registering what it declares if need be. 0 when it has none; *status
+ * then says why. `kind` is the kind of handle that the caller has: an outcome of a timer, for one, looks like
+ * a histogram but declares a timer.
+ */
+uint32_t crest_handle_resolve(crest_handle *handle, crest_kind kind, crest_status *status);
+
+/* Under the lock: the same for an outcome of a timer. */
+uint32_t crest_timer_resolve(crest_timer *timer, crest_outcome outcome, crest_status *status);
+
+/* Why this handle records nowhere for good; CREST_OK if it may record. Any thread, no lock. */
+crest_status crest_handle_dead(const crest_handle *handle);
+
+/* The metric's name for messages, or NULL. Any thread, no lock. */
+const char *crest_handle_name(const crest_handle *handle);
+
+/* The series that a handle leads to, or NULL. Any thread, no lock. */
+crest_series *crest_handle_series(const crest_handle *handle);
+
+/* What a by-name or find-or-create call returns when there is nothing to return. */
+crest_counter *crest_counter_dead(crest_status status);
+crest_gauge *crest_gauge_dead(crest_status status);
+crest_histogram *crest_histogram_dead(crest_status status);
+crest_timer *crest_timer_dead(crest_status status);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counting and telling misuse. See misuse.h.
+ */
+#include "misuse.h"
+#include "atomic.h"
+#include "error.h"
+#include "handles.h"
+
+#include <crest/family.h>
+#include <string.h>
+
+CREST_COUNTER_FAMILY(
+    misuse_family, "crest.misuse",
+    "Calls that could not do what was asked, by cause; the log says the first of each.", cause);
+
+#define MISUSE_WHAT_BYTES 128
+
+#define MISUSE_LABEL(name, label, text) label,
+#define MISUSE_TEXT(name, label, text) text,
+static const char *const misuse_labels[] = {CREST_MISUSE_TABLE(MISUSE_LABEL)};
+static const char *const misuse_texts[] = {CREST_MISUSE_TABLE(MISUSE_TEXT)};
+
+/* The first of each cause, kept until somebody listens. */
+enum { MISUSE_NONE, MISUSE_WRITING, MISUSE_KEPT, MISUSE_TOLD };
+static struct {
+    uint64_t early; /* counted before the series exist */
+    crest_counter *counter;
+    uint32_t state;
+    char what[MISUSE_WHAT_BYTES];
+} misuse_causes[CREST_MISUSE_COUNT];
+
+/* The series exist, as zero, from load on. */
+__attribute__((constructor)) static void misuse_constructor(void)
+{
+    for (int i = 0; i < CREST_MISUSE_COUNT; i++) {
+        crest_counter *counter = misuse_family_with(misuse_labels[i]);
+        if (crest_handle_dead(&counter->handle) != CREST_OK)
+            continue; /* no memory even for this: the early count goes on */
+        /* partner: the acquire load in crest_misuse_count */
+        crest_atomic_store_ptr_release(CREST_PTR(&misuse_causes[i].counter), counter);
+        crest_counter_add(counter, (int64_t)crest_atomic_load(&misuse_causes[i].early));
+    }
+}
+
+static void misuse_keep(crest_misuse cause, const char *what)
+{
+    uint32_t *state = &misuse_causes[cause].state;
+    if (crest_atomic_load32(state) != MISUSE_NONE ||
+        !crest_atomic_cas32_acquire(state, MISUSE_NONE, MISUSE_WRITING))
+        return;
+    if (what != NULL)
+        memcpy(misuse_causes[cause].what, what, strnlen(what, MISUSE_WHAT_BYTES - 1));
+    /* partner: the acquire load in crest_misuse_tell */
+    crest_atomic_store32_release(state, MISUSE_KEPT);
+}
+
+void crest_misuse_count(crest_misuse cause, const char *what)
+{
+    misuse_keep(cause, what);
+    crest_counter *counter =
+        crest_atomic_load_ptr_acquire(CREST_PTR(&misuse_causes[cause].counter));
+    if (counter != NULL)
+        crest_counter_inc(counter);
+    else
+        crest_atomic_add(&misuse_causes[cause].early, 1);
+}
+
+uint64_t crest_misuse_value(crest_misuse cause)
+{
+    crest_counter *counter =
+        crest_atomic_load_ptr_acquire(CREST_PTR(&misuse_causes[cause].counter));
+    return counter ? crest_counter_value(counter) : crest_atomic_load(&misuse_causes[cause].early);
+}
+
+crest_misuse crest_misuse_of(crest_status status)
+{
+    switch (status) {
+    case CREST_INVALID_LABEL: return CREST_MISUSE_LABEL;
+    case CREST_INVALID_TEXT: return CREST_MISUSE_TEXT;
+    case CREST_TYPE_CLASH: return CREST_MISUSE_TYPE_CLASH;
+    case CREST_NAME_CLASH: return CREST_MISUSE_NAME_CLASH;
+    case CREST_LIMIT: return CREST_MISUSE_LIMIT;
+    case CREST_NO_MEMORY: return CREST_MISUSE_NO_MEMORY;
+    case CREST_ABI_MISMATCH: return CREST_MISUSE_ABI;
+    case CREST_NOT_FOUND: return CREST_MISUSE_LATE;
+    case CREST_MISMATCH: return CREST_MISUSE_MISMATCH;
+    case CREST_NOT_RUNNING: return CREST_MISUSE_NOT_RUNNING;
+    case CREST_NEGATIVE: return CREST_MISUSE_NEGATIVE;
+    case CREST_INVALID_OPTIONS: return CREST_MISUSE_OPTIONS;
+    default: return CREST_MISUSE_NAME;
+    }
+}
+
+void crest_misuse_tell(void)
+{
+    if (!crest_log_wanted())
+        return;
+    for (int i = 0; i < CREST_MISUSE_COUNT; i++) {
+        uint32_t *state = &misuse_causes[i].state;
+        /* acquire: partner of the release store in misuse_keep */
+        if (crest_atomic_load32_acquire(state) == MISUSE_KEPT &&
+            crest_atomic_cas32_acquire(state, MISUSE_KEPT, MISUSE_TOLD))
+            crest_log_write(
+                CREST_LOG_WARNING,
+                "crest: %s (first seen on '%s'). Told once; crest_misuse_total{cause=\"%s\"} "
+                "counts them all.",
+                misuse_texts[i], misuse_causes[i].what, misuse_labels[i]);
+    }
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Misuse: calls that could not do what was asked. Each is counted by cause in crest_misuse_total and told
+ * to the log callback once a cause, never from the call itself, which may be in a signal handler.
+ */
+#ifndef CREST_MISUSE_H
+#define CREST_MISUSE_H
+
+#include <crest/status.h>
+
+/* cause, label value, what to tell about it */
+#define CREST_MISUSE_TABLE(X)                                                                      \
+    X(NAME, "invalid-name", "a metric was declared with a name that is not valid")                 \
+    X(LABEL, "invalid-label", "a label key or value is not valid")                                 \
+    X(TEXT, "invalid-text", "a text is not valid UTF-8; bad bytes became U+FFFD")                  \
+    X(TYPE_CLASH, "type-clash", "a name was used for two kinds of metric")                         \
+    X(NAME_CLASH, "name-clash", "two metrics would be exported under one name")                    \
+    X(LIMIT, "limit", "a limit was reached; records go to the overflow series or nowhere")         \
+    X(NO_MEMORY, "no-memory", "there was no memory for a metric or series")                        \
+    X(ABI, "abi-mismatch", "code compiled against other headers records nowhere")                  \
+    X(NEGATIVE, "negative-amount", "a negative amount was not applied")                            \
+    X(NOT_A_NUMBER, "not-a-number", "a gauge was given NaN; it was not applied")                   \
+    X(CLAMPED, "clamped", "a value above a histogram's range was counted as its highest")          \
+    X(MISMATCH, "timing-mismatch", "a timing was ended for another operation")                     \
+    X(NOT_RUNNING, "timing-not-running", "a timing was ended twice or never started")              \
+    X(OUTCOME, "invalid-outcome", "a timing was ended with an outcome that there is not")          \
+    X(BACKWARDS, "negative-duration", "a duration came out negative and was recorded as 0")        \
+    X(LATE, "late-record", "a record came after its registry was freed")                           \
+    X(OPTIONS, "invalid-options", "crest_start was refused for an option")
+
+#define CREST_MISUSE_ENUM_(name, label, text) CREST_MISUSE_##name,
+typedef enum crest_misuse {
+    CREST_MISUSE_TABLE(CREST_MISUSE_ENUM_) CREST_MISUSE_COUNT
+} crest_misuse;
+#undef CREST_MISUSE_ENUM_
+
+/* Counts one misuse; `what` (a metric's name, an option; may be NULL) is kept, cut, for the first of each
+ * cause. Any thread, any handler; not under the lock. */
+void crest_misuse_count(crest_misuse cause, const char *what);
+
+/* The cause that a status stands for. */
+crest_misuse crest_misuse_of(crest_status status);
+
+/* Tells the log callback, if there is one, the causes that it has not been told. Locks nothing. */
+void crest_misuse_tell(void);
+
+/* How often it was counted. */
+uint64_t crest_misuse_value(crest_misuse cause);
+
+#endif

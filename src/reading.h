@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The inside of <crest/snapshot.h>: a sorted directory of series, shared by snapshots until a series is
+ * added, and beside it one flat array of values.
+ */
+#ifndef CREST_READING_H
+#define CREST_READING_H
+
+#include "distribution.h"
+#include "registry_inside.h"
+
+/* Immutable; counted by the registry that keeps the newest and by each snapshot made with it. */
+typedef struct crest_directory {
+    uint64_t users;
+    uint64_t generation;
+    size_t count;
+    crest_series *series[];
+} crest_directory;
+
+struct crest_snapshot {
+    crest_directory *directory;
+    uint64_t time_ns;
+    uint64_t wall_ns;
+    crest_window *windows; /* one a series, or NULL */
+    uint64_t values[];     /* a counter; the bits of a gauge; a crest_distribution * */
+};
+
+/* A snapshot without windows; what the ticker takes. NULL without memory, or before the first metric. */
+crest_snapshot *crest_snapshot_read(crest_registry_state *state);
+
+/* A series' distribution, or NULL for other kinds. */
+const crest_distribution *crest_snapshot_distribution(const crest_snapshot *snapshot, size_t index);
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The cold paths of recording: what the inline calls of <crest/counter.h>, gauge.h, histogram.h and timer.h do
+ * when one of their predictable branches goes the other way.
+ *
+ * Everything here may run in a signal handler: under the lock all signals are blocked, and misuse is counted
+ * after it is dropped.
+ */
+#include "atomic.h"
+#include "cells.h"
+#include "handles.h"
+#include "lock.h"
+#include "misuse.h"
+#include "series.h"
+
+#include <time.h>
+
+static void record_refused(const crest_handle *handle, crest_status why)
+{
+    crest_misuse_count(crest_misuse_of(why), crest_handle_name(handle));
+}
+
+void crest_counter_add_slow(crest_counter *counter, int64_t amount)
+{
+    crest_status why = amount < 0 ? CREST_NEGATIVE : crest_handle_dead(&counter->handle);
+    if (why != CREST_OK) {
+        record_refused(&counter->handle, why);
+        return;
+    }
+    crest_lock_saved saved;
+    crest_lock_take(&saved);
+    uint32_t slot = crest_handle_resolve(&counter->handle, CREST_KIND_COUNTER, &why);
+    uint64_t *cell = slot ? crest_cells_touch(slot) : NULL;
+    if (cell != NULL)
+        crest_word_add(cell, (uint64_t)amount);
+    else if (slot != 0)
+        crest_atomic_add(crest_cells_shared(slot), (uint64_t)amount);
+    crest_lock_drop(&saved);
+    if (slot == 0)
+        record_refused(&counter->handle, why);
+}
+
+uint64_t crest_counter_value(const crest_counter *counter)
+{
+    /* acquire: partner of the release store in series.c, so that the slot's shared cell is there */
+    uint32_t slot = crest_atomic_load32_acquire(&counter->handle.slot);
+    return slot ? crest_cells_sum(slot) : 0;
+}
+
+/* The gauge's cell, registering it if need be; NULL, counted, when there is none. */
+static uint64_t *record_gauge_cell(crest_gauge *gauge)
+{
+    crest_status why = crest_handle_dead(&gauge->handle);
+    if (why == CREST_OK) {
+        crest_lock_saved saved;
+        crest_lock_take(&saved);
+        crest_handle_resolve(&gauge->handle, CREST_KIND_GAUGE, &why);
+        crest_lock_drop(&saved);
+    }
+    if (why != CREST_OK)
+        record_refused(&gauge->handle, why);
+    return crest_atomic_load_ptr_acquire(CREST_PTR(&gauge->cell));
+}
+
+void crest_gauge_set_slow(crest_gauge *gauge, double value)
+{
+    if (value != value)
+        crest_misuse_count(CREST_MISUSE_NOT_A_NUMBER, crest_handle_name(&gauge->handle));
+    else if (record_gauge_cell(gauge) != NULL)
+        crest_gauge_set(gauge, value);
+}
+
+void crest_gauge_add_slow(crest_gauge *gauge, double delta)
+{
+    if (delta != delta)
+        crest_misuse_count(CREST_MISUSE_NOT_A_NUMBER, crest_handle_name(&gauge->handle));
+    else if (record_gauge_cell(gauge) != NULL)
+        crest_gauge_add(gauge, delta);
+}
+
+void crest_gauge_set_to_now(crest_gauge *gauge)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    crest_gauge_set(gauge, (double)now.tv_sec + (double)now.tv_nsec * 1e-9);
+}
+
+double crest_gauge_value(const crest_gauge *gauge)
+{
+    const uint64_t *cell = crest_atomic_load_ptr_acquire(CREST_PTR(&gauge->cell));
+    uint64_t bits = cell ? crest_atomic_load(cell) : 0;
+    double value;
+    __builtin_memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Under the lock, of a series that has this slot: the thread's shard, or the shared one. */
+static void record_distribution(const crest_series *series, uint32_t slot, uint64_t value,
+                                uint64_t times)
+{
+    const crest_layout *layout = series->child->metric->layout;
+    uint64_t *cell = crest_cells_touch(slot);
+    crest_shard *shard = cell ? (crest_shard *)(uintptr_t)crest_atomic_load(cell) : NULL;
+    if (cell != NULL && shard == NULL) {
+        shard = crest_shard_new(layout);
+        /* partner: the acquire load in distribution.c */
+        crest_atomic_store_release(cell, (uint64_t)(uintptr_t)shard);
+    }
+    if (shard != NULL && crest_shard_touch(shard, layout, value))
+        crest_shard_record(shard, value, times);
+    else
+        crest_shared_shard_record(series->shared, value, times);
+}
+
+/* What one record asks for, checked: the value as it is to be recorded and what to count besides. */
+static uint64_t record_clamp(int64_t value, const crest_layout *layout, int *clamped)
+{
+    *clamped = (uint64_t)value > layout->highest;
+    return *clamped ? layout->highest : (uint64_t)value;
+}
+
+void crest_histogram_record_slow(crest_histogram *histogram, int64_t value, uint64_t times)
+{
+    uint64_t product;
+    crest_status why = crest_handle_dead(&histogram->handle);
+    if (times == 0)
+        return;
+    if (why == CREST_OK && value < 0)
+        why = CREST_NEGATIVE;
+    if (why == CREST_OK && __builtin_mul_overflow((uint64_t)value, times, &product))
+        why = CREST_LIMIT;
+    if (why != CREST_OK) {
+        record_refused(&histogram->handle, why);
+        return;
+    }
+    int clamped = 0;
+    crest_lock_saved saved;
+    crest_lock_take(&saved);
+    uint32_t slot = crest_handle_resolve(&histogram->handle, CREST_KIND_HISTOGRAM, &why);
+    if (slot != 0) {
+        const crest_series *series = histogram->handle.series;
+        uint64_t kept = record_clamp(value, series->child->metric->layout, &clamped);
+        record_distribution(series, slot, kept, times);
+    }
+    crest_lock_drop(&saved);
+    if (slot == 0)
+        record_refused(&histogram->handle, why);
+    if (clamped)
+        crest_misuse_count(CREST_MISUSE_CLAMPED, crest_handle_name(&histogram->handle));
+}
+
+void crest_timer_record_slow(crest_timer *timer, int64_t duration_ns, crest_outcome outcome)
+{
+    crest_status why = crest_handle_dead(&timer->handle);
+    if (why != CREST_OK || (unsigned)outcome >= CREST_OUTCOME_COUNT) {
+        crest_misuse_count(why != CREST_OK ? crest_misuse_of(why) : CREST_MISUSE_OUTCOME,
+                           crest_handle_name(&timer->handle));
+        return;
+    }
+    int backwards = duration_ns < 0, clamped = 0;
+    crest_lock_saved saved;
+    crest_lock_take(&saved);
+    uint32_t slot = crest_timer_resolve(timer, outcome, &why);
+    if (slot != 0) {
+        const crest_series *series = timer->outcome[outcome].handle.series;
+        uint64_t kept =
+            record_clamp(backwards ? 0 : duration_ns, series->child->metric->layout, &clamped);
+        record_distribution(series, slot, kept, 1);
+    }
+    crest_lock_drop(&saved);
+    if (slot == 0)
+        record_refused(&timer->handle, why);
+    if (backwards)
+        crest_misuse_count(CREST_MISUSE_BACKWARDS, crest_handle_name(&timer->handle));
+    if (clamped)
+        crest_misuse_count(CREST_MISUSE_CLAMPED, crest_handle_name(&timer->handle));
+}
+
+crest_status crest_timing_refuse(crest_status why)
+{
+    crest_misuse_count(why == CREST_INVALID_ARGUMENT ? CREST_MISUSE_OUTCOME : crest_misuse_of(why),
+                       NULL);
+    return why;
+}
+
+const char *crest_outcome_text(crest_outcome outcome)
+{
+    static const char *const texts[] = {"ok", "error", "timeout", "cancelled"};
+    return (unsigned)outcome < CREST_OUTCOME_COUNT ? texts[outcome] : NULL;
+}

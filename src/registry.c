@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Registries and their metrics: found by name without a lock, made under it. See registry_inside.h.
+ */
+#include "alloc.h"
+#include "arena.h"
+#include "atomic.h"
+#include "buckets.h"
+#include "hash.h"
+#include "lock.h"
+#include "misuse.h"
+#include "names.h"
+#include "registry_inside.h"
+#include "series.h"
+#include "utf8.h"
+
+#include <string.h>
+
+static crest_registry registry_default = {CREST_ABI, 0, NULL, {NULL}};
+
+/* An exported name in use, and by whom. */
+typedef struct registry_claim {
+    const char *text;
+    uint64_t hash;
+    crest_metric *metric;
+} registry_claim;
+
+/* What a metric is to be, gathered and checked before anything is made. */
+typedef struct registry_wish {
+    char name[CREST_NAME_BYTES_MAX + 1];
+    crest_kind kind;
+    crest_unit unit;
+    const char *description;
+    const crest_buckets *buckets;
+    const char *const *keys;
+    unsigned key_count;
+} registry_wish;
+
+/* Names that the Pushgateway and the page itself put beside ours. */
+static const char *const registry_reserved[] = {"push_time_seconds", "push_failure_time_seconds",
+                                                "crest_target_info", "up"};
+
+/* ck's tables take memory from the arena; an outgrown table stays, since a reader may be in it. Doubling, the
+ * outgrown ones together are no larger than the last. */
+static void *registry_table_take(size_t bytes)
+{
+    return crest_arena_take(CREST_ARENA_META, bytes, CREST_LINE_BYTES);
+}
+
+static void registry_table_drop(void *table, size_t bytes, bool defer)
+{
+    (void)table, (void)bytes, (void)defer;
+}
+
+static struct ck_malloc registry_table_memory = {.malloc = registry_table_take,
+                                                 .free = registry_table_drop};
+
+static unsigned long registry_metric_hash(const void *object, unsigned long seed)
+{
+    (void)seed;
+    return ((const crest_metric *)object)->hash;
+}
+
+static bool registry_metric_same(const void *a, const void *b)
+{
+    const crest_metric *x = a, *y = b;
+    return x->hash == y->hash && strcmp(x->name, y->name) == 0;
+}
+
+static unsigned long registry_claim_hash(const void *object, unsigned long seed)
+{
+    (void)seed;
+    return ((const registry_claim *)object)->hash;
+}
+
+static bool registry_claim_same(const void *a, const void *b)
+{
+    const registry_claim *x = a, *y = b;
+    return x->hash == y->hash && strcmp(x->text, y->text) == 0;
+}
+
+bool crest_table_init(ck_hs_t *table, ck_hs_hash_cb_t *hash, ck_hs_compare_cb_t *same, size_t size)
+{
+    return ck_hs_init(table, CK_HS_MODE_SPMC | CK_HS_MODE_OBJECT, hash, same,
+                      &registry_table_memory, size, crest_hash_seed());
+}
+
+crest_registry *crest_default_registry(void)
+{
+    return &registry_default;
+}
+
+crest_registry_state *crest_registry_state_seen(crest_registry *registry)
+{
+    if (registry == NULL)
+        registry = &registry_default;
+    if (registry->abi != CREST_ABI)
+        return NULL;
+    /* acquire: partner of the release store in registry_state_make */
+    return crest_atomic_load_ptr_acquire(CREST_PTR(&registry->state));
+}
+
+/* Under the lock. */
+static crest_registry_state *registry_state_make(crest_registry *registry)
+{
+    if (registry == NULL)
+        registry = &registry_default;
+    if (registry->state != NULL || registry->abi != CREST_ABI)
+        return registry->abi == CREST_ABI ? registry->state : NULL;
+    crest_registry_state *state =
+        crest_arena_take(CREST_ARENA_META, sizeof *state, _Alignof(crest_registry_state));
+    if (state == NULL)
+        return NULL;
+    const char *prefix = registry->options.prefix;
+    if (prefix != NULL && prefix[0] != '\0') {
+        state->prefix = crest_arena_copy(prefix, strlen(prefix));
+        if (state->prefix == NULL)
+            return NULL;
+    }
+    if (!crest_table_init(&state->by_name, registry_metric_hash, registry_metric_same, 64) ||
+        !crest_table_init(&state->claims, registry_claim_hash, registry_claim_same, 256))
+        return NULL;
+    /* partner: the acquire load in crest_registry_state_seen */
+    crest_atomic_store_ptr_release(CREST_PTR(&registry->state), state);
+    return state;
+}
+
+crest_registry_state *crest_registry_state_of(crest_registry *registry)
+{
+    crest_registry_state *state = crest_registry_state_seen(registry);
+    if (state != NULL)
+        return state;
+    crest_lock_saved saved;
+    crest_lock_take(&saved);
+    state = registry_state_make(registry);
+    crest_lock_drop(&saved);
+    return state;
+}
+
+crest_registry *crest_registry_new(const crest_registry_options *options)
+{
+    crest_registry *registry = crest_alloc(1, sizeof *registry);
+    if (registry == NULL)
+        return NULL;
+    registry->abi = CREST_ABI;
+    registry->heap = 1;
+    if (options != NULL)
+        registry->options = *options;
+    if (crest_registry_state_of(registry) == NULL) {
+        crest_alloc_free(registry);
+        return NULL;
+    }
+    return registry;
+}
+
+void crest_registry_free(crest_registry *registry)
+{
+    if (registry == NULL || !registry->heap)
+        return;
+    crest_lock_saved saved;
+    crest_lock_take(&saved);
+    crest_registry_state *state = registry->state;
+    crest_atomic_store32(&state->dead, 1);
+    for (crest_metric *metric = state->metrics; metric != NULL; metric = metric->next)
+        for (crest_child *child = metric->children; child != NULL; child = child->next)
+            crest_child_kill(child);
+    crest_lock_drop(&saved);
+    crest_registry_forget(state);
+    crest_alloc_free(registry);
+}
+
+static crest_metric *registry_lookup(crest_registry_state *state, const char *name)
+{
+    crest_metric key = {.name = name, .hash = crest_hash_text(crest_hash_seed(), name)};
+    crest_metric *metric = ck_hs_get(&state->by_name, key.hash, &key);
+    CREST_ANNOTATE_ACQUIRE(&state->by_name);
+    return metric;
+}
+
+crest_metric *crest_metric_find(crest_registry_state *state, const char *name)
+{
+    return state != NULL && name != NULL ? registry_lookup(state, name) : NULL;
+}
+
+/* prefix + "." + name, checked. */
+static crest_status registry_full_name(const crest_registry_state *state, const char *name,
+                                       char *full)
+{
+    if (name == NULL)
+        return CREST_INVALID_NAME;
+    size_t before = state->prefix ? strlen(state->prefix) + 1 : 0;
+    size_t length = strnlen(name, CREST_NAME_BYTES_MAX + 1);
+    if (before + length > CREST_NAME_BYTES_MAX)
+        return CREST_INVALID_NAME;
+    if (before != 0) {
+        memcpy(full, state->prefix, before - 1);
+        full[before - 1] = '.';
+    }
+    memcpy(full + before, name, length);
+    full[before + length] = '\0';
+    return crest_name_check(full, NULL, 0);
+}
+
+static crest_status registry_wish_make(const crest_registry_state *state, crest_kind kind,
+                                       const crest_metric_options *options, registry_wish *wish)
+{
+    if (options == NULL)
+        return CREST_INVALID_ARGUMENT;
+    crest_status status = registry_full_name(state, options->name, wish->name);
+    if (status != CREST_OK)
+        return status;
+    wish->kind = kind;
+    wish->unit = kind == CREST_KIND_TIMER ? CREST_NANOSECONDS : options->unit;
+    wish->description = options->description ? options->description : "";
+    if ((unsigned)wish->unit > CREST_RATIO ||
+        strnlen(wish->description, CREST_DESCRIPTION_BYTES_MAX + 1) > CREST_DESCRIPTION_BYTES_MAX)
+        return CREST_INVALID_ARGUMENT;
+    wish->buckets = NULL;
+    if (kind == CREST_KIND_HISTOGRAM || kind == CREST_KIND_TIMER) {
+        wish->buckets =
+            options->buckets ? options->buckets : crest_buckets_for_unit(wish->unit, kind);
+        if (crest_buckets_check(wish->buckets, NULL, 0) != CREST_OK)
+            return CREST_INVALID_ARGUMENT;
+    }
+    return crest_label_keys_check(wish->keys, wish->key_count, NULL, 0);
+}
+
+static int registry_same_shape(const crest_metric *metric, const registry_wish *wish)
+{
+    if (metric->kind != wish->kind || metric->label_count != wish->key_count)
+        return 0;
+    for (unsigned i = 0; i < wish->key_count; i++)
+        if (strcmp(metric->label_keys[i], wish->keys[i]) != 0)
+            return 0;
+    return 1;
+}
+
+/* Takes the exported names for the metric, or none of them. On a frame of its own, for the stacks of signal
+ * handlers are small. */
+__attribute__((noinline)) static crest_status registry_claim_all(crest_registry_state *state,
+                                                                 crest_metric *metric)
+{
+    char names[CREST_EXPORTED_CLAIMS_MAX][CREST_EXPORTED_BYTES_MAX];
+    unsigned count = crest_exported_claims(metric->name, metric->kind, metric->unit, names,
+                                           CREST_EXPORTED_CLAIMS_MAX);
+    registry_claim *claims =
+        crest_arena_take(CREST_ARENA_META, count * sizeof *claims, _Alignof(registry_claim));
+    if (claims == NULL)
+        return CREST_NO_MEMORY;
+    for (unsigned i = 0; i < count; i++) {
+        for (size_t r = 0; r < sizeof registry_reserved / sizeof registry_reserved[0]; r++)
+            if (strcmp(names[i], registry_reserved[r]) == 0)
+                return CREST_NAME_CLASH;
+        registry_claim key = {.text = names[i],
+                              .hash = crest_hash_text(crest_hash_seed(), names[i])};
+        if (ck_hs_get(&state->claims, key.hash, &key) != NULL)
+            return CREST_NAME_CLASH;
+        claims[i] = key;
+        claims[i].metric = metric;
+        claims[i].text = crest_arena_copy(names[i], strlen(names[i]));
+        if (claims[i].text == NULL)
+            return CREST_NO_MEMORY;
+    }
+    for (unsigned i = 0; i < count; i++)
+        if (!ck_hs_put(&state->claims, claims[i].hash, &claims[i]))
+            return CREST_NO_MEMORY;
+    return CREST_OK;
+}
+
+/* The description as valid UTF-8; on a frame of its own too. */
+__attribute__((noinline)) static const char *registry_description(const char *text)
+{
+    char clean[CREST_DESCRIPTION_BYTES_MAX * CREST_UTF8_REPLACEMENT_BYTES + 1];
+    size_t length = crest_utf8_copy(text, clean, sizeof clean, NULL);
+    return crest_arena_copy(clean, length);
+}
+
+static int registry_copy_buckets(crest_metric *metric, const crest_buckets *buckets)
+{
+    if (buckets == NULL)
+        return 1;
+    size_t bytes = buckets->count * sizeof(double);
+    double *bounds = crest_arena_take(CREST_ARENA_META, bytes, _Alignof(double));
+    if (bounds == NULL)
+        return 0;
+    memcpy(bounds, buckets->bounds, bytes);
+    metric->buckets = (crest_buckets){bounds, buckets->count};
+    metric->layout = &crest_layout_default;
+    return 1;
+}
+
+/* The label keys, a timer's `outcome` after them. */
+static int registry_copy_keys(crest_metric *metric, const registry_wish *wish)
+{
+    unsigned all = wish->key_count + (wish->kind == CREST_KIND_TIMER);
+    const char **keys =
+        crest_arena_take(CREST_ARENA_META, (all + 1) * sizeof *keys, _Alignof(char *));
+    if (keys == NULL)
+        return 0;
+    for (unsigned i = 0; i < wish->key_count; i++)
+        if ((keys[i] = crest_arena_copy(wish->keys[i], strlen(wish->keys[i]))) == NULL)
+            return 0;
+    if (wish->kind == CREST_KIND_TIMER)
+        keys[wish->key_count] = "outcome";
+    metric->label_keys = keys;
+    metric->label_count = wish->key_count;
+    return 1;
+}
+
+/* Under the lock. What failed half way stays in the arena, unreferenced. */
+static crest_metric *registry_metric_make(crest_registry_state *state, const registry_wish *wish,
+                                          crest_status *status)
+{
+    *status = CREST_LIMIT;
+    if (state->metric_count >= CREST_METRICS_MAX)
+        return NULL;
+    *status = CREST_NO_MEMORY;
+    crest_metric *metric =
+        crest_arena_take(CREST_ARENA_META, sizeof *metric, _Alignof(crest_metric));
+    if (metric == NULL)
+        return NULL;
+    char exported[CREST_EXPORTED_BYTES_MAX];
+    size_t exported_length = crest_exported_base(wish->name, exported, sizeof exported);
+    metric->kind = wish->kind;
+    metric->unit = wish->unit;
+    metric->state = state;
+    metric->name = crest_arena_copy(wish->name, strlen(wish->name));
+    metric->exported = crest_arena_copy(exported, exported_length);
+    metric->description = registry_description(wish->description);
+    if (metric->name == NULL || metric->exported == NULL || metric->description == NULL ||
+        !registry_copy_buckets(metric, wish->buckets) || !registry_copy_keys(metric, wish) ||
+        !crest_metric_children_init(metric))
+        return NULL;
+    metric->hash = crest_hash_text(crest_hash_seed(), metric->name);
+    *status = registry_claim_all(state, metric);
+    if (*status != CREST_OK)
+        return NULL;
+    *status = CREST_NO_MEMORY;
+    if (wish->key_count == 0 && crest_child_make(metric, NULL, status) == NULL)
+        return NULL;
+    CREST_ANNOTATE_RELEASE(&state->by_name);
+    if (!ck_hs_put(&state->by_name, metric->hash, metric))
+        return NULL;
+    metric->next = state->metrics;
+    state->metric_count++;
+    /* partner: the acquire load in snapshot.c */
+    crest_atomic_store_ptr_release(CREST_PTR(&state->metrics), metric);
+    *status = CREST_OK;
+    return metric;
+}
+
+crest_metric *crest_metric_get_locked(crest_registry *registry, crest_kind kind,
+                                      const crest_metric_options *options, const char *const *keys,
+                                      unsigned key_count, crest_status *status)
+{
+    crest_registry_state *state = registry_state_make(registry);
+    if (state == NULL) {
+        *status =
+            registry != NULL && registry->abi != CREST_ABI ? CREST_ABI_MISMATCH : CREST_NO_MEMORY;
+        return NULL;
+    }
+    registry_wish wish = {.keys = keys, .key_count = key_count};
+    *status = registry_wish_make(state, kind, options, &wish);
+    if (*status != CREST_OK)
+        return NULL;
+    crest_metric *metric = registry_lookup(state, wish.name);
+    if (metric == NULL)
+        return registry_metric_make(state, &wish, status);
+    if (registry_same_shape(metric, &wish))
+        return metric;
+    *status = CREST_TYPE_CLASH;
+    return NULL;
+}
+
+crest_metric *crest_metric_get(crest_registry *registry, crest_kind kind,
+                               const crest_metric_options *options, const char *const *keys,
+                               unsigned key_count, crest_status *status)
+{
+    crest_lock_saved saved;
+    crest_lock_take(&saved);
+    crest_metric *metric =
+        crest_metric_get_locked(registry, kind, options, keys, key_count, status);
+    crest_lock_drop(&saved);
+    if (metric == NULL)
+        crest_misuse_count(crest_misuse_of(*status), options ? options->name : NULL);
+    else if (options->description != NULL && !crest_utf8_is_valid(options->description))
+        crest_misuse_count(CREST_MISUSE_TEXT, options->name);
+    return metric;
+}

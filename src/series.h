@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Children and series: what a metric has for each combination of label values. See registry_inside.h.
+ */
+#ifndef CREST_SERIES_H
+#define CREST_SERIES_H
+
+#include "registry_inside.h"
+
+/* A lock-free-read hash set with arena memory; false when there is none. */
+bool crest_table_init(ck_hs_t *table, ck_hs_hash_cb_t *hash, ck_hs_compare_cb_t *same, size_t size);
+
+/* Under the lock: what a new metric needs before it has children; 0 without memory. */
+int crest_metric_children_init(crest_metric *metric);
+
+/* Under the lock: a new child with its series and handle; NULL and *status when that fails. Values are
+ * copied. */
+crest_child *crest_child_make(crest_metric *metric, const char *const *values,
+                              crest_status *status);
+
+/* Under the lock: a timer's series for an outcome, made if need be. */
+crest_series *crest_child_series(crest_child *child, unsigned outcome, crest_status *status);
+
+/* Under the lock: fills a handle, wherever it lies, from a child of the same kind. */
+void crest_child_fill(const crest_child *child, crest_handle *handle);
+
+/* Under the lock: the child's own handles record nowhere from now on. */
+void crest_child_kill(crest_child *child);
+
+/* The series that stands for "records nowhere, because of this status". */
+crest_series *crest_series_dead_for(crest_status status);
+/* Whether it is one of those, and which status it stands for. */
+int crest_series_is_dead(const crest_series *series, crest_status *status);
+
+/* As in registry_inside.h, with the lock held. */
+crest_metric *crest_metric_get_locked(crest_registry *registry, crest_kind kind,
+                                      const crest_metric_options *options, const char *const *keys,
+                                      unsigned key_count, crest_status *status);
+
+/* snapshot.c: drops what it keeps of a registry that is freed. */
+void crest_registry_forget(crest_registry_state *state);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Making shards and their blocks, and the shared shard. See shards.h.
+ */
+#include "shards.h"
+#include "arena.h"
+#include "atomic.h"
+
+const crest_layout crest_layout_default = {.bits = 7, .highest = (UINT64_C(1) << 42) - 1};
+
+crest_shard *crest_shard_new(const crest_layout *layout)
+{
+    crest_shard *shard = crest_arena_take(CREST_ARENA_CELLS, sizeof *shard, CREST_LINE_BYTES);
+    if (shard == NULL)
+        return NULL;
+    shard->bits = layout->bits;
+    shard->mask = crest_layout_end_cell(layout) - 1;
+    return shard;
+}
+
+int crest_shard_touch(crest_shard *shard, const crest_layout *layout, uint64_t value)
+{
+    unsigned shift = crest_layout_shift(layout, value);
+    if (shard->block[shift] != 0)
+        return 1;
+    uint64_t first = crest_layout_first_cell(layout, shift);
+    size_t cells = crest_layout_end_cell(layout) - first;
+    uint64_t *block =
+        crest_arena_take(CREST_ARENA_CELLS, cells * sizeof(uint64_t), CREST_LINE_BYTES);
+    if (block == NULL)
+        return 0;
+    /* biased, so that value >> shift indexes it; partner: the acquire load in distribution.c */
+    uintptr_t biased = (uintptr_t)block - (uintptr_t)(first * sizeof(uint64_t));
+    crest_atomic_store_ptr_release(CREST_PTR(&shard->block[shift]), (void *)biased);
+    return 1;
+}
+
+crest_shared_shard *crest_shared_shard_new(void)
+{
+    return crest_arena_take(CREST_ARENA_CELLS, sizeof(crest_shared_shard), CREST_LINE_BYTES);
+}
+
+void crest_shared_shard_record(crest_shared_shard *shard, uint64_t value, uint64_t times)
+{
+    unsigned top = value ? 63u - (unsigned)__builtin_clzll(value) : 0;
+    crest_atomic_raise(&shard->max, value);
+    crest_atomic_raise(&shard->min_inverted, ~value);
+    crest_atomic_add(&shard->count[top], times);
+#ifdef CREST_THREAD_SANITIZER
+    __atomic_fetch_add(&shard->sum, value * times, __ATOMIC_RELEASE);
+#else
+    ck_pr_fence_release(); /* partner: the acquire load of sum in distribution.c */
+    crest_atomic_add(&shard->sum, value * times);
+#endif
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Taking snapshots. See reading.h and <crest/snapshot.h>.
+ */
+#include "alloc.h"
+#include "atomic.h"
+#include "cells.h"
+#include "clock.h"
+#include "reading.h"
+#include "series.h"
+#include "ticker.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Guards every registry's `directory` and the directories' users. Not taken under any other lock. */
+static pthread_mutex_t snapshot_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* In a forked child whoever held the lock is not there; what it guards is whole or is rebuilt. */
+static void snapshot_forked(void)
+{
+    static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+    snapshot_lock = fresh;
+}
+
+__attribute__((constructor)) static void snapshot_constructor(void)
+{
+    pthread_atfork(NULL, NULL, snapshot_forked);
+}
+
+static void directory_drop(crest_directory *directory)
+{
+    if (directory == NULL)
+        return;
+    pthread_mutex_lock(&snapshot_lock);
+    uint64_t users = --directory->users;
+    pthread_mutex_unlock(&snapshot_lock);
+    if (users == 0)
+        crest_alloc_free(directory);
+}
+
+static const crest_metric *directory_metric(const crest_series *series)
+{
+    return series->child->metric;
+}
+
+static int directory_compare(const void *a, const void *b)
+{
+    const crest_series *x = *(crest_series *const *)a, *y = *(crest_series *const *)b;
+    const crest_metric *m = directory_metric(x), *n = directory_metric(y);
+    if (m != n) {
+        int by_name = strcmp(m->exported, n->exported);
+        return by_name ? by_name : strcmp(m->name, n->name);
+    }
+    for (unsigned i = 0; i < m->label_count; i++) {
+        int by_value = strcmp(x->values[i], y->values[i]);
+        if (by_value != 0)
+            return by_value;
+    }
+    return (x->outcome > y->outcome) - (x->outcome < y->outcome);
+}
+
+/* Calls for each series: counts them into *count, and stores the first `room` of them. */
+static void directory_walk(crest_registry_state *state, crest_series **to, size_t room,
+                           size_t *count)
+{
+    *count = 0;
+    /* acquire: partners of the release stores in registry.c and series.c */
+    const crest_metric *metric = crest_atomic_load_ptr_acquire(CREST_PTR(&state->metrics));
+    for (; metric != NULL; metric = metric->next) {
+        const crest_child *child = crest_atomic_load_ptr_acquire(CREST_PTR(&metric->children));
+        for (; child != NULL; child = child->next)
+            for (unsigned i = 0; i < CREST_OUTCOME_COUNT; i++) {
+                crest_series *series = crest_atomic_load_ptr_acquire(CREST_PTR(&child->series[i]));
+                if (series == NULL)
+                    continue;
+                if (*count < room)
+                    to[*count] = series;
+                ++*count;
+            }
+    }
+}
+
+/* A new directory; what was added while it was made may or may not be in it. */
+static crest_directory *directory_make(crest_registry_state *state)
+{
+    uint64_t generation = crest_atomic_load_acquire(&state->generation);
+    size_t room, count;
+    directory_walk(state, NULL, 0, &room);
+    crest_directory *directory =
+        crest_alloc(1, sizeof *directory + (room + 1) * sizeof directory->series[0]);
+    if (directory == NULL)
+        return NULL;
+    directory_walk(state, directory->series, room, &count);
+    directory->count = count < room ? count : room;
+    directory->generation = generation;
+    directory->users = 1;
+    qsort(directory->series, directory->count, sizeof directory->series[0], directory_compare);
+    return directory;
+}
+
+/* The registry's directory, remade if series were added; with one more user. NULL without memory. */
+static crest_directory *directory_of(crest_registry_state *state)
+{
+    pthread_mutex_lock(&snapshot_lock);
+    crest_directory *directory = state->directory;
+    int current =
+        directory != NULL && directory->generation == crest_atomic_load_acquire(&state->generation);
+    if (current)
+        directory->users++;
+    pthread_mutex_unlock(&snapshot_lock);
+    if (current)
+        return directory;
+    crest_directory *made = directory_make(state);
+    if (made == NULL)
+        return NULL;
+    made->users++; /* the registry and the caller */
+    pthread_mutex_lock(&snapshot_lock);
+    crest_directory *old = state->directory;
+    state->directory = made;
+    pthread_mutex_unlock(&snapshot_lock);
+    directory_drop(old);
+    return made;
+}
+
+void crest_registry_forget(crest_registry_state *state)
+{
+    crest_ticker_forget(state);
+    pthread_mutex_lock(&snapshot_lock);
+    crest_directory *old = state->directory;
+    state->directory = NULL;
+    pthread_mutex_unlock(&snapshot_lock);
+    directory_drop(old);
+}
+
+/* The merged distribution of a series; NULL without memory. */
+static crest_distribution *snapshot_merge(const crest_series *series)
+{
+    crest_distribution *merged = crest_distribution_new(series->child->metric->layout);
+    int whole = merged != NULL && crest_distribution_add_shared(merged, series->shared);
+    for (const crest_record *record = crest_cells_records(); whole && record != NULL;
+         record = record->next) {
+        const uint64_t *cell = crest_cells_of(record, series->slot);
+        /* acquire: partner of the release store in record.c */
+        const crest_shard *shard =
+            cell ? (const crest_shard *)(uintptr_t)crest_atomic_load_acquire(cell) : NULL;
+        if (shard != NULL)
+            whole = crest_distribution_add_shard(merged, shard);
+    }
+    if (!whole) {
+        crest_distribution_free(merged);
+        return NULL;
+    }
+    crest_distribution_finish(merged);
+    return merged;
+}
+
+/* One series' value as it lies in the flat array; 0 in *whole without memory. */
+static uint64_t snapshot_value(const crest_series *series, int *whole)
+{
+    switch (series->child->metric->kind) {
+    case CREST_KIND_COUNTER: return crest_cells_sum(series->slot);
+    case CREST_KIND_GAUGE: return crest_atomic_load(series->shared);
+    default: {
+        crest_distribution *merged = snapshot_merge(series);
+        *whole = merged != NULL;
+        return (uint64_t)(uintptr_t)merged;
+    }
+    }
+}
+
+crest_snapshot *crest_snapshot_read(crest_registry_state *state)
+{
+    crest_directory *directory = directory_of(state);
+    if (directory == NULL)
+        return NULL;
+    crest_snapshot *snapshot =
+        crest_alloc(1, sizeof *snapshot + (directory->count + 1) * sizeof snapshot->values[0]);
+    if (snapshot == NULL) {
+        directory_drop(directory);
+        return NULL;
+    }
+    snapshot->directory = directory;
+    snapshot->time_ns = crest_now();
+    snapshot->wall_ns = crest_clock_wall_ns();
+    int whole = 1;
+    for (size_t i = 0; whole && i < directory->count; i++)
+        snapshot->values[i] = snapshot_value(directory->series[i], &whole);
+    if (whole)
+        return snapshot;
+    crest_snapshot_free(snapshot);
+    return NULL;
+}
+
+crest_snapshot *crest_snapshot_take(crest_registry *registry)
+{
+    crest_registry_state *state = crest_registry_state_of(registry);
+    crest_snapshot *snapshot = state ? crest_snapshot_read(state) : NULL;
+    if (snapshot == NULL || !crest_ticker_observes(state))
+        return snapshot;
+    snapshot->windows = crest_alloc(snapshot->directory->count, sizeof *snapshot->windows);
+    if (snapshot->windows == NULL) {
+        crest_snapshot_free(snapshot);
+        return NULL;
+    }
+    crest_ticker_read(state, snapshot->directory->series, snapshot->directory->count,
+                      snapshot->windows);
+    return snapshot;
+}
+
+void crest_snapshot_free(crest_snapshot *snapshot)
+{
+    if (snapshot == NULL)
+        return;
+    for (size_t i = 0; i < snapshot->directory->count; i++)
+        if (directory_metric(snapshot->directory->series[i])->layout != NULL)
+            crest_distribution_free((crest_distribution *)(uintptr_t)snapshot->values[i]);
+    directory_drop(snapshot->directory);
+    crest_alloc_free(snapshot->windows);
+    crest_alloc_free(snapshot);
+}
+
+size_t crest_snapshot_size(const crest_snapshot *snapshot)
+{
+    return snapshot ? snapshot->directory->count : 0;
+}
+
+uint64_t crest_snapshot_time_ns(const crest_snapshot *snapshot)
+{
+    return snapshot->time_ns;
+}
+
+uint64_t crest_snapshot_wall_ns(const crest_snapshot *snapshot)
+{
+    return snapshot->wall_ns;
+}
+
+const crest_distribution *crest_snapshot_distribution(const crest_snapshot *snapshot, size_t index)
+{
+    const crest_metric *metric = directory_metric(snapshot->directory->series[index]);
+    return metric->layout ? (const crest_distribution *)(uintptr_t)snapshot->values[index] : NULL;
+}
+
+crest_status crest_snapshot_series(const crest_snapshot *snapshot, size_t index,
+                                   crest_series_view *view)
+{
+    memset(view, 0, sizeof *view);
+    if (snapshot == NULL || index >= snapshot->directory->count)
+        return CREST_INVALID_ARGUMENT;
+    const crest_series *series = snapshot->directory->series[index];
+    const crest_metric *metric = directory_metric(series);
+    view->name = metric->name;
+    view->exported = metric->exported;
+    view->description = metric->description;
+    view->kind = metric->kind;
+    view->unit = metric->unit;
+    view->label_count = metric->label_count + (metric->kind == CREST_KIND_TIMER);
+    view->label_keys = metric->label_keys;
+    view->label_values = series->values;
+    view->buckets = metric->layout ? &metric->buckets : NULL;
+    view->distribution = crest_snapshot_distribution(snapshot, index);
+    if (metric->kind == CREST_KIND_COUNTER)
+        view->counter = snapshot->values[index];
+    if (metric->kind == CREST_KIND_GAUGE)
+        memcpy(&view->gauge, &snapshot->values[index], sizeof view->gauge);
+    if (snapshot->windows != NULL)
+        view->window = snapshot->windows[index];
+    return CREST_OK;
+}
+
+/* The values of a wanted series against one of the same metric: <0, 0, >0 as strcmp. */
+static int snapshot_compare_values(const crest_series_view *series, const char *const *values,
+                                   unsigned count)
+{
+    if (count != series->label_count)
+        return -1;
+    for (unsigned i = 0; i < count; i++)
+        if (strcmp(series->label_values[i], values[i]) != 0)
+            return -1;
+    return 0;
+}
+
+crest_status crest_snapshot_find(const crest_snapshot *snapshot, const char *name,
+                                 const char *const *values, unsigned count, crest_series_view *view)
+{
+    for (size_t i = 0; name != NULL && i < crest_snapshot_size(snapshot); i++) {
+        if (strcmp(directory_metric(snapshot->directory->series[i])->name, name) != 0)
+            continue;
+        crest_snapshot_series(snapshot, i, view);
+        if (snapshot_compare_values(view, values, count) == 0)
+            return CREST_OK;
+    }
+    memset(view, 0, sizeof *view);
+    return CREST_NOT_FOUND;
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The ticker's thread and the registries it observes. See ticker.h.
+ */
+#define _GNU_SOURCE
+#include "ticker.h"
+#include "arena.h"
+#include "cells.h"
+#include "clock.h"
+#include "handles.h"
+#include "misuse.h"
+#include "series.h"
+#include "windows.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+CREST_GAUGE_FAMILY_OPTIONS(ticker_covered, "crest.window-covered",
+                           "How much of the moving window has been observed.",
+                           (.unit = CREST_SECONDS), window);
+CREST_GAUGE(ticker_series, "crest.series", "Series there are room for in this process.");
+CREST_GAUGE(ticker_records, "crest.thread-records",
+            "Tables of cells; as many as threads ever recorded at once.");
+CREST_GAUGE(ticker_memory, "crest.arena-used", "Memory of cells, names and labels in use.",
+            .unit = CREST_BYTES);
+
+typedef struct ticker_observed {
+    crest_registry_state *state;
+    unsigned users;
+    crest_windows *windows;
+} ticker_observed;
+
+/* Guards attaching and detaching, the thread's start and end included. Taken before ticker_lock. */
+static pthread_mutex_t ticker_control = PTHREAD_MUTEX_INITIALIZER;
+/* Guards the table and every series' window. Nothing is called under it that takes another lock but the
+ * directory's. */
+static pthread_mutex_t ticker_lock = PTHREAD_MUTEX_INITIALIZER;
+static ticker_observed ticker_table[CREST_OBSERVED_MAX];
+static pthread_cond_t ticker_wake;
+static pthread_t ticker_thread;
+static int ticker_running;
+static int ticker_stopping;
+
+/* The child of a fork has no ticker and observes nothing; its own crest_start begins anew. */
+static void ticker_forked(void)
+{
+    static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+    ticker_control = fresh;
+    ticker_lock = fresh;
+    memset(ticker_table, 0, sizeof ticker_table);
+    ticker_running = ticker_stopping = 0;
+}
+
+__attribute__((constructor)) static void ticker_constructor(void)
+{
+    pthread_atfork(NULL, NULL, ticker_forked);
+}
+
+/* Under ticker_lock. */
+static ticker_observed *ticker_find(const crest_registry_state *state)
+{
+    for (unsigned i = 0; i < CREST_OBSERVED_MAX; i++)
+        if (ticker_table[i].state == state)
+            return &ticker_table[i];
+    return NULL;
+}
+
+int crest_ticker_observes(const crest_registry_state *state)
+{
+    pthread_mutex_lock(&ticker_lock);
+    int observed = ticker_find(state) != NULL;
+    pthread_mutex_unlock(&ticker_lock);
+    return observed;
+}
+
+void crest_ticker_read(const crest_registry_state *state, crest_series *const *series, size_t count,
+                       crest_window *results)
+{
+    pthread_mutex_lock(&ticker_lock);
+    const ticker_observed *observed = ticker_find(state);
+    for (size_t i = 0; i < count; i++)
+        if (observed != NULL)
+            crest_windows_result(observed->windows, series[i], &results[i]);
+        else
+            memset(&results[i], 0, sizeof results[i]);
+    pthread_mutex_unlock(&ticker_lock);
+}
+
+/* One reading of a registry, taken before the lock: snapshots are not made under it. */
+static void ticker_tick(crest_registry_state *state)
+{
+    crest_snapshot *snapshot = crest_snapshot_read(state);
+    int lacked = snapshot == NULL;
+    pthread_mutex_lock(&ticker_lock);
+    ticker_observed *observed = ticker_find(state);
+    if (observed != NULL && snapshot != NULL) {
+        lacked = crest_windows_tick(observed->windows, snapshot);
+        snapshot = NULL;
+    }
+    pthread_mutex_unlock(&ticker_lock);
+    crest_snapshot_free(snapshot);
+    if (lacked)
+        crest_misuse_count(CREST_MISUSE_NO_MEMORY, "crest.window-covered");
+}
+
+/* What the library says about itself, as of this tick. */
+static void ticker_tell(void)
+{
+    pthread_mutex_lock(&ticker_lock);
+    const ticker_observed *observed = ticker_find(crest_registry_state_seen(NULL));
+    double covered_s = observed ? crest_windows_covered_s(observed->windows) : 0;
+    pthread_mutex_unlock(&ticker_lock);
+    crest_gauge_set(ticker_covered_with("1m"), covered_s);
+    crest_gauge_set(&ticker_series, (double)crest_cells_slot_count());
+    crest_gauge_set(&ticker_records, (double)crest_cells_record_count());
+    crest_gauge_set(&ticker_memory, (double)(crest_arena_used(CREST_ARENA_META) +
+                                             crest_arena_used(CREST_ARENA_CELLS)));
+    crest_misuse_tell();
+}
+
+static void ticker_tick_all(void)
+{
+    crest_clock_check();
+    for (unsigned i = 0; i < CREST_OBSERVED_MAX; i++) {
+        pthread_mutex_lock(&ticker_lock);
+        crest_registry_state *state = ticker_table[i].state;
+        pthread_mutex_unlock(&ticker_lock);
+        if (state != NULL)
+            ticker_tick(state);
+    }
+    ticker_tell();
+}
+
+static uint64_t ticker_monotonic_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static void *ticker_run(void *unused)
+{
+    const uint64_t tick_ns = CREST_TICK_MS * UINT64_C(1000000);
+    uint64_t next_ns = ticker_monotonic_ns() + tick_ns;
+    pthread_mutex_lock(&ticker_lock);
+    while (!ticker_stopping) {
+        struct timespec until = {(time_t)(next_ns / 1000000000u), (long)(next_ns % 1000000000u)};
+        if (pthread_cond_timedwait(&ticker_wake, &ticker_lock, &until) == 0 ||
+            ticker_monotonic_ns() < next_ns)
+            continue;
+        pthread_mutex_unlock(&ticker_lock);
+        ticker_tick_all();
+        uint64_t now_ns = ticker_monotonic_ns();
+        next_ns += tick_ns;
+        /* a late tick is measured as it is; the one after it still gets at least half its time, so that a
+           short tick's few events do not look like a peak */
+        if (next_ns < now_ns + tick_ns / 2)
+            next_ns = now_ns + tick_ns / 2;
+        pthread_mutex_lock(&ticker_lock);
+    }
+    pthread_mutex_unlock(&ticker_lock);
+    return unused;
+}
+
+/* Under ticker_control. The thread blocks all signals: they are the host's. */
+static int ticker_start(void)
+{
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&ticker_wake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    sigset_t all, before;
+    sigfillset(&all);
+    ticker_stopping = 0;
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = pthread_create(&ticker_thread, NULL, ticker_run, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failed)
+        return 0;
+    pthread_setname_np(ticker_thread, "crest-ticker");
+    ticker_running = 1;
+    return 1;
+}
+
+/* Under ticker_control. */
+static void ticker_stop(void)
+{
+    pthread_mutex_lock(&ticker_lock);
+    ticker_stopping = 1;
+    pthread_cond_signal(&ticker_wake);
+    pthread_mutex_unlock(&ticker_lock);
+    pthread_join(ticker_thread, NULL);
+    pthread_cond_destroy(&ticker_wake);
+    ticker_running = 0;
+}
+
+/* Under ticker_control: adds the registry, or one user of it. CREST_ALREADY when it was there. */
+static crest_status ticker_add(crest_registry_state *state, crest_windows *windows)
+{
+    pthread_mutex_lock(&ticker_lock);
+    ticker_observed *observed = ticker_find(state);
+    crest_status status = observed ? CREST_ALREADY : CREST_OK;
+    if (observed == NULL)
+        observed = ticker_find(NULL);
+    if (observed == NULL)
+        status = CREST_LIMIT;
+    else if (status == CREST_ALREADY)
+        observed->users++;
+    else
+        *observed = (ticker_observed){state, 1, windows};
+    pthread_mutex_unlock(&ticker_lock);
+    return status;
+}
+
+/* Under ticker_control: takes one user away, or all of them. The windows to free, if it was the last. */
+static crest_windows *ticker_remove(const crest_registry_state *state, int all, int *last_of_all)
+{
+    pthread_mutex_lock(&ticker_lock);
+    ticker_observed *observed = ticker_find(state);
+    crest_windows *windows = NULL;
+    if (observed != NULL && (all || --observed->users == 0)) {
+        windows = observed->windows;
+        *observed = (ticker_observed){NULL, 0, NULL};
+    }
+    *last_of_all = 1;
+    for (unsigned i = 0; i < CREST_OBSERVED_MAX; i++)
+        if (ticker_table[i].state != NULL)
+            *last_of_all = 0;
+    /* the series' windows are guarded by the lock */
+    crest_windows_free(windows);
+    pthread_mutex_unlock(&ticker_lock);
+    return windows;
+}
+
+crest_status crest_ticker_attach(crest_registry *registry)
+{
+    crest_registry_state *state = crest_registry_state_of(registry);
+    crest_windows *windows = crest_windows_new();
+    if (state == NULL || windows == NULL) {
+        crest_windows_free(windows);
+        return CREST_NO_MEMORY;
+    }
+    (void)ticker_covered_with("1m");
+    pthread_mutex_lock(&ticker_control);
+    crest_status status = ticker_add(state, windows);
+    if (status == CREST_OK) {
+        ticker_tick(state);
+        if (!ticker_running && !ticker_start()) {
+            int last;
+            ticker_remove(state, 1, &last);
+            status = CREST_SYSTEM;
+        }
+    } else {
+        crest_windows_free(windows);
+    }
+    pthread_mutex_unlock(&ticker_control);
+    return status == CREST_ALREADY ? CREST_OK : status;
+}
+
+/* A registry that is not observed, NULL included, would be found as a free place. */
+static crest_status ticker_detach(const crest_registry_state *state, int all)
+{
+    if (state == NULL)
+        return CREST_NOT_FOUND;
+    pthread_mutex_lock(&ticker_control);
+    crest_status status = crest_ticker_observes(state) ? CREST_OK : CREST_NOT_FOUND;
+    if (status == CREST_OK) {
+        int last;
+        ticker_remove(state, all, &last);
+        if (last && ticker_running)
+            ticker_stop();
+    }
+    pthread_mutex_unlock(&ticker_control);
+    return status;
+}
+
+crest_status crest_ticker_detach(crest_registry *registry)
+{
+    return ticker_detach(crest_registry_state_seen(registry), 0);
+}
+
+void crest_ticker_forget(const crest_registry_state *state)
+{
+    ticker_detach(state, 1);
+}
+
+/* The window of one handle's series. */
+static crest_window ticker_window(const crest_handle *handle, unsigned window_s)
+{
+    crest_window result;
+    memset(&result, 0, sizeof result);
+    crest_status dead;
+    crest_series *series = handle->abi == CREST_ABI ? crest_handle_series(handle) : NULL;
+    if (window_s != CREST_WINDOW_S || series == NULL || crest_series_is_dead(series, &dead))
+        return result;
+    crest_ticker_read(series->child->metric->state, &series, 1, &result);
+    return result;
+}
+
+crest_rate crest_counter_rate(const crest_counter *counter, unsigned window_s)
+{
+    crest_window window = ticker_window(&counter->handle, window_s);
+    return (crest_rate){window.per_second, window.peak, window.covered_s};
+}
+
+crest_window crest_histogram_window(const crest_histogram *histogram, unsigned window_s)
+{
+    return ticker_window(&histogram->handle, window_s);
+}
+
+crest_window crest_timer_window(const crest_timer *timer, crest_outcome outcome, unsigned window_s)
+{
+    crest_window nothing;
+    memset(&nothing, 0, sizeof nothing);
+    if ((unsigned)outcome >= CREST_OUTCOME_COUNT)
+        return nothing;
+    return ticker_window(&timer->outcome[outcome].handle, window_s);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The ticker: one thread that reads the observed registries once a second. The inside of <crest/window.h>.
+ */
+#ifndef CREST_TICKER_H
+#define CREST_TICKER_H
+
+#include "registry_inside.h"
+#include <crest/window.h>
+
+/* Registries observed at a time. */
+#define CREST_OBSERVED_MAX 64u
+
+/* Whether the registry has windows. */
+int crest_ticker_observes(const crest_registry_state *state);
+
+/* Fills results[i] for series[i], all zero where there is nothing. */
+void crest_ticker_read(const crest_registry_state *state, crest_series *const *series, size_t count,
+                       crest_window *results);
+
+/* The registry is being freed: its windows go, whoever attached it. */
+void crest_ticker_forget(const crest_registry_state *state);
+
+#endif

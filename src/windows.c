@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rings of cumulative readings. See windows.h.
+ */
+#include "windows.h"
+#include "alloc.h"
+
+#include <string.h>
+
+/* A series' readings, aligned with crest_windows.time_ns. Counters have the first array only. */
+typedef struct window_ring {
+    const crest_windows *owner;
+    const crest_distribution *last; /* in crest_windows.last */
+    uint64_t events[CREST_WINDOW_READINGS];
+    uint64_t more[]; /* distributions: sums, then the maximum of each tick */
+} window_ring;
+
+static uint64_t *window_sums(const window_ring *ring)
+{
+    return (uint64_t *)(uintptr_t)ring->more;
+}
+
+static uint64_t *window_maxima(const window_ring *ring)
+{
+    return window_sums(ring) + CREST_WINDOW_READINGS;
+}
+
+crest_windows *crest_windows_new(void)
+{
+    return crest_alloc(1, sizeof(crest_windows));
+}
+
+/* Frees the rings of the series that the last reading had; there are no others. */
+void crest_windows_free(crest_windows *windows)
+{
+    if (windows == NULL)
+        return;
+    for (size_t i = 0; i < crest_snapshot_size(windows->last); i++) {
+        crest_series *series = windows->last->directory->series[i];
+        window_ring *ring = series->window;
+        if (ring != NULL && ring->owner == windows) {
+            series->window = NULL;
+            crest_alloc_free(ring);
+        }
+    }
+    crest_snapshot_free(windows->last);
+    crest_alloc_free(windows);
+}
+
+/*
+ * The ring of a series that has none of this owner. A series that is new began at zero, so its rings' past is zeros
+ * and its first events count; one that was there before the first reading begins with what it has.
+ */
+static window_ring *window_ring_make(crest_windows *windows, crest_series *series, uint64_t events,
+                                     uint64_t sum)
+{
+    int distribution = series->child->metric->layout != NULL;
+    size_t more = distribution ? 2 * CREST_WINDOW_READINGS : 0;
+    window_ring *ring = crest_alloc(1, sizeof *ring + more * sizeof(uint64_t));
+    series->window = ring;
+    if (ring == NULL) {
+        windows->incomplete = 1;
+        return NULL;
+    }
+    ring->owner = windows;
+    if (windows->count > 1 && !windows->incomplete)
+        return ring;
+    for (unsigned i = 0; i < CREST_WINDOW_READINGS; i++) {
+        ring->events[i] = events;
+        if (distribution)
+            window_sums(ring)[i] = sum;
+    }
+    return ring;
+}
+
+static int window_take(crest_windows *windows, crest_series *series, uint64_t value)
+{
+    const crest_metric *metric = series->child->metric;
+    const crest_distribution *now =
+        metric->layout ? (const crest_distribution *)(uintptr_t)value : NULL;
+    uint64_t events = now ? now->count : value;
+    window_ring *ring = series->window;
+    int fresh = ring == NULL || ring->owner != windows;
+    if (fresh)
+        ring = window_ring_make(windows, series, events, now ? now->sum : 0);
+    if (ring == NULL)
+        return 0;
+    ring->events[windows->newest] = events;
+    if (now == NULL)
+        return 1;
+    window_sums(ring)[windows->newest] = now->sum;
+    /* of a series that was there before the first reading, the past is not this tick's */
+    int first = fresh && (windows->count <= 1 || windows->incomplete);
+    window_maxima(ring)[windows->newest] =
+        first ? 0 : crest_distribution_max_since(now, ring->last);
+    ring->last = now;
+    return 1;
+}
+
+int crest_windows_tick(crest_windows *windows, crest_snapshot *snapshot)
+{
+    int lacked = 0;
+    windows->newest = windows->count ? (windows->newest + 1) % CREST_WINDOW_READINGS : 0;
+    if (windows->count < CREST_WINDOW_READINGS)
+        windows->count++;
+    windows->time_ns[windows->newest] = snapshot->time_ns;
+    for (size_t i = 0; i < snapshot->directory->count; i++) {
+        crest_series *series = snapshot->directory->series[i];
+        if (series->child->metric->kind != CREST_KIND_GAUGE)
+            lacked |= !window_take(windows, series, snapshot->values[i]);
+    }
+    crest_snapshot_free(windows->last);
+    windows->last = snapshot;
+    return lacked;
+}
+
+static unsigned window_oldest(const crest_windows *windows)
+{
+    return (windows->newest + CREST_WINDOW_READINGS + 1 - windows->count) % CREST_WINDOW_READINGS;
+}
+
+static double window_seconds(uint64_t from_ns, uint64_t to_ns)
+{
+    return to_ns > from_ns ? (double)(to_ns - from_ns) * 1e-9 : 0;
+}
+
+double crest_windows_covered_s(const crest_windows *windows)
+{
+    if (windows->count < 2)
+        return 0;
+    return window_seconds(windows->time_ns[window_oldest(windows)],
+                          windows->time_ns[windows->newest]);
+}
+
+void crest_windows_result(const crest_windows *windows, const crest_series *series,
+                          crest_window *result)
+{
+    memset(result, 0, sizeof *result);
+    const window_ring *ring = series->window;
+    double covered_s = crest_windows_covered_s(windows);
+    if (ring == NULL || ring->owner != windows || covered_s <= 0)
+        return;
+    unsigned oldest = window_oldest(windows);
+    uint64_t maximum = 0;
+    result->covered_s = covered_s;
+    result->events = ring->events[windows->newest] - ring->events[oldest];
+    result->per_second = (double)result->events / covered_s;
+    for (unsigned i = oldest; i != windows->newest;) {
+        unsigned next = (i + 1) % CREST_WINDOW_READINGS;
+        double tick_s = window_seconds(windows->time_ns[i], windows->time_ns[next]);
+        double rate = tick_s > 0 ? (double)(ring->events[next] - ring->events[i]) / tick_s : 0;
+        if (rate > result->peak)
+            result->peak = rate;
+        if (series->child->metric->layout != NULL && window_maxima(ring)[next] > maximum)
+            maximum = window_maxima(ring)[next];
+        i = next;
+    }
+    if (series->child->metric->layout == NULL || result->events == 0)
+        return;
+    uint64_t sum = window_sums(ring)[windows->newest] - window_sums(ring)[oldest];
+    result->average = (double)sum / (double)result->events;
+    result->maximum = (double)maximum;
+}
