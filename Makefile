@@ -157,9 +157,14 @@ examples: $(EXAMPLES) $(NODE) ## the example programs and the example node
 .PHONY: tests
 tests: $(UNIT_TESTS) $(CONC_TESTS) $(INTEG_BINS) ## the test programs, without running them
 
+# Not $(MAKE) in the recipe: make -n would then run the tests. The test of `make install` passes the
+# caller's settings on, or it would rebuild what the others are testing.
+make_program := $(MAKE)
+
 .PHONY: check
 check: deps all tests examples ## every test; narrow with T=words in a name, SUITES="unit examples"
-	@CC='$(CC)' CXX='$(CXX)' SAN='$(SAN)' CREST_BUILD='$(B)' MAKE='$(MAKE)' VERSION='$(VERSION)' \
+	@CC='$(CC)' CXX='$(CXX)' SAN='$(SAN)' CREST_BUILD='$(B)' MAKE='$(make_program)' \
+	    CREST_MAKE_SETTINGS='$(subst ','\'',$(MAKEOVERRIDES))' \
 	    scripts/run-tests $(if $(SUITES),--suites '$(SUITES)') $(if $(T),--match '$(T)')
 
 .PHONY: demo

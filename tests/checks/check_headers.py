@@ -32,7 +32,7 @@ def main():
             rule = rules.rule(f"<crest/{header.name}> alone as {language}")
             source = f"#include <crest/{header.name}>\n" * 2 + "extern int crest_nothing_else;\n"
             status, output = command(
-                [*compiler, *options, *WARNINGS, f"-I{ROOT}/include", "-fsyntax-only", "-"],
+                [*compiler, *options, *WARNINGS, f"-I{ROOT}/include", "-c", "-o", "/dev/null", "-"],
                 input=source.encode())
             if status != 0:
                 rules.broken(rule, output.strip())

@@ -9,6 +9,7 @@ archives, and with --as-needed, and run. Then `make uninstall` must leave nothin
 import os
 import pathlib
 import re
+import shlex
 import shutil
 
 from checklib import CC, CXX, ROOT, Rules, command, skip, temporary_folder
@@ -25,9 +26,10 @@ UNINSTALLED = "make uninstall leaves nothing behind"
 
 
 def make(goal, destination):
+    settings = shlex.split(os.environ.get("CREST_MAKE_SETTINGS", ""))
     return command([os.environ.get("MAKE", "make"), "-C", ROOT, "--no-print-directory", goal,
-                    f"DESTDIR={destination}", f"PREFIX={PREFIX}", f"CC={' '.join(CC)}",
-                    f"CXX={' '.join(CXX)}"])
+                    *settings, f"DESTDIR={destination}", f"PREFIX={PREFIX}",
+                    f"LIBDIR={PREFIX}/lib"])
 
 
 def pkg_config(root, *arguments):
