@@ -84,6 +84,7 @@ BREAKS = [
     ("tidiness", "licence", "src/middle.c",
      lambda text: text.replace("/* For check_rules.py. */\n", "")),
     ("tidiness", "licence", "scripts/x.sh", lambda text: "#!/bin/sh\n"),
+    ("tidiness", "licence", "scripts/x", lambda text: "#!/bin/sh\n"),
     ("tidiness", "left for later", "src/middle.c", lambda text: text + "/* TO" + "DO: more */\n"),
     ("readme", "at most 20 lines", "README.md", lambda text: "# No example\n"),
     ("readme", "as C", "README.md", lambda text: "```c\nint main(void) { return nothing; }\n```\n"),

@@ -64,9 +64,14 @@ def check_one_source(rules, sources):
         rules.broken(ONE_SOURCE, output.strip())
 
 
+def is_code(name, text):
+    """Sources by their suffix, and scripts without one by their first line."""
+    return name.suffix in CODE_SUFFIXES or text.startswith("#!")
+
+
 def check_text(rules, name, text):
     lines = text.split("\n")
-    if name.suffix in CODE_SUFFIXES:
+    if is_code(name, text):
         if len(lines) - 1 > LINES_MAX:
             rules.broken(LENGTH, f"{name}: {len(lines) - 1}")
         for number, line in enumerate(lines, 1):
@@ -75,7 +80,7 @@ def check_text(rules, name, text):
             if "\t" in line:
                 rules.broken(WIDTH, f"{name}:{number}: a tab")
         check_licence(rules, name, lines)
-    if name.suffix in CODE_SUFFIXES | {".md", ".yml", ".in"} or name.name == "Makefile":
+    if is_code(name, text) or name.suffix in {".md", ".yml", ".in"} or name.name == "Makefile":
         for number, line in enumerate(lines, 1):
             if line != line.rstrip():
                 rules.broken(SPACES, f"{name}:{number}")
