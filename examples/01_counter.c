@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A counter: how many times something happened. Declared at file scope, it exists, and is exported as
- * zero, before the first event; counting costs what adding to a variable costs.
+ * A counter: how many times something happened. Declared at file scope, it exists, and is exported
+ * as zero, before the first event; counting costs what adding to a variable costs.
  */
 #include <crest/crest.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A histogram: how large things are. Every value is counted in a bucket less than 1 % wide; count, sum, least and
- * largest are exact, so no peak is missed, however short.
+ * A histogram: how large things are. Every value is counted in a bucket less than 1 % wide; count,
+ * sum, least and largest are exact, so no peak is missed, however short.
  */
 #include <crest/crest.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A timer: how long operations take. The token that a start returns travels with its operation, and the end names
- * the operation again: two blocks in flight at once can never be paired wrongly.
+ * A timer: how long operations take. The token that a start returns travels with its operation, and
+ * the end names the operation again: two blocks in flight at once can never be paired wrongly.
  */
 #include <crest/crest.h>
 #include <stdio.h>

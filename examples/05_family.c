@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A family: a metric with label keys. Its resolver takes one value a key, so a wrong number does not compile.
- * Resolve once, where the peer connects; record through the handle, where the messages go.
+ * A family: a metric with label keys. Its resolver takes one value a key, so a wrong number does
+ * not compile. Resolve once, where the peer connects; record through the handle, where the messages
+ * go.
  */
 #include <crest/crest.h>
 #include <inttypes.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * By name, as RNode records: no declaration, the metric is made at its first use. A literal name is looked up once
- * per call site and then costs what a handle costs; a name made at run time is looked up each time.
+ * By name, as RNode records: no declaration, the metric is made at its first use. A literal name is
+ * looked up once per call site and then costs what a handle costs; a name made at run time is
+ * looked up each time.
  */
 #include <crest/by_name.h>
 #include <crest/crest.h>

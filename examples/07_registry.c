@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Registries: a library that is embedded keeps its metrics in a static registry of its own, under a prefix; a test
- * makes one that goes away with it.
+ * Registries: a library that is embedded keeps its metrics in a static registry of its own, under a
+ * prefix; a test makes one that goes away with it.
  */
 #include <crest/crest.h>
 #include <stdio.h>

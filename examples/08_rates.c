@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Moving averages without a server: the ticker reads the counters once a second, and a rate is a difference of two
- * readings over the measured time between them. A burst between two readings is in the rate, and in its peak.
+ * Moving averages without a server: the ticker reads the counters once a second, and a rate is a
+ * difference of two readings over the measured time between them. A burst between two readings is
+ * in the rate, and in its peak.
  */
 #include <crest/crest.h>
 #include <stdio.h>

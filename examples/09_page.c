@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A page: what Prometheus would scrape, written through a callback in pieces. For a host that has an HTTP server of
- * its own, or a file that a textfile collector reads.
+ * A page: what Prometheus would scrape, written through a callback in pieces. For a host that has
+ * an HTTP server of its own, or a file that a textfile collector reads.
  */
 #include <crest/crest.h>
 #include <stdio.h>

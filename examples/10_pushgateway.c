@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pushing: one line of options starts the ticker and a reporter; the environment's CREST_OPTS wins over it, so that
- * an operator decides. The last stop pushes once more, so that nothing is lost.
+ * Pushing: one line of options starts the ticker and a reporter; the environment's CREST_OPTS wins
+ * over it, so that an operator decides. The last stop pushes once more, so that nothing is lost.
  *
  *     CREST_OPTS='pushgateway=http://127.0.0.1:9091,interval=10s' ./10_pushgateway 30
  */

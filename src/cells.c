@@ -14,8 +14,8 @@ static const crest_cells cells_none;
 
 __thread crest_cells *crest_thread_cells = (crest_cells *)(uintptr_t)&cells_none;
 
-/* This thread's record; NULL before the first touch, CELLS_GONE after the thread's end. With the pointer
- * above these are all 16 bytes of static TLS that the library takes. */
+/* This thread's record; NULL before the first touch, CELLS_GONE after the thread's end. With the
+ * pointer above these are all 16 bytes of static TLS that the library takes. */
 static __thread crest_record *cells_record;
 
 static crest_record cells_gone_mark;
@@ -40,8 +40,9 @@ static inline void cells_order_for_handlers(void)
 }
 
 /*
- * The end of a thread. The mark comes first: a handler that still finds the table may use it, because
- * the record is not free yet, and one that finds no chunk takes the shared cell and cannot bring the table back.
+ * The end of a thread. The mark comes first: a handler that still finds the table may use it,
+ * because the record is not free yet, and one that finds no chunk takes the shared cell and cannot
+ * bring the table back.
  */
 static void cells_thread_end(void *value)
 {
@@ -50,7 +51,8 @@ static void cells_thread_end(void *value)
     cells_order_for_handlers();
     crest_thread_cells = (crest_cells *)(uintptr_t)&cells_none;
     cells_order_for_handlers();
-    /* partner: the compare-and-swap in cells_record_adopt; the next owner sees all that was added */
+    /* partner: the compare-and-swap in cells_record_adopt; the next owner sees all that was added
+     */
     crest_atomic_store32_release(&record->owned, 0);
 }
 
@@ -68,7 +70,8 @@ static void cells_fork_parent(void)
     crest_lock_drop(&saved);
 }
 
-/* The child has one thread: every other record is free. Its cells have been zeroed by the kernel. */
+/* The child has one thread: every other record is free. Its cells have been zeroed by the kernel.
+ */
 static void cells_fork_child(void)
 {
     crest_lock_saved saved = cells_fork_saved;

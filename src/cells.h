@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Slots, thread records and shared cells: the inside of <crest/cell.h>. It knows where values live, not
- * what they mean.
+ * Slots, thread records and shared cells: the inside of <crest/cell.h>. It knows where values live,
+ * not what they mean.
  */
 #ifndef CREST_CELLS_H
 #define CREST_CELLS_H
@@ -9,8 +9,9 @@
 #include <crest/cell.h>
 
 /*
- * A thread's cells, which outlive the thread: when it ends the record is marked free, and the next new
- * thread adopts it and adds on top. Values never move, so a reader can neither miss nor double one.
+ * A thread's cells, which outlive the thread: when it ends the record is marked free, and the next
+ * new thread adopts it and adds on top. Values never move, so a reader can neither miss nor double
+ * one.
  */
 typedef struct crest_record {
     crest_cells *cells;
@@ -21,14 +22,17 @@ typedef struct crest_record {
 /* Makes the pthread key and the fork handlers; what a constructor does, or the first to come. */
 void crest_cells_prepare(void);
 
-/* Under the lock. A new slot with its shared cell, or 0: no memory, or all CREST_SLOT_COUNT are in use. */
+/* Under the lock. A new slot with its shared cell, or 0: no memory, or all CREST_SLOT_COUNT are in
+ * use. */
 uint32_t crest_cells_slot_new(void);
 
-/* Under the lock. This thread's cell, its record and chunk made if need be; NULL when that cannot be: no
- * memory, or the thread is being torn down. What is to be counted then goes to the shared cell. */
+/* Under the lock. This thread's cell, its record and chunk made if need be; NULL when that cannot
+ * be: no memory, or the thread is being torn down. What is to be counted then goes to the shared
+ * cell. */
 uint64_t *crest_cells_touch(uint32_t slot);
 
-/* The slot's shared cell, written atomically by whoever has none of his own. Never NULL for a slot given. */
+/* The slot's shared cell, written atomically by whoever has none of his own. Never NULL for a slot
+ * given. */
 uint64_t *crest_cells_shared(uint32_t slot);
 
 /* The newest record, or NULL; follow ->next. Without a lock. */

@@ -49,8 +49,8 @@ static void distribution_extremes(crest_distribution *distribution, uint64_t max
 }
 
 /*
- * Sum first, counts next, extremes last: the opposite order to the writer's, so that the sum covers only
- * records that the counts have, and the extremes cover every record that the counts have.
+ * Sum first, counts next, extremes last: the opposite order to the writer's, so that the sum covers
+ * only records that the counts have, and the extremes cover every record that the counts have.
  */
 int crest_distribution_add_shard(crest_distribution *distribution, const crest_shard *shard)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Distributions: the counts of one histogram series, merged over all threads, at one moment. The inside of
- * crest_distribution in <crest/snapshot.h>.
+ * Distributions: the counts of one histogram series, merged over all threads, at one moment. The
+ * inside of crest_distribution in <crest/snapshot.h>.
  */
 #ifndef CREST_DISTRIBUTION_H
 #define CREST_DISTRIBUTION_H
@@ -30,8 +30,8 @@ int crest_distribution_add_shared(crest_distribution *distribution,
 /* After the last add: the count is the sum of the buckets. */
 void crest_distribution_finish(crest_distribution *distribution);
 
-/* The largest value recorded since `before` was read (NULL: ever), exact when it is the largest of all times,
- * else the top of its bucket; 0 when there was none. */
+/* The largest value recorded since `before` was read (NULL: ever), exact when it is the largest of
+ * all times, else the top of its bucket; 0 when there was none. */
 uint64_t crest_distribution_max_since(const crest_distribution *now,
                                       const crest_distribution *before);
 

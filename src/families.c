@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Families: a metric with label keys, and the resolving of label values to a handle. See <crest/family.h>.
+ * Families: a metric with label keys, and the resolving of label values to a handle. See
+ * <crest/family.h>.
  */
 #include "atomic.h"
 #include "handles.h"
 #include "misuse.h"
 #include "series.h"
 
-/* The family's metric; NULL and *status, counted, when it has none, which a later call tries again. */
+/* The family's metric; NULL and *status, counted, when it has none, which a later call tries again.
+ */
 static crest_metric *family_metric(crest_family *family, crest_kind kind, crest_status *status)
 {
     if (family->abi != CREST_ABI) {

@@ -142,7 +142,8 @@ crest_timer *crest_timer_dead(crest_status status)
     return &handles_dead_timer[status];
 }
 
-/* The only child of an unlabelled metric, or NULL; *status says why, and also to a caller that asked. */
+/* The only child of an unlabelled metric, or NULL; *status says why, and also to a caller that
+ * asked. */
 static crest_child *handles_get(crest_registry *registry, crest_kind kind,
                                 const crest_metric_options *options, crest_status *status,
                                 crest_status *asked)

@@ -8,9 +8,9 @@
 #include "registry_inside.h"
 
 /*
- * Under the lock: the handle's slot, registering what it declares if need be. 0 when it has none; *status
- * then says why. `kind` is the kind of handle that the caller has: an outcome of a timer, for one, looks like
- * a histogram but declares a timer.
+ * Under the lock: the handle's slot, registering what it declares if need be. 0 when it has none;
+ * *status then says why. `kind` is the kind of handle that the caller has: an outcome of a timer,
+ * for one, looks like a histogram but declares a timer.
  */
 uint32_t crest_handle_resolve(crest_handle *handle, crest_kind kind, crest_status *status);
 

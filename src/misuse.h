@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Misuse: calls that could not do what was asked. Each is counted by cause in crest_misuse_total and told
- * to the log callback once a cause, never from the call itself, which may be in a signal handler.
+ * Misuse: calls that could not do what was asked. Each is counted by cause in crest_misuse_total
+ * and told to the log callback once a cause, never from the call itself, which may be in a signal
+ * handler.
  */
 #ifndef CREST_MISUSE_H
 #define CREST_MISUSE_H
@@ -34,8 +35,8 @@ typedef enum crest_misuse {
 } crest_misuse;
 #undef CREST_MISUSE_ENUM_
 
-/* Counts one misuse; `what` (a metric's name, an option; may be NULL) is kept, cut, for the first of each
- * cause. Any thread, any handler; not under the lock. */
+/* Counts one misuse; `what` (a metric's name, an option; may be NULL) is kept, cut, for the first
+ * of each cause. Any thread, any handler; not under the lock. */
 void crest_misuse_count(crest_misuse cause, const char *what);
 
 /* The cause that a status stands for. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The inside of <crest/snapshot.h>: a sorted directory of series, shared by snapshots until a series is
- * added, and beside it one flat array of values.
+ * The inside of <crest/snapshot.h>: a sorted directory of series, shared by snapshots until a
+ * series is added, and beside it one flat array of values.
  */
 #ifndef CREST_READING_H
 #define CREST_READING_H
@@ -25,7 +25,8 @@ struct crest_snapshot {
     uint64_t values[];     /* a counter; the bits of a gauge; a crest_distribution * */
 };
 
-/* A snapshot without windows; what the ticker takes. NULL without memory, or before the first metric. */
+/* A snapshot without windows; what the ticker takes. NULL without memory, or before the first
+ * metric. */
 crest_snapshot *crest_snapshot_read(crest_registry_state *state);
 
 /* A series' distribution, or NULL for other kinds. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The cold paths of recording: what the inline calls of <crest/counter.h>, gauge.h, histogram.h and timer.h do
- * when one of their predictable branches goes the other way.
+ * The cold paths of recording: what the inline calls of <crest/counter.h>, gauge.h, histogram.h and
+ * timer.h do when one of their predictable branches goes the other way.
  *
- * Everything here may run in a signal handler: under the lock all signals are blocked, and misuse is counted
- * after it is dropped.
+ * Everything here may run in a signal handler: under the lock all signals are blocked, and misuse
+ * is counted after it is dropped.
  */
 #include "atomic.h"
 #include "cells.h"
@@ -112,7 +112,8 @@ static void record_distribution(const crest_series *series, uint32_t slot, uint6
         crest_shared_shard_record(series->shared, value, times);
 }
 
-/* What one record asks for, checked: the value as it is to be recorded and what to count besides. */
+/* What one record asks for, checked: the value as it is to be recorded and what to count besides.
+ */
 static uint64_t record_clamp(int64_t value, const crest_layout *layout, int *clamped)
 {
     *clamped = (uint64_t)value > layout->highest;

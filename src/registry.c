@@ -40,8 +40,8 @@ typedef struct registry_wish {
 static const char *const registry_reserved[] = {"push_time_seconds", "push_failure_time_seconds",
                                                 "crest_target_info", "up"};
 
-/* ck's tables take memory from the arena; an outgrown table stays, since a reader may be in it. Doubling, the
- * outgrown ones together are no larger than the last. */
+/* ck's tables take memory from the arena; an outgrown table stays, since a reader may be in it.
+ * Doubling, the outgrown ones together are no larger than the last. */
 static void *registry_table_take(size_t bytes)
 {
     return crest_arena_take(CREST_ARENA_META, bytes, CREST_LINE_BYTES);
@@ -235,8 +235,8 @@ static int registry_same_shape(const crest_metric *metric, const registry_wish *
     return 1;
 }
 
-/* Takes the exported names for the metric, or none of them. On a frame of its own, for the stacks of signal
- * handlers are small. */
+/* Takes the exported names for the metric, or none of them. On a frame of its own, for the stacks
+ * of signal handlers are small. */
 __attribute__((noinline)) static crest_status registry_claim_all(crest_registry_state *state,
                                                                  crest_metric *metric)
 {

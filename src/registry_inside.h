@@ -2,10 +2,11 @@
 /*
  * What metrics and series are made of: the inside of <crest/registry.h> and <crest/family.h>.
  *
- *     registry -> metrics -> children (one per combination of label values) -> series (one per slot)
+ *     registry -> metrics -> children (one per combination of label values) -> series (one per
+ * slot)
  *
- * A child of a counter, gauge or histogram has one series, that of a timer one per outcome. All of it
- * is arena memory that never moves or goes away; lists are only ever pushed, so they are read
+ * A child of a counter, gauge or histogram has one series, that of a timer one per outcome. All of
+ * it is arena memory that never moves or goes away; lists are only ever pushed, so they are read
  * without a lock.
  */
 #ifndef CREST_REGISTRY_INSIDE_H
@@ -72,7 +73,8 @@ typedef struct crest_registry_state {
     struct crest_directory *directory; /* snapshot.c's, under its lock */
 } crest_registry_state;
 
-/* The registry's state, made if need be; NULL if there is no memory. NULL is the default registry. */
+/* The registry's state, made if need be; NULL if there is no memory. NULL is the default registry.
+ */
 crest_registry_state *crest_registry_state_of(crest_registry *registry);
 /* The same without making it. */
 crest_registry_state *crest_registry_state_seen(crest_registry *registry);

@@ -262,7 +262,8 @@ static crest_child *series_child_locked(crest_metric *metric, const char *const 
     return metric->overflow;
 }
 
-/* Label values as they are kept: valid UTF-8 of bounded length. Non-zero if one had to be changed. */
+/* Label values as they are kept: valid UTF-8 of bounded length. Non-zero if one had to be changed.
+ */
 typedef struct series_clean {
     const char *values[CREST_LABELS_MAX];
     char text[CREST_LABELS_MAX][CREST_LABEL_VALUE_BYTES_MAX + 1];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Children and series: what a metric has for each combination of label values. See registry_inside.h.
+ * Children and series: what a metric has for each combination of label values. See
+ * registry_inside.h.
  */
 #ifndef CREST_SERIES_H
 #define CREST_SERIES_H
@@ -13,8 +14,8 @@ bool crest_table_init(ck_hs_t *table, ck_hs_hash_cb_t *hash, ck_hs_compare_cb_t 
 /* Under the lock: what a new metric needs before it has children; 0 without memory. */
 int crest_metric_children_init(crest_metric *metric);
 
-/* Under the lock: a new child with its series and handle; NULL and *status when that fails. Values are
- * copied. */
+/* Under the lock: a new child with its series and handle; NULL and *status when that fails. Values
+ * are copied. */
 crest_child *crest_child_make(crest_metric *metric, const char *const *values,
                               crest_status *status);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shards: the counts of one histogram series, one shard per thread that records into it, and one shared
- * by whoever can have none. The inside of crest_shard in <crest/cell.h>; it knows no metrics.
+ * Shards: the counts of one histogram series, one shard per thread that records into it, and one
+ * shared by whoever can have none. The inside of crest_shard in <crest/cell.h>; it knows no
+ * metrics.
  */
 #ifndef CREST_SHARDS_H
 #define CREST_SHARDS_H
@@ -9,8 +10,9 @@
 #include <crest/cell.h>
 
 /*
- * How a histogram's range is cut: HDR's log-linear buckets. `bits` is the position of the highest bit that
- * is kept, so values up to 2^(bits+1) - 1 are exact and above that a bucket is 2^-bits of its value wide.
+ * How a histogram's range is cut: HDR's log-linear buckets. `bits` is the position of the highest
+ * bit that is kept, so values up to 2^(bits+1) - 1 are exact and above that a bucket is 2^-bits of
+ * its value wide.
  */
 typedef struct crest_layout {
     uint32_t bits;
@@ -21,8 +23,8 @@ typedef struct crest_layout {
 extern const crest_layout crest_layout_default;
 
 /*
- * The shard that threads without one share: a count per power of two, given when the series is made,
- * so that a record always has a place to go.
+ * The shard that threads without one share: a count per power of two, given when the series is
+ * made, so that a record always has a place to go.
  */
 typedef struct crest_shared_shard {
     uint64_t sum;
@@ -35,7 +37,8 @@ typedef struct crest_shared_shard {
 /* Under the lock: a new shard of this layout, or NULL. */
 crest_shard *crest_shard_new(const crest_layout *layout);
 
-/* Under the lock: makes the block that `value`, within the range, falls into; non-zero when it is there. */
+/* Under the lock: makes the block that `value`, within the range, falls into; non-zero when it is
+ * there. */
 int crest_shard_touch(crest_shard *shard, const crest_layout *layout, uint64_t value);
 
 /* Under the lock: a new shared shard, or NULL. */

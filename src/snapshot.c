@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Guards every registry's `directory` and the directories' users. Not taken under any other lock. */
+/* Guards every registry's `directory` and the directories' users. Not taken under any other lock.
+ */
 static pthread_mutex_t snapshot_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* In a forked child whoever held the lock is not there; what it guards is whole or is rebuilt. */
@@ -100,7 +101,8 @@ static crest_directory *directory_make(crest_registry_state *state)
     return directory;
 }
 
-/* The registry's directory, remade if series were added; with one more user. NULL without memory. */
+/* The registry's directory, remade if series were added; with one more user. NULL without memory.
+ */
 static crest_directory *directory_of(crest_registry_state *state)
 {
     pthread_mutex_lock(&snapshot_lock);

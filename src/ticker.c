@@ -34,8 +34,8 @@ typedef struct ticker_observed {
 
 /* Guards attaching and detaching, the thread's start and end included. Taken before ticker_lock. */
 static pthread_mutex_t ticker_control = PTHREAD_MUTEX_INITIALIZER;
-/* Guards the table and every series' window. Nothing is called under it that takes another lock but the
- * directory's. */
+/* Guards the table and every series' window. Nothing is called under it that takes another lock but
+ * the directory's. */
 static pthread_mutex_t ticker_lock = PTHREAD_MUTEX_INITIALIZER;
 static ticker_observed ticker_table[CREST_OBSERVED_MAX];
 static pthread_cond_t ticker_wake;
@@ -154,8 +154,8 @@ static void *ticker_run(void *unused)
         ticker_tick_all();
         uint64_t now_ns = ticker_monotonic_ns();
         next_ns += tick_ns;
-        /* a late tick is measured as it is; the one after it still gets at least half its time, so that a
-           short tick's few events do not look like a peak */
+        /* a late tick is measured as it is; the one after it still gets at least half its time, so
+           that a short tick's few events do not look like a peak */
         if (next_ns < now_ns + tick_ns / 2)
             next_ns = now_ns + tick_ns / 2;
         pthread_mutex_lock(&ticker_lock);
@@ -215,7 +215,8 @@ static crest_status ticker_add(crest_registry_state *state, crest_windows *windo
     return status;
 }
 
-/* Under ticker_control: takes one user away, or all of them. The windows to free, if it was the last. */
+/* Under ticker_control: takes one user away, or all of them. The windows to free, if it was the
+ * last. */
 static crest_windows *ticker_remove(const crest_registry_state *state, int all, int *last_of_all)
 {
     pthread_mutex_lock(&ticker_lock);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ticker: one thread that reads the observed registries once a second. The inside of <crest/window.h>.
+ * The ticker: one thread that reads the observed registries once a second. The inside of
+ * <crest/window.h>.
  */
 #ifndef CREST_TICKER_H
 #define CREST_TICKER_H

@@ -48,8 +48,9 @@ void crest_windows_free(crest_windows *windows)
 }
 
 /*
- * The ring of a series that has none of this owner. A series that is new began at zero, so its rings' past is zeros
- * and its first events count; one that was there before the first reading begins with what it has.
+ * The ring of a series that has none of this owner. A series that is new began at zero, so its
+ * rings' past is zeros and its first events count; one that was there before the first reading
+ * begins with what it has.
  */
 static window_ring *window_ring_make(crest_windows *windows, crest_series *series, uint64_t events,
                                      uint64_t sum)

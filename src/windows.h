@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Windows: the last readings of each series, and what follows from them. It knows no threads and no clock:
- * the ticker feeds it snapshots, which carry their own time.
+ * Windows: the last readings of each series, and what follows from them. It knows no threads and no
+ * clock: the ticker feeds it snapshots, which carry their own time.
  */
 #ifndef CREST_WINDOWS_H
 #define CREST_WINDOWS_H
@@ -23,8 +23,8 @@ crest_windows *crest_windows_new(void);
 /* Frees the rings of all series too. */
 void crest_windows_free(crest_windows *windows);
 
-/* Takes a reading; owns the snapshot from then on. Non-zero if memory lacked for a series' ring, which then
- * begins with a later reading. */
+/* Takes a reading; owns the snapshot from then on. Non-zero if memory lacked for a series' ring,
+ * which then begins with a later reading. */
 int crest_windows_tick(crest_windows *windows, crest_snapshot *snapshot);
 
 /* What the window says of a series; all zero if it has no readings. */

@@ -13,27 +13,27 @@
 #include <crest/abi.h>
 
 /* One table for code, meaning and text. */
-#define CREST_STATUS_TABLE(X)                                                           \
-    X(OK, "ok")                                                                         \
-    X(INVALID_ARGUMENT, "an argument is missing or out of range")                       \
-    X(INVALID_NAME, "the metric name is not valid")                                     \
-    X(INVALID_LABEL, "a label key or value is not valid")                               \
-    X(INVALID_TEXT, "a text is not valid UTF-8")                                        \
-    X(TYPE_CLASH, "the name is in use for another kind of metric or with other labels") \
-    X(NAME_CLASH, "the exported name is in use by another metric")                      \
-    X(LIMIT, "a limit of the library is reached")                                       \
-    X(NO_MEMORY, "no memory")                                                           \
-    X(ABI_MISMATCH, "compiled against headers of another ABI")                          \
-    X(MISMATCH, "the timing belongs to another operation")                              \
-    X(NOT_RUNNING, "the timing is not running")                                         \
-    X(NEGATIVE, "a negative amount is not applied")                                     \
-    X(INVALID_OPTIONS, "an option is unknown or its value is not valid")                \
-    X(NOT_FOUND, "there is no such thing")                                              \
-    X(ALREADY, "it is done already")                                                    \
-    X(REFUSED, "the server refused")                                                    \
-    X(UNREACHABLE, "the server could not be reached")                                   \
-    X(TIMED_OUT, "not done before the deadline")                                        \
-    X(IO, "reading or writing failed")                                                  \
+#define CREST_STATUS_TABLE(X)                                                                      \
+    X(OK, "ok")                                                                                    \
+    X(INVALID_ARGUMENT, "an argument is missing or out of range")                                  \
+    X(INVALID_NAME, "the metric name is not valid")                                                \
+    X(INVALID_LABEL, "a label key or value is not valid")                                          \
+    X(INVALID_TEXT, "a text is not valid UTF-8")                                                   \
+    X(TYPE_CLASH, "the name is in use for another kind of metric or with other labels")            \
+    X(NAME_CLASH, "the exported name is in use by another metric")                                 \
+    X(LIMIT, "a limit of the library is reached")                                                  \
+    X(NO_MEMORY, "no memory")                                                                      \
+    X(ABI_MISMATCH, "compiled against headers of another ABI")                                     \
+    X(MISMATCH, "the timing belongs to another operation")                                         \
+    X(NOT_RUNNING, "the timing is not running")                                                    \
+    X(NEGATIVE, "a negative amount is not applied")                                                \
+    X(INVALID_OPTIONS, "an option is unknown or its value is not valid")                           \
+    X(NOT_FOUND, "there is no such thing")                                                         \
+    X(ALREADY, "it is done already")                                                               \
+    X(REFUSED, "the server refused")                                                               \
+    X(UNREACHABLE, "the server could not be reached")                                              \
+    X(TIMED_OUT, "not done before the deadline")                                                   \
+    X(IO, "reading or writing failed")                                                             \
     X(SYSTEM, "the operating system refused")
 
 #define CREST_STATUS_ENUM_(name, text) CREST_##name,
@@ -62,9 +62,9 @@ CREST_BEGIN_C
 /* The text of a status, never NULL, static. Any thread, any handler. */
 CREST_API const char *crest_status_text(crest_status status);
 
-/* Fills *error (NULL: nothing is filled) with the status and a message made as by printf, cut at a character to
- * fit, and returns the status, so that a failing function can end with it. For reporters of one's own.
- * Thread-safe. */
+/* Fills *error (NULL: nothing is filled) with the status and a message made as by printf, cut at a
+ * character to fit, and returns the status, so that a failing function can end with it. For
+ * reporters of one's own. Thread-safe. */
 CREST_API crest_status crest_error_set(crest_error *error, crest_status status, const char *format,
                                        ...) __attribute__((format(printf, 3, 4)));
 

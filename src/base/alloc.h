@@ -8,7 +8,8 @@
 
 #include <stddef.h>
 
-/* Zeroed memory for count objects of size bytes; NULL when there is none or the product overflows. */
+/* Zeroed memory for count objects of size bytes; NULL when there is none or the product overflows.
+ */
 void *crest_alloc(size_t count, size_t size);
 
 /* Resizes to count objects, what is new not zeroed; NULL leaves the old block as it was. */
@@ -20,7 +21,8 @@ char *crest_alloc_text(const char *text);
 /* Frees; NULL does nothing. */
 void crest_alloc_free(void *block);
 
-/* For tests: the `after`-th allocation from now on fails (1: the next), and all after it, until set to 0. */
+/* For tests: the `after`-th allocation from now on fails (1: the next), and all after it, until set
+ * to 0. */
 void crest_alloc_fail_after(unsigned long after);
 
 #endif

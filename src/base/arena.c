@@ -15,7 +15,8 @@
 #define ARENA_PAGE 4096u
 #define ARENA_REGION_BYTES (UINT64_C(1) << 20)
 
-/* At the start of each region. It has a page of its own, which is why fork may zero all that follows. */
+/* At the start of each region. It has a page of its own, which is why fork may zero all that
+ * follows. */
 typedef struct arena_region {
     uint64_t magic;
     uint64_t kind;

@@ -3,8 +3,9 @@
  * Memory of the record path: mapped regions, given out in order and never given back, so that a
  * pointer into them is good for the life of the process and no allocator's lock is ever needed.
  *
- * Two kinds, because fork must treat them differently: what values live in is zero in the child, which
- * therefore never counts into its parent, and what describes them is copied as everything else is.
+ * Two kinds, because fork must treat them differently: what values live in is zero in the child,
+ * which therefore never counts into its parent, and what describes them is copied as everything
+ * else is.
  *
  * Not thread-safe: callers hold the lock of lock.h, which makes it usable from signal handlers too.
  */
@@ -36,7 +37,8 @@ uint64_t crest_arena_used(crest_arena_kind kind);
 /* In the child of a fork, where the kernel could not be asked to zero the cells itself. */
 void crest_arena_forked(void);
 
-/* For tests: the `after`-th take from now on fails (1: the next), and all after it, until set to 0. */
+/* For tests: the `after`-th take from now on fails (1: the next), and all after it, until set to 0.
+ */
 void crest_arena_fail_after(unsigned long after);
 
 #endif

@@ -4,7 +4,8 @@
  *
  * Concurrency Kit's ck_pr normally, the compiler's __atomic under ThreadSanitizer, which cannot see
  * through inline assembly and would report correct publications as races. Orders are in the names;
- * a plain name is relaxed. Every use stronger than that says at the call which access it pairs with.
+ * a plain name is relaxed. Every use stronger than that says at the call which access it pairs
+ * with.
  */
 #ifndef CREST_BASE_ATOMIC_H
 #define CREST_BASE_ATOMIC_H
@@ -13,7 +14,8 @@
 
 #ifdef CREST_THREAD_SANITIZER
 #include <sanitizer/tsan_interface.h>
-/* What a library built without the sanitizer (Concurrency Kit's tables) hands from thread to thread. */
+/* What a library built without the sanitizer (Concurrency Kit's tables) hands from thread to
+ * thread. */
 #define CREST_ANNOTATE_RELEASE(address) __tsan_release((void *)(address))
 #define CREST_ANNOTATE_ACQUIRE(address) __tsan_acquire((void *)(address))
 #else

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The clock's scale: choosing the source, measuring the counter's rate, correcting it. See clock.h and
- * <crest/clock.h>.
+ * The clock's scale: choosing the source, measuring the counter's rate, correcting it. See clock.h
+ * and <crest/clock.h>.
  *
- * Every scale is an immutable block from a small pool that is never reused, so a reader needs no more than the
- * pointer. The process starts on the kernel's clock; once CLOCK_SETTLE_NS have passed since load, the first
- * slow reading measures the counter over that time and publishes a block that continues where the kernel's clock
- * stands.
+ * Every scale is an immutable block from a small pool that is never reused, so a reader needs no
+ * more than the pointer. The process starts on the kernel's clock; once CLOCK_SETTLE_NS have passed
+ * since load, the first slow reading measures the counter over that time and publishes a block that
+ * continues where the kernel's clock stands.
  */
 #define _GNU_SOURCE
 #include "clock.h"
@@ -25,10 +25,11 @@
 #define CLOCK_SETTLE_NS UINT64_C(10000000)
 /* Blocks of one process: a first one, corrections, and the last reserved for the fallback. */
 #define CLOCK_SCALES 64u
-/* A rate further off than this is corrected. Measured over at least a second against a pair of readings some
- * 50 ns apart, it is above what a measurement can be wrong by. */
+/* A rate further off than this is corrected. Measured over at least a second against a pair of
+ * readings some 50 ns apart, it is above what a measurement can be wrong by. */
 #define CLOCK_REFINE_PER_BILLION 500
-/* One tick that differs by this much, and by more than CLOCK_REBASE_NS, is no drift: the machine slept, or was moved. */
+/* One tick that differs by this much, and by more than CLOCK_REBASE_NS, is no drift: the machine
+ * slept, or was moved. */
 #define CLOCK_REBASE_PER_BILLION 10000000
 #define CLOCK_REBASE_NS UINT64_C(1000000)
 #define CLOCK_REBASES_MAX 8u
@@ -79,7 +80,8 @@ crest_clock_verdict crest_clock_judge(uint64_t counted_ns, uint64_t kernel_ns)
 
 #if defined(CREST_CLOCK_READ)
 
-/* Counter and clocks at one moment: the try with the least time between its two counter readings. */
+/* Counter and clocks at one moment: the try with the least time between its two counter readings.
+ */
 static clock_pair clock_read_pair(void)
 {
     clock_pair best = {0, 0, 0};

@@ -12,13 +12,15 @@
 #define STATUS_TEXT(name, text) text,
 static const char *const status_texts[] = {CREST_STATUS_TABLE(STATUS_TEXT)};
 
-/* Function and context travel together: a reader must never pair one's function with another's context. */
+/* Function and context travel together: a reader must never pair one's function with another's
+ * context. */
 typedef struct log_sink {
     crest_log_fn *log;
     void *context;
 } log_sink;
 
-/* Two places to write to in turn; a reader of the older one has finished long before it is reused. */
+/* Two places to write to in turn; a reader of the older one has finished long before it is reused.
+ */
 #define LOG_SINKS 16
 static log_sink log_sinks[LOG_SINKS];
 static uint32_t log_next;

@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* From the kernel's random bytes of the process, so that label values sent by a peer cannot be chosen to
- * collide. Any thread, any handler. */
+/* From the kernel's random bytes of the process, so that label values sent by a peer cannot be
+ * chosen to collide. Any thread, any handler. */
 uint64_t crest_hash_seed(void);
 
 static inline uint64_t crest_hash_mix(uint64_t hash, uint64_t word)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SipHash-2-4 with 128 bits of output, under a key drawn once a process: identities longer than what is kept
- * of them must not be made to collide by whoever chooses them.
+ * SipHash-2-4 with 128 bits of output, under a key drawn once a process: identities longer than
+ * what is kept of them must not be made to collide by whoever chooses them.
  *
- * Source: J.-P. Aumasson, D. J. Bernstein, "SipHash: a fast short-input PRF", 2012, and its 128-bit variant.
+ * Source: J.-P. Aumasson, D. J. Bernstein, "SipHash: a fast short-input PRF", 2012, and its 128-bit
+ * variant.
  */
 #ifndef CREST_BASE_SIPHASH_H
 #define CREST_BASE_SIPHASH_H
