@@ -57,7 +57,9 @@ CREST_END_C
             crest_handle_ = __atomic_load_n(&crest_site_, __ATOMIC_ACQUIRE);                       \
             if (CREST_UNLIKELY(crest_handle_ == NULL)) {                                           \
                 crest_handle_ = by_name(name_);                                                    \
-                __atomic_store_n(&crest_site_, crest_handle_, __ATOMIC_RELEASE);                   \
+                /* one that records nowhere is not kept: it may be had the next time */            \
+                if (crest_handle_->handle.slot != 0)                                               \
+                    __atomic_store_n(&crest_site_, crest_handle_, __ATOMIC_RELEASE);               \
             }                                                                                      \
         } else {                                                                                   \
             crest_handle_ = by_name(name_);                                                        \
