@@ -14,6 +14,10 @@ cd "$(dirname "$0")/.." || exit 1
 here=$(pwd)/build/servers
 bin=$here/root/usr/bin
 packages='prometheus prometheus-pushgateway'
+# What their web pages show with; started with --web.local-assets, Prometheus finds it here.
+pages='libjs-jquery libjs-bootstrap4 libjs-d3 libjs-eonasdan-bootstrap-datetimepicker
+    libjs-jquery-hotkeys libjs-moment libjs-moment-timezone libjs-mustache libjs-popper.js
+    libjs-rickshaw fonts-glyphicons-halflings'
 programs='prometheus promtool prometheus-pushgateway'
 
 complete() {
@@ -50,10 +54,10 @@ own_lists="-o Dir::State=$here/apt/state -o Dir::Cache=$here/apt/cache"
 : > "$here/apt.log"
 echo "Fetching $packages with apt-get download into build/servers ..."
 # shellcheck disable=SC2086
-if ! apt download $packages; then
+if ! apt download $packages $pages; then
     mkdir -p "$here/apt/state/lists/partial" "$here/apt/cache/archives/partial"
     apt $own_lists update
-    if ! apt $own_lists download $packages; then
+    if ! apt $own_lists download $packages $pages; then
         tail -n 15 "$here/apt.log" >&2
         give_up "'apt-get download $packages' failed, with this machine's package lists and
 with fresh ones. Its last words are above, all of them in build/servers/apt.log."
@@ -63,6 +67,8 @@ fi
 for package in "$here"/packages/*.deb; do
     dpkg -x "$package" "$here/root" || give_up "'dpkg -x $package' failed."
 done
+# 200 MB of time zones in sources that no page loads.
+rm -rf "$here/root/usr/share/javascript/moment-timezone/data"
 complete || give_up "the packages were unpacked, but one of these is not in them: $programs"
 
 for program in $programs; do
