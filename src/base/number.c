@@ -114,27 +114,28 @@ static const double number_powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6, 
  * Finds the decimal of at most 15 digits that means `value`, if there is one: the smallest k for
  * which value * 10^k is, but for its rounding, an integer that divided by 10^k gives exactly value.
  * Both are exact doubles, so the division rounds as a reader of the decimal does; and no two
- * decimals of 15 digits mean the same double, so there is no shorter one.
+ * decimals of 15 digits mean the same double, so there is no shorter one. Returns 0 when it found
+ * it, otherwise the number of digits from which it is worth looking further.
  */
 static int number_decimal_short(double value, number_decimal *decimal)
 {
     if (value < 0x1p53 && value == (double)(uint64_t)value) {
         decimal->digits = (uint64_t)value;
         decimal->exponent = 0;
-        return 1;
+        return 0;
     }
     for (int k = 1; k <= NUMBER_POWER_MAX; k++) {
         double product = value * number_powers[k];
         if (product >= NUMBER_SAFE)
-            return 0;
+            return k > 1 ? NUMBER_SAFE_DIGITS + 1 : NUMBER_SAFE_DIGITS;
         uint64_t whole = (uint64_t)(product + 0.5);
         if ((double)whole / number_powers[k] == value) {
             decimal->digits = whole;
             decimal->exponent = -k;
-            return 1;
+            return 0;
         }
     }
-    return 0;
+    return value < NUMBER_NORMAL_MIN ? 1 : NUMBER_SAFE_DIGITS;
 }
 
 /* Reads what %e printed, whatever stands there for a decimal point. */
@@ -171,15 +172,15 @@ static int number_is_power_of_two(double value)
 }
 
 /*
- * The first of the correctly rounded decimals of 15, 16, 17 digits that means `value`. Subnormal
- * doubles have less precision and often need fewer, so there the search begins at one. At a power
- * of two the decimal next above may mean it where the nearest, being below, does not: 2^-44.
+ * The first of the correctly rounded decimals of `digits` to 17 digits that means `value`. Doubles
+ * below the normal ones have less precision and often need few, so there the search begins at one.
+ * At a power of two the decimal next above may mean it where the nearest, being below, does not:
+ * 2^-44.
  */
-static number_decimal number_decimal_long(double value)
+static number_decimal number_decimal_long(double value, int digits)
 {
     int kept = errno; /* strtod reports subnormal results */
     number_decimal decimal = {0, 0};
-    int digits = value < NUMBER_NORMAL_MIN ? 1 : NUMBER_SAFE_DIGITS;
     for (; digits <= NUMBER_DOUBLE_DIGITS; digits++) {
         char text[2 * CREST_NUMBER_BYTES_MAX];
         snprintf(text, sizeof text, "%.*e", digits - 1, value);
@@ -197,8 +198,9 @@ static number_decimal number_decimal_long(double value)
 static number_decimal number_decimal_of(double value)
 {
     number_decimal decimal;
-    if (!number_decimal_short(value, &decimal))
-        decimal = number_decimal_long(value);
+    int digits = number_decimal_short(value, &decimal);
+    if (digits != 0)
+        decimal = number_decimal_long(value, digits);
     while (decimal.digits != 0 && decimal.digits % 10 == 0) {
         decimal.digits /= 10;
         decimal.exponent++;
