@@ -89,6 +89,8 @@ def check_include(rules, by_name, layer, name, where, bracket, header):
         return
     beside = name.parent / header
     elsewhere = by_name.get(pathlib.PurePath(header).name, [])
+    # As the compiler looks: beside the file, then in the folders its layer is given.
+    elsewhere.sort(key=lambda path: layer_of(path) not in (layer, *LAYERS[layer]))
     targets = [beside] if (ROOT / beside).is_file() else elsewhere
     if not targets:
         rules.broken(DIRECTION, f'{where}: "{header}" is no file of the tree')
