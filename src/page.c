@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pages: which encoder a format has, and the snapshot of a registry on its way through it. See
+ * <crest/page.h>; the encoders themselves know neither registries nor streams.
+ */
+#include <crest/page.h>
+
+#include "prometheus_text.h"
+
+#include <errno.h>
+
+static const crest_page_source page_source = {
+    crest_snapshot_size,    crest_snapshot_series,   crest_distribution_count,
+    crest_distribution_sum, crest_distribution_next,
+};
+
+const char *crest_format_content_type(crest_format format)
+{
+    switch (format) {
+    case CREST_FORMAT_PROMETHEUS_TEXT: return "text/plain; version=0.0.4; charset=utf-8";
+    }
+    return NULL;
+}
+
+crest_status crest_snapshot_write(const crest_snapshot *snapshot, crest_format format,
+                                  const crest_page_options *options, crest_write_fn *write,
+                                  void *context, crest_error *error)
+{
+    switch (format) {
+    case CREST_FORMAT_PROMETHEUS_TEXT:
+        return crest_prometheus_text_write(&page_source, snapshot, options, write, context, error);
+    }
+    return crest_error_set(error, CREST_INVALID_ARGUMENT,
+                           "The page was not written: there is no format %d.", (int)format);
+}
+
+crest_status crest_page_write(crest_registry *registry, crest_format format, crest_write_fn *write,
+                              void *context, crest_error *error)
+{
+    crest_snapshot *snapshot = crest_snapshot_take(registry);
+    if (snapshot == NULL)
+        return crest_error_set(error, CREST_NO_MEMORY,
+                               "The page was not written: there is no memory for a snapshot. "
+                               "Nothing recorded is lost; write it again.");
+    crest_status status = crest_snapshot_write(snapshot, format, NULL, write, context, error);
+    crest_snapshot_free(snapshot);
+    return status;
+}
+
+/* A stream, and errno as its first failure left it. */
+typedef struct page_stream {
+    FILE *stream;
+    int failure;
+} page_stream;
+
+static int page_stream_write(void *context, const void *bytes, size_t length)
+{
+    page_stream *into = context;
+    errno = 0;
+    if (fwrite(bytes, 1, length, into->stream) == length)
+        return 0;
+    into->failure = errno != 0 ? errno : EIO;
+    return -1;
+}
+
+/* Flushed, because a full disk shows itself only then. */
+int crest_prometheus_write(crest_registry *registry, FILE *stream)
+{
+    page_stream into = {stream, 0};
+    if (stream == NULL) {
+        errno = EINVAL;
+        return -1;
+    }
+    crest_status status =
+        crest_page_write(registry, CREST_FORMAT_PROMETHEUS_TEXT, page_stream_write, &into, NULL);
+    if (status == CREST_OK)
+        return fflush(stream) == 0 ? 0 : -1;
+    errno = into.failure != 0 ? into.failure : status == CREST_NO_MEMORY ? ENOMEM : EINVAL;
+    return -1;
+}
