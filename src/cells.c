@@ -16,12 +16,12 @@ __thread crest_cells *crest_thread_cells = (crest_cells *)(uintptr_t)&cells_none
 
 /* This thread's record; NULL before the first touch, CELLS_GONE after the thread's end. With the
  * pointer above these are all 16 bytes of static TLS that the library takes. */
-static __thread crest_record *cells_record;
+static __thread crest_thread_record *cells_record;
 
-static crest_record cells_gone_mark;
+static crest_thread_record cells_gone_mark;
 #define CELLS_GONE (&cells_gone_mark)
 
-static crest_record *cells_newest;
+static crest_thread_record *cells_newest;
 static uint64_t cells_record_count;
 static uint64_t *cells_shared_chunk[CREST_CHUNK_COUNT];
 /* chunk 0 is never given, so that slot 0 always leads to the cold path */
@@ -46,7 +46,7 @@ static inline void cells_order_for_handlers(void)
  */
 static void cells_thread_end(void *value)
 {
-    crest_record *record = value;
+    crest_thread_record *record = value;
     cells_record = CELLS_GONE;
     cells_order_for_handlers();
     crest_thread_cells = (crest_cells *)(uintptr_t)&cells_none;
@@ -76,7 +76,7 @@ static void cells_fork_child(void)
 {
     crest_lock_saved saved = cells_fork_saved;
     crest_arena_forked();
-    for (crest_record *record = cells_newest; record != NULL; record = record->next)
+    for (crest_thread_record *record = cells_newest; record != NULL; record = record->next)
         if (record != cells_record)
             crest_atomic_store32(&record->owned, 0);
     crest_lock_forked();
@@ -119,15 +119,15 @@ uint32_t crest_cells_slot_new(void)
     return slot;
 }
 
-static crest_record *cells_record_adopt(void)
+static crest_thread_record *cells_record_adopt(void)
 {
-    for (crest_record *record = cells_newest; record != NULL; record = record->next)
+    for (crest_thread_record *record = cells_newest; record != NULL; record = record->next)
         /* acquire: partner of the release store in cells_thread_end */
         if (crest_atomic_load32(&record->owned) == 0 &&
             crest_atomic_cas32_acquire(&record->owned, 0, 1))
             return record;
-    crest_record *record =
-        crest_arena_take(CREST_ARENA_META, sizeof *record, _Alignof(crest_record));
+    crest_thread_record *record =
+        crest_arena_take(CREST_ARENA_META, sizeof *record, _Alignof(crest_thread_record));
     crest_cells *cells = crest_arena_take(CREST_ARENA_CELLS, sizeof *cells, CREST_LINE_BYTES);
     if (record == NULL || cells == NULL)
         return NULL;
@@ -141,7 +141,7 @@ static crest_record *cells_record_adopt(void)
 }
 
 /* This thread's record, made or adopted; NULL if there can be none. */
-static crest_record *cells_record_own(void)
+static crest_thread_record *cells_record_own(void)
 {
     if (cells_record == CELLS_GONE)
         return NULL;
@@ -150,7 +150,7 @@ static crest_record *cells_record_own(void)
     crest_cells_prepare();
     if (crest_atomic_load32_acquire(&cells_prepared) != CELLS_READY)
         return NULL;
-    crest_record *record = cells_record_adopt();
+    crest_thread_record *record = cells_record_adopt();
     if (record == NULL)
         return NULL;
     if (pthread_setspecific(cells_key, record) != 0) {
@@ -163,7 +163,7 @@ static crest_record *cells_record_own(void)
 
 uint64_t *crest_cells_touch(uint32_t slot)
 {
-    crest_record *record = cells_record_own();
+    crest_thread_record *record = cells_record_own();
     if (record == NULL || slot < CREST_CHUNK_CELLS)
         return NULL;
     uint64_t **chunk = &record->cells->chunk[slot >> CREST_CHUNK_BITS];
@@ -187,13 +187,13 @@ uint64_t *crest_cells_shared(uint32_t slot)
     return chunk ? &chunk[slot & (CREST_CHUNK_CELLS - 1)] : NULL;
 }
 
-const crest_record *crest_cells_records(void)
+const crest_thread_record *crest_cells_records(void)
 {
     /* acquire: partner of the release store in cells_record_adopt */
     return crest_atomic_load_ptr_acquire(CREST_PTR(&cells_newest));
 }
 
-const uint64_t *crest_cells_of(const crest_record *record, uint32_t slot)
+const uint64_t *crest_cells_of(const crest_thread_record *record, uint32_t slot)
 {
     /* acquire: partner of the release store in crest_cells_touch */
     const uint64_t *chunk =
@@ -205,7 +205,7 @@ uint64_t crest_cells_sum(uint32_t slot)
 {
     const uint64_t *cell = crest_cells_shared(slot);
     uint64_t sum = cell ? crest_atomic_load(cell) : 0;
-    for (const crest_record *record = crest_cells_records(); record; record = record->next) {
+    for (const crest_thread_record *record = crest_cells_records(); record; record = record->next) {
         cell = crest_cells_of(record, slot);
         if (cell != NULL)
             sum += crest_atomic_load(cell);

@@ -13,11 +13,11 @@
  * new thread adopts it and adds on top. Values never move, so a reader can neither miss nor double
  * one.
  */
-typedef struct crest_record {
+typedef struct crest_thread_record {
     crest_cells *cells;
-    struct crest_record *next; /* records are only ever pushed */
+    struct crest_thread_record *next; /* records are only ever pushed */
     uint32_t owned;
-} crest_record;
+} crest_thread_record;
 
 /* Makes the pthread key and the fork handlers; what a constructor does, or the first to come. */
 void crest_cells_prepare(void);
@@ -36,10 +36,10 @@ uint64_t *crest_cells_touch(uint32_t slot);
 uint64_t *crest_cells_shared(uint32_t slot);
 
 /* The newest record, or NULL; follow ->next. Without a lock. */
-const crest_record *crest_cells_records(void);
+const crest_thread_record *crest_cells_records(void);
 
 /* A record's cell, or NULL while its thread has not touched the slot's chunk. Any thread. */
-const uint64_t *crest_cells_of(const crest_record *record, uint32_t slot);
+const uint64_t *crest_cells_of(const crest_thread_record *record, uint32_t slot);
 
 /* Shared cell plus the sum of all records' cells. */
 uint64_t crest_cells_sum(uint32_t slot);

@@ -46,10 +46,6 @@ void crest_shared_shard_record(crest_shared_shard *shard, uint64_t value, uint64
     crest_atomic_raise(&shard->max, value);
     crest_atomic_raise(&shard->min_inverted, ~value);
     crest_atomic_add(&shard->count[top], times);
-#ifdef CREST_THREAD_SANITIZER
-    __atomic_fetch_add(&shard->sum, value * times, __ATOMIC_RELEASE);
-#else
-    ck_pr_fence_release(); /* partner: the acquire load of sum in distribution.c */
-    crest_atomic_add(&shard->sum, value * times);
-#endif
+    /* partner: the acquire load of the sum in distribution.c */
+    crest_atomic_add_release(&shard->sum, value * times);
 }

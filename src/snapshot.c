@@ -5,7 +5,7 @@
 #include "alloc.h"
 #include "atomic.h"
 #include "cells.h"
-#include "clock.h"
+#include "clock_inside.h"
 #include "reading.h"
 #include "series.h"
 #include "ticker.h"
@@ -141,7 +141,7 @@ static crest_distribution *snapshot_merge(const crest_series *series)
 {
     crest_distribution *merged = crest_distribution_new(series->child->metric->layout);
     int whole = merged != NULL && crest_distribution_add_shared(merged, series->shared);
-    for (const crest_record *record = crest_cells_records(); whole && record != NULL;
+    for (const crest_thread_record *record = crest_cells_records(); whole && record != NULL;
          record = record->next) {
         const uint64_t *cell = crest_cells_of(record, series->slot);
         /* acquire: partner of the release store in record.c */

@@ -6,7 +6,7 @@
 #include "ticker.h"
 #include "arena.h"
 #include "cells.h"
-#include "clock.h"
+#include "clock_inside.h"
 #include "handles.h"
 #include "misuse.h"
 #include "series.h"

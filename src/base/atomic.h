@@ -72,6 +72,16 @@ static inline void crest_atomic_add(uint64_t *word, uint64_t n)
 #endif
 }
 
+static inline void crest_atomic_add_release(uint64_t *word, uint64_t n)
+{
+#ifdef CREST_THREAD_SANITIZER
+    __atomic_fetch_add(word, n, __ATOMIC_RELEASE);
+#else
+    ck_pr_fence_release();
+    ck_pr_add_64(word, n);
+#endif
+}
+
 /* Raises the word to at least n, whoever else does so at the same time. */
 static inline void crest_atomic_raise(uint64_t *word, uint64_t n)
 {

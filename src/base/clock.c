@@ -9,7 +9,7 @@
  * continues where the kernel's clock stands.
  */
 #define _GNU_SOURCE
-#include "clock.h"
+#include "clock_inside.h"
 #include "atomic.h"
 
 #include <fcntl.h>

@@ -3,8 +3,8 @@
  * Keeping <crest/clock.h> honest: who calls crest_clock_check once a second keeps the counter's
  * rate right.
  */
-#ifndef CREST_BASE_CLOCK_H
-#define CREST_BASE_CLOCK_H
+#ifndef CREST_BASE_CLOCK_INSIDE_H
+#define CREST_BASE_CLOCK_INSIDE_H
 
 #include <crest/clock.h>
 
