@@ -2,8 +2,8 @@
 /*
  * Prometheus' text format. See prometheus_text.h.
  *
- * A metric becomes several families (X_total, X_rate1m and so on), and the lines of a family have to
- * stand together, so the series of each metric are walked once for each of its families.
+ * A metric becomes several families (X_total, X_rate1m and so on), and the lines of a family have
+ * to stand together, so the series of each metric are walked once for each of its families.
  */
 #include "prometheus_text.h"
 #include "buckets.h"
