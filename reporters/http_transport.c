@@ -254,6 +254,8 @@ static CURLcode http_set_up(crest_http *http, const crest_http_request *request,
     HTTP_SET(CURLOPT_NOSIGNAL, 1L);
     bad = bad ? bad : http_limit_protocols(easy);
     HTTP_SET(CURLOPT_URL, request->url);
+    if (request->ca_file != NULL)
+        HTTP_SET(CURLOPT_CAINFO, request->ca_file);
     HTTP_SET(CURLOPT_PATH_AS_IS, 1L);
     HTTP_SET(CURLOPT_FOLLOWLOCATION, 0L);
     HTTP_SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);

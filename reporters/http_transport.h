@@ -13,8 +13,8 @@
  * What it does and does not do, each because the opposite has surprised somebody: connections are
  * kept and reused; redirects are not followed (an answer 301 is an answer); only http and https;
  * the path is sent as it is given; no signal is used or let out; the environment's proxies and
- * ~/.netrc are not looked at; certificates are checked against the system's; HTTP/1.1 only; no more
- * than CREST_HTTP_ANSWER_BYTES_MAX of an answer is read.
+ * ~/.netrc are not looked at; certificates are always checked; HTTP/1.1 only; no more than
+ * CREST_HTTP_ANSWER_BYTES_MAX of an answer is read.
  */
 #ifndef CREST_REPORTERS_HTTP_TRANSPORT_H
 #define CREST_REPORTERS_HTTP_TRANSPORT_H
@@ -31,9 +31,11 @@ typedef struct crest_http crest_http;
 
 /* All borrowed for the call. */
 typedef struct crest_http_request {
-    const char *method;           /* PUT, DELETE, ... */
-    const char *url;              /* may hold user and password */
-    const char *shown;            /* what messages call it: the URL without these */
+    const char *method; /* PUT, DELETE, ... */
+    const char *url;    /* may hold user and password */
+    const char *shown;  /* what messages call it: the URL without these */
+    const char
+        *ca_file; /* PEM file of the authorities to trust instead of the system's; NULL: those */
     const char *content_type;     /* of the body; NULL: none */
     const char *content_encoding; /* "gzip"; NULL: none */
     const void *body;             /* NULL: none */
