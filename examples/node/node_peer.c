@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See node_peer.h. */
+#include "node_peer.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* ---- what this part measures: the label `peer` is a node's name, at most NODE_COUNT_MAX values
+ * ---- */
+
+CREST_TIMER_FAMILY_OPTIONS(connect_time, "rchain.comm.rp.connect.connect-time",
+                           "From dialling a peer to the end of the handshake.",
+                           (.buckets = CREST_BUCKETS_FAST), peer);
+CREST_TIMER_FAMILY_OPTIONS(ping_time, "rchain.comm.discovery.kademlia.grpc.ping-time",
+                           "Round trip of a ping.", (.buckets = CREST_BUCKETS_FAST), peer);
+CREST_COUNTER_FAMILY(pings_sent, "rchain.comm.discovery.kademlia.grpc.pings-sent",
+                     "Pings sent to the peer.", peer);
+CREST_TIMER_FAMILY_OPTIONS(
+    send_time, "rchain.comm.rp.transport.send-time",
+    "From handing a message to the connection until the kernel has its last byte.",
+    (.buckets = CREST_BUCKETS_FAST), peer);
+CREST_GAUGE(peers_connected, "rchain.comm.rp.connect.peers", "Peers connected now.");
+CREST_COUNTER(packets_malformed, "rchain.comm.rp.transport.packets.malformed",
+              "Messages that no correct peer sends; each closes its connection.");
+
+static uint64_t peer_malformed_total; /* atomic */
+
+void peer_malformed(const char *from)
+{
+    crest_counter_inc(&packets_malformed);
+    __atomic_fetch_add(&peer_malformed_total, 1, __ATOMIC_RELAXED);
+    node_say("%s sent a message that no correct node sends; its connection is closed", from);
+}
+
+uint64_t peer_malformed_count(void)
+{
+    return __atomic_load_n(&peer_malformed_total, __ATOMIC_RELAXED);
+}
+
+static void peer_set_state(neighbour *p, peer_state state)
+{
+    if ((p->state == PEER_READY) != (state == PEER_READY))
+        crest_gauge_add(&peers_connected, state == PEER_READY ? 1 : -1);
+    __atomic_store_n(&p->state, state, __ATOMIC_RELAXED);
+}
+
+bool peer_is_ready(const neighbour *p)
+{
+    return __atomic_load_n(&p->state, __ATOMIC_RELAXED) == PEER_READY;
+}
+
+void peer_open(neighbour *p, unsigned index, uint16_t port, unsigned own_index, unsigned nodes)
+{
+    memset(p, 0, sizeof *p);
+    p->index = index;
+    p->port = port;
+    p->own_index = own_index;
+    p->nodes = nodes;
+    snprintf(p->name, sizeof p->name, "node-%u", index);
+    conn_init(&p->link);
+    p->connect_time = connect_time_with(p->name);
+    p->ping_time = ping_time_with(p->name);
+    p->pings_sent = pings_sent_with(p->name);
+    p->meter.send_time = send_time_with(p->name);
+}
+
+/* ---- pings: each timing is bound to its own nonce ---- */
+
+static void peer_end_ping(neighbour *p, peer_ping *ping, crest_outcome outcome)
+{
+    crest_timing_end(&ping->timing, ping->op, outcome);
+    report_timer_add(&p->pings[outcome], node_now_ns() - ping->start_ns);
+    ping->used = false;
+}
+
+static void peer_send_ping(neighbour *p)
+{
+    for (unsigned i = 0; i < PEER_PINGS_MAX; i++) {
+        peer_ping *ping = &p->ping[i];
+        if (ping->used)
+            continue;
+        wire_out out = {0};
+        uint64_t nonce = ++p->nonces;
+        wire_put_u64(&out, nonce);
+        ping->used = true;
+        ping->op = crest_op_u64(nonce);
+        ping->start_ns = node_now_ns();
+        ping->timing = crest_timer_start(p->ping_time, ping->op);
+        if (conn_send(&p->link, WIRE_PING, out.bytes, out.length)) {
+            crest_counter_inc(p->pings_sent);
+            p->pings_total++;
+        } else {
+            ping->used = false; /* never sent: nothing to time */
+        }
+        wire_out_free(&out);
+        return;
+    }
+}
+
+static bool peer_pong(neighbour *p, uint64_t nonce)
+{
+    crest_op op = crest_op_u64(nonce);
+    for (unsigned i = 0; i < PEER_PINGS_MAX; i++)
+        if (p->ping[i].used && crest_op_equal(&p->ping[i].op, &op)) {
+            peer_end_ping(p, &p->ping[i], CREST_OUTCOME_OK);
+            return true;
+        }
+    return nonce <= p->nonces; /* one that was given up is late; one never sent is made up */
+}
+
+/* ---- dialling ---- */
+
+static void peer_end_dial(neighbour *p, crest_outcome outcome)
+{
+    crest_timing_end(&p->dial, p->dial_op, outcome);
+    report_timer_add(&p->connects[outcome], node_now_ns() - p->dial_ns);
+}
+
+static void peer_fail(neighbour *p, crest_outcome outcome)
+{
+    if (p->state == PEER_DIALING || p->state == PEER_GREETING)
+        peer_end_dial(p, outcome);
+    for (unsigned i = 0; i < PEER_PINGS_MAX; i++)
+        if (p->ping[i].used)
+            peer_end_ping(p, &p->ping[i], outcome);
+    conn_close(&p->link, outcome);
+    peer_set_state(p, PEER_WAITING);
+    p->due_ns = node_now_ns() + PEER_RETRY_NS;
+}
+
+static void peer_greet(neighbour *p)
+{
+    wire_out out = {0};
+    wire_put_u32(&out, WIRE_MAGIC);
+    wire_put_u16(&out, (uint16_t)p->own_index);
+    wire_put_u16(&out, (uint16_t)p->nodes);
+    conn_measure(&p->link, &p->meter);
+    conn_send(&p->link, WIRE_HELLO, out.bytes, out.length);
+    wire_out_free(&out);
+    peer_set_state(p, PEER_GREETING);
+}
+
+static void peer_dial(neighbour *p)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons(p->port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int one = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    p->dial_op = crest_op_u64x2(p->index, p->dials++);
+    p->dial_ns = node_now_ns();
+    p->dial = crest_timer_start(p->connect_time, p->dial_op);
+    peer_set_state(p, PEER_DIALING);
+    p->due_ns = p->dial_ns + PEER_PATIENCE_NS;
+    if (fd < 0) {
+        node_say("cannot open a socket for %s: %s; the node tries again", p->name, strerror(errno));
+        peer_fail(p, CREST_OUTCOME_ERROR);
+        return;
+    }
+    conn_use(&p->link, fd);
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0)
+        peer_greet(p);
+    else if (errno != EINPROGRESS)
+        peer_fail(p, CREST_OUTCOME_ERROR); /* most often: it is not up yet */
+}
+
+void peer_tick(neighbour *p, uint64_t now_ns)
+{
+    for (unsigned i = 0; i < PEER_PINGS_MAX; i++)
+        if (p->ping[i].used && now_ns > p->ping[i].start_ns + PEER_PATIENCE_NS)
+            peer_end_ping(p, &p->ping[i], CREST_OUTCOME_TIMEOUT);
+    if (p->state == PEER_READY && now_ns >= p->ping_due_ns) {
+        p->ping_due_ns = now_ns + PEER_PING_EVERY_NS;
+        peer_send_ping(p);
+    }
+    if (p->state == PEER_WAITING && now_ns >= p->due_ns)
+        peer_dial(p);
+    else if (p->state != PEER_READY && p->state != PEER_WAITING && now_ns >= p->due_ns)
+        peer_fail(p, CREST_OUTCOME_TIMEOUT);
+}
+
+/* ---- what comes back on the link: the answer to the handshake, and pongs ---- */
+
+static bool peer_hello(neighbour *p, wire_in *in)
+{
+    uint32_t magic = wire_get_u32(in);
+    unsigned index = wire_get_u16(in), nodes = wire_get_u16(in);
+    if (!wire_done(in) || magic != WIRE_MAGIC || index != p->index || nodes != p->nodes ||
+        p->state != PEER_GREETING)
+        return false;
+    peer_end_dial(p, CREST_OUTCOME_OK);
+    peer_set_state(p, PEER_READY);
+    p->ping_due_ns = 0;
+    return true;
+}
+
+static bool peer_frame(void *context, wire_type type, const uint8_t *payload, size_t size)
+{
+    neighbour *p = context;
+    wire_in in = wire_read(payload, size);
+    if (type == WIRE_HELLO)
+        return peer_hello(p, &in);
+    if (type != WIRE_PONG)
+        return false;
+    uint64_t nonce = wire_get_u64(&in);
+    return wire_done(&in) && peer_pong(p, nonce);
+}
+
+short peer_events(neighbour *p)
+{
+    if (p->link.fd < 0)
+        return 0;
+    if (p->state == PEER_DIALING)
+        return POLLOUT;
+    return (short)(POLLIN | (conn_waiting(&p->link) ? POLLOUT : 0));
+}
+
+void peer_handle(neighbour *p, short events)
+{
+    if (p->link.fd < 0)
+        return;
+    if (p->state == PEER_DIALING && events != 0) {
+        int error = 0;
+        socklen_t length = sizeof error;
+        getsockopt(p->link.fd, SOL_SOCKET, SO_ERROR, &error, &length);
+        if (error != 0) {
+            peer_fail(p, CREST_OUTCOME_ERROR);
+            return;
+        }
+        peer_greet(p);
+    }
+    conn_state state = CONN_OPEN;
+    if (events & (POLLIN | POLLHUP | POLLERR))
+        state = conn_read(&p->link, peer_frame, p);
+    if (state == CONN_OPEN && p->state != PEER_DIALING)
+        state = conn_write(&p->link);
+    if (state == CONN_MALFORMED)
+        peer_malformed(p->name);
+    if (state != CONN_OPEN)
+        peer_fail(p, CREST_OUTCOME_ERROR);
+}
+
+void peer_close(neighbour *p)
+{
+    peer_fail(p, CREST_OUTCOME_CANCELLED);
+    conn_fini(&p->link);
+}
+
+void peer_report(report *r, const neighbour *p)
+{
+    for (unsigned i = 0; i < CREST_OUTCOME_COUNT; i++) {
+        const char *outcome = crest_outcome_text((crest_outcome)i);
+        bool always = i <= CREST_OUTCOME_ERROR;
+        report_timer_print(r, &p->connects[i], always, "rchain_comm_rp_connect_connect_time",
+                           "outcome=\"%s\",peer=\"%s\"", outcome, p->name);
+        report_timer_print(r, &p->pings[i], always, "rchain_comm_discovery_kademlia_grpc_ping_time",
+                           "outcome=\"%s\",peer=\"%s\"", outcome, p->name);
+        report_timer_print(r, &p->meter.sent[i], always, "rchain_comm_rp_transport_send_time",
+                           "outcome=\"%s\",peer=\"%s\"", outcome, p->name);
+    }
+    report_count(r, p->pings_total,
+                 "rchain_comm_discovery_kademlia_grpc_pings_sent_total{peer=\"%s\"}", p->name);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the node says on standard output: one JSON line for each event, and at exit one JSON object
+ * with everything it counted itself, in plain C variables that know nothing of Crest, under the
+ * names that Prometheus will have them by. Whoever reads both can compare them number by number.
+ *
+ *     report_count(r, served, "rchain_comm_discovery_kademlia_handle_ping_total");
+ *     report_seconds(r, sum_ns, "rchain_…_ping_time_seconds_sum{peer=\"%s\",outcome=\"ok\"}",
+ * name);
+ */
+#ifndef NODE_REPORT_H
+#define NODE_REPORT_H
+
+#include <stdbool.h>
+
+#include "node_base.h"
+
+typedef struct report {
+    char *text;
+    size_t length, capacity;
+    bool first;
+} report;
+
+/* {"event":"<event>","node":"<name>" … ; members follow; report_print ends it. */
+void report_begin(report *r, const char *event);
+void report_member(report *r, const char *key, const char *format, ...)
+    __attribute__((format(printf, 3, 4))); /* the format gives JSON */
+void report_text(report *r, const char *key, const char *value);
+
+/* Members of "series": between these two calls. The key is the series as PromQL would select it. */
+void report_series_begin(report *r);
+void report_count(report *r, uint64_t value, const char *series, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Nanoseconds, printed as seconds with nine decimals: exact. */
+void report_seconds(report *r, uint64_t ns, const char *series, ...)
+    __attribute__((format(printf, 3, 4)));
+void report_series_end(report *r);
+
+/* Writes the line at once, so that lines of several threads never mix, and frees the text. */
+void report_print(report *r);
+
+/* --events: without it report_event does nothing. */
+void report_events_on(void);
+/* One event whose further members are the formatted JSON text, as in: "\"height\":%u". */
+void report_event(const char *event, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A count and a sum of durations in plain variables, and how they are reported. */
+typedef struct report_timer {
+    uint64_t count, sum_ns;
+} report_timer;
+void report_timer_add(report_timer *timer, uint64_t ns);
+/* Reports `<name>_seconds_count{<labels>}` and `_sum`; labels as in: peer="node-1",outcome="ok".
+ * Nothing when it is zero and `always` is not set: series that Crest makes when they are first hit.
+ */
+void report_timer_print(report *r, const report_timer *timer, bool always, const char *name,
+                        const char *labels, ...) __attribute__((format(printf, 5, 6)));
+
+#endif

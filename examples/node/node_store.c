@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See node_store.h. */
+#include "node_store.h"
+
+#include <crest/crest.h>
+#include <errno.h>
+#include <lmdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+/* ---- what this part measures: how long the disk takes, and what it refused ---- */
+
+CREST_TIMER(put_time, "rchain.block-storage.lmdb.put-time",
+            "Opening a write transaction and putting one block.", .buckets = CREST_BUCKETS_FAST);
+CREST_TIMER(sync_time, "rchain.block-storage.lmdb.sync-time",
+            "Committing it: pages written, fdatasync, meta page.", .buckets = CREST_BUCKETS_FAST);
+CREST_TIMER(get_time, "rchain.block-storage.lmdb.get-time", "One look-up of a block by its hash.",
+            .buckets = CREST_BUCKETS_FAST);
+CREST_COUNTER(put_failed, "rchain.block-storage.lmdb.put-failed",
+              "Attempts to store a block that failed; the block is held and tried again.");
+CREST_GAUGE(blocks_unstored, "rchain.block-storage.blocks-unstored",
+            "Blocks held in memory because the store would not take them.");
+
+static report_timer store_put_total[2], store_sync_total[2], store_get_total[2]; /* ok, error */
+static uint64_t store_failed, store_given_up, store_stored;
+
+/* ---- the store ---- */
+
+typedef struct store_held {
+    struct store_held *next;
+    uint8_t hash[NODE_HASH_BYTES];
+    size_t size;
+    uint8_t bytes[];
+} store_held;
+
+static MDB_env *store_env;
+static MDB_dbi store_blocks;
+static const char *store_directory;
+static uint64_t store_map_bytes;
+static store_held *store_first, *store_last;
+static unsigned store_holding;
+static uint64_t store_tried_ns;
+
+static bool store_make_directory(const char *path)
+{
+    char part[4096];
+    size_t length = strlen(path);
+    if (length == 0 || length >= sizeof part) {
+        node_say("cannot use the directory '%s' for the store: its name is %s", path,
+                 length == 0 ? "empty" : "too long");
+        return false;
+    }
+    memcpy(part, path, length + 1);
+    for (size_t i = 1; i <= length; i++) {
+        if (part[i] != '/' && part[i] != '\0')
+            continue;
+        part[i] = '\0';
+        if (mkdir(part, 0777) != 0 && errno != EEXIST) {
+            node_say(
+                "cannot create the directory '%s' for the store: %s; choose another with --data",
+                part, strerror(errno));
+            return false;
+        }
+        part[i] = path[i];
+    }
+    return true;
+}
+
+bool store_open(const char *directory, uint64_t map_bytes)
+{
+    MDB_txn *txn = NULL;
+    store_directory = directory;
+    store_map_bytes = map_bytes;
+    if (!store_make_directory(directory))
+        return false;
+    const char *step = "mdb_env_create";
+    int rc = mdb_env_create(&store_env);
+    if (rc == 0) {
+        step = "mdb_env_set_mapsize";
+        rc = mdb_env_set_mapsize(store_env, map_bytes);
+    }
+    if (rc == 0) {
+        step = "mdb_env_open";
+        rc = mdb_env_open(store_env, directory, MDB_NOTLS, 0666);
+    }
+    if (rc == 0) {
+        step = "mdb_txn_begin";
+        rc = mdb_txn_begin(store_env, NULL, 0, &txn);
+    }
+    if (rc == 0) {
+        step = "mdb_dbi_open";
+        rc = mdb_dbi_open(txn, NULL, 0, &store_blocks);
+    }
+    if (rc == 0) {
+        step = "mdb_txn_commit";
+        rc = mdb_txn_commit(txn);
+        txn = NULL;
+    }
+    if (rc != 0) {
+        node_say(
+            "cannot open the store in '%s': %s answered %s; free some space there, check who owns "
+            "it, or choose another directory with --data",
+            directory, step, mdb_strerror(rc));
+        if (txn != NULL)
+            mdb_txn_abort(txn);
+        mdb_env_close(store_env);
+        store_env = NULL;
+        return false;
+    }
+    return true;
+}
+
+static void store_explain(const char *step, int rc, const uint8_t *hash, size_t size)
+{
+    char text[NODE_HEX_BYTES], advice[160];
+    struct statvfs disk;
+    if (rc == MDB_MAP_FULL)
+        snprintf(advice, sizeof advice,
+                 "the map of %llu bytes is full: restart with a larger --map-size",
+                 (unsigned long long)store_map_bytes);
+    else if (statvfs(store_directory, &disk) == 0)
+        /* LMDB answers a write that was cut short with EIO, so the free space is told as well */
+        snprintf(advice, sizeof advice,
+                 "that disk has %llu bytes free: make room there, the node tries again each second",
+                 (unsigned long long)disk.f_bavail * disk.f_frsize);
+    else
+        snprintf(advice, sizeof advice, "look after that disk, the node tries again each second");
+    node_say(
+        "could not store block %.12s (%zu bytes) in '%s': %s answered %s; %s. Meanwhile blocks are "
+        "held in memory",
+        node_hex(hash, text), size, store_directory, step, mdb_strerror(rc), advice);
+}
+
+/* One attempt. 0, or LMDB's answer, with *step saying to what. */
+static int store_try(const uint8_t *hash, const uint8_t *bytes, size_t size, const char **step)
+{
+    MDB_txn *txn = NULL;
+    MDB_val key = {NODE_HASH_BYTES, (void *)(uintptr_t)hash};
+    MDB_val data = {size, (void *)(uintptr_t)bytes};
+    crest_op op = crest_op_bytes(hash, NODE_HASH_BYTES);
+
+    crest_timing put = crest_timer_start(&put_time, op);
+    uint64_t start_ns = node_now_ns();
+    *step = "mdb_txn_begin";
+    int rc = mdb_txn_begin(store_env, NULL, 0, &txn);
+    if (rc == 0) {
+        *step = "mdb_put";
+        rc = mdb_put(txn, store_blocks, &key, &data, 0);
+    }
+    crest_timing_end(&put, op, rc == 0 ? CREST_OUTCOME_OK : CREST_OUTCOME_ERROR);
+    report_timer_add(&store_put_total[rc != 0], node_now_ns() - start_ns);
+    if (rc != 0) {
+        if (txn != NULL)
+            mdb_txn_abort(txn);
+        return rc;
+    }
+
+    crest_timing sync = crest_timer_start(&sync_time, op);
+    start_ns = node_now_ns();
+    *step = "mdb_txn_commit";
+    rc = mdb_txn_commit(txn);
+    crest_timing_end(&sync, op, rc == 0 ? CREST_OUTCOME_OK : CREST_OUTCOME_ERROR);
+    report_timer_add(&store_sync_total[rc != 0], node_now_ns() - start_ns);
+    return rc;
+}
+
+static bool store_attempt(const uint8_t *hash, const uint8_t *bytes, size_t size, bool tell)
+{
+    const char *step;
+    int rc = store_try(hash, bytes, size, &step);
+    if (rc == 0) {
+        store_stored++;
+        return true;
+    }
+    crest_counter_inc(&put_failed);
+    store_failed++;
+    store_tried_ns = node_now_ns();
+    if (tell)
+        store_explain(step, rc, hash, size);
+    return false;
+}
+
+static void store_drop_first(void)
+{
+    store_held *held = store_first;
+    store_first = held->next;
+    if (store_first == NULL)
+        store_last = NULL;
+    store_holding--;
+    free(held);
+}
+
+static void store_hold(const uint8_t *hash, const uint8_t *bytes, size_t size)
+{
+    store_held *held = node_alloc(sizeof *held + size);
+    held->next = NULL;
+    held->size = size;
+    memcpy(held->hash, hash, NODE_HASH_BYTES);
+    memcpy(held->bytes, bytes, size);
+    if (store_holding >= STORE_UNSTORED_MAX) {
+        char text[NODE_HEX_BYTES];
+        node_say("gave up block %.12s: %u blocks already wait for the disk",
+                 node_hex(store_first->hash, text), store_holding);
+        store_given_up++;
+        store_drop_first();
+    }
+    *(store_last != NULL ? &store_last->next : &store_first) = held;
+    store_last = held;
+    store_holding++;
+    crest_gauge_set(&blocks_unstored, store_holding);
+}
+
+void store_put(const uint8_t hash[NODE_HASH_BYTES], const uint8_t *bytes, size_t size)
+{
+    /* while some are held, only the retry asks the disk: one message a second, not one a block */
+    if (store_holding > 0 || !store_attempt(hash, bytes, size, true))
+        store_hold(hash, bytes, size);
+}
+
+void store_retry(bool at_once)
+{
+    if (store_holding == 0 || (!at_once && node_now_ns() - store_tried_ns < STORE_RETRY_NS))
+        return;
+    unsigned before = store_holding;
+    while (store_holding > 0 &&
+           store_attempt(store_first->hash, store_first->bytes, store_first->size, false))
+        store_drop_first();
+    crest_gauge_set(&blocks_unstored, store_holding);
+    if (store_holding < before)
+        node_say("stored %u blocks that had been held in memory; %u are left",
+                 before - store_holding, store_holding);
+}
+
+uint8_t *store_get(const uint8_t hash[NODE_HASH_BYTES], size_t *size)
+{
+    for (const store_held *held = store_first; held != NULL; held = held->next)
+        if (memcmp(held->hash, hash, NODE_HASH_BYTES) == 0) {
+            uint8_t *copy = node_alloc(held->size);
+            memcpy(copy, held->bytes, held->size);
+            *size = held->size;
+            return copy;
+        }
+
+    MDB_txn *txn = NULL;
+    MDB_val key = {NODE_HASH_BYTES, (void *)(uintptr_t)hash}, data = {0, NULL};
+    uint8_t *copy = NULL;
+    crest_op op = crest_op_bytes(hash, NODE_HASH_BYTES);
+    crest_timing timing = crest_timer_start(&get_time, op);
+    uint64_t start_ns = node_now_ns();
+    int rc = mdb_txn_begin(store_env, NULL, MDB_RDONLY, &txn);
+    if (rc == 0) {
+        rc = mdb_get(txn, store_blocks, &key, &data);
+        if (rc == 0) {
+            copy = node_alloc(data.mv_size);
+            memcpy(copy, data.mv_data, data.mv_size);
+            *size = data.mv_size;
+        }
+        mdb_txn_abort(txn);
+    }
+    bool good = rc == 0 || rc == MDB_NOTFOUND;
+    crest_timing_end(&timing, op, good ? CREST_OUTCOME_OK : CREST_OUTCOME_ERROR);
+    report_timer_add(&store_get_total[!good], node_now_ns() - start_ns);
+    if (!good)
+        node_say("could not look up a block in '%s': %s; the node goes on without it",
+                 store_directory, mdb_strerror(rc));
+    return copy;
+}
+
+void store_close(void)
+{
+    store_retry(true);
+    if (store_holding > 0)
+        node_say("%u blocks were never stored in '%s': the disk stayed full", store_holding,
+                 store_directory);
+    while (store_first != NULL)
+        store_drop_first();
+    if (store_env != NULL)
+        mdb_env_close(store_env);
+    store_env = NULL;
+}
+
+void store_report(report *r)
+{
+    static const char *const outcome[2] = {"ok", "error"};
+    for (unsigned i = 0; i < 2; i++) {
+        report_timer_print(r, &store_put_total[i], true, "rchain_block_storage_lmdb_put_time",
+                           "outcome=\"%s\"", outcome[i]);
+        report_timer_print(r, &store_sync_total[i], true, "rchain_block_storage_lmdb_sync_time",
+                           "outcome=\"%s\"", outcome[i]);
+        report_timer_print(r, &store_get_total[i], true, "rchain_block_storage_lmdb_get_time",
+                           "outcome=\"%s\"", outcome[i]);
+    }
+    report_count(r, store_failed, "rchain_block_storage_lmdb_put_failed_total");
+}

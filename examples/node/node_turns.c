@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See node_turns.h. */
+#include "node_turns.h"
+
+#include <crest/crest.h>
+#include <string.h>
+
+#include "node_consensus.h"
+#include "node_net.h"
+#include "node_pool.h"
+#include "node_store.h"
+
+/* Peers that are not up after this long are not waited for any more before proposing. */
+#define TURNS_GRACE_NS (10 * NODE_NS_PER_S)
+/* How often it looks whether they are. */
+#define TURNS_LOOK_NS (20 * NODE_NS_PER_MS)
+/* A vote's delay varies by up to this much from block to block. */
+#define TURNS_JITTER_MS 16
+#define TURNS_VOTES_MAX 256u
+
+/* ---- what this part measures ---- */
+
+CREST_TIMER(create_block_time, "rchain.casper.casper.create-block-time",
+            "Choosing deploys, executing, encoding and hashing a block.",
+            .buckets = CREST_BUCKETS_FAST);
+CREST_GAUGE(block_height, "rchain.casper.add-block.block-height", "Height of the chain's tip.");
+CREST_HISTOGRAM(deploys_pending, "rchain.casper.deploys-pending",
+                "Deploys waiting when a block is built.");
+
+static report_timer turns_create_total;
+static uint64_t turns_builds, turns_pending;
+
+/* ---- state ---- */
+
+static const node_options *turns_options;
+static bool turns_quiet;          /* atomic */
+static unsigned turns_tip_height; /* atomic */
+static uint64_t turns_start_ns, turns_slot;
+static bool turns_ready;
+
+static struct {
+    uint64_t due_ns;
+    uint8_t hash[NODE_HASH_BYTES];
+} turns_vote[TURNS_VOTES_MAX];
+static unsigned turns_votes;
+
+void turns_open(const node_options *options)
+{
+    turns_options = options;
+    turns_start_ns = node_now_ns();
+}
+
+void turns_stop_proposing(void)
+{
+    __atomic_store_n(&turns_quiet, true, __ATOMIC_RELAXED);
+}
+
+unsigned turns_height(void)
+{
+    return __atomic_load_n(&turns_tip_height, __ATOMIC_RELAXED);
+}
+
+/* ---- votes ---- */
+
+void turns_plan_vote(const chain_block *b)
+{
+    if (turns_votes == TURNS_VOTES_MAX || turns_options->nodes == 1)
+        return;
+    uint64_t ms = (uint64_t)turns_options->slowest_validator_ms * (turns_options->index + 1) /
+                      turns_options->nodes +
+                  b->hash[turns_options->index] % TURNS_JITTER_MS;
+    memcpy(turns_vote[turns_votes].hash, b->hash, NODE_HASH_BYTES);
+    turns_vote[turns_votes++].due_ns = node_now_ns() + ms * NODE_NS_PER_MS;
+}
+
+static void turns_cast_vote(const uint8_t *hash)
+{
+    chain_block *b = chain_find(hash);
+    if (b == NULL || !b->on_chain || b->voted)
+        return; /* abandoned meanwhile: this node does not support it */
+    b->voted = true;
+    consensus_vote(b, turns_options->index);
+    wire_out out = {0};
+    wire_put_bytes(&out, hash, NODE_HASH_BYTES);
+    wire_put_u16(&out, (uint16_t)turns_options->index);
+    net_broadcast(WIRE_VOTE, out.bytes, out.length);
+    wire_out_free(&out);
+}
+
+/* Casts what is due; returns when the next one is. */
+static uint64_t turns_due_votes(uint64_t now_ns)
+{
+    uint64_t next_ns = UINT64_MAX;
+    for (unsigned i = 0; i < turns_votes;) {
+        if (turns_vote[i].due_ns <= now_ns) {
+            turns_cast_vote(turns_vote[i].hash);
+            turns_vote[i] = turns_vote[--turns_votes];
+            continue;
+        }
+        if (turns_vote[i].due_ns < next_ns)
+            next_ns = turns_vote[i].due_ns;
+        i++;
+    }
+    return next_ns;
+}
+
+/* ---- proposing ---- */
+
+void turns_tip_changed(void)
+{
+    unsigned height = chain_tip()->head.height;
+    crest_gauge_set(&block_height, height);
+    __atomic_store_n(&turns_tip_height, height, __ATOMIC_RELAXED);
+}
+
+static void turns_propose(uint64_t slot)
+{
+    crest_histogram_record(&deploys_pending, pool_waiting());
+    turns_builds++;
+    turns_pending += pool_waiting();
+
+    crest_op op = crest_op_u64x2(slot, turns_options->index);
+    crest_timing timing = crest_timer_start(&create_block_time, op);
+    uint64_t start_ns = node_now_ns();
+    chain_block *b = chain_build(slot, (uint16_t)turns_options->index);
+    crest_timing_stop(&timing, op);
+    report_timer_add(&turns_create_total, node_now_ns() - start_ns);
+
+    consensus_proposal();
+    consensus_begin(b);
+    b->voted = true;
+    chain_add_built(b);
+    turns_tip_changed();
+    store_put(b->hash, b->bytes, b->size);
+    net_broadcast(WIRE_BLOCK, b->bytes, b->size);
+    consensus_handed_out(b);
+    report_event("proposed", "\"height\":%u,\"slot\":%llu,\"deploys\":%u", b->head.height,
+                 (unsigned long long)slot, b->head.count);
+}
+
+static bool turns_my_turn(uint64_t slot)
+{
+    unsigned nodes = turns_options->nodes, index = turns_options->index;
+    if (slot % nodes == index)
+        return true;
+    return turns_options->fork_every > 0 && slot % turns_options->fork_every == 0 &&
+           (slot + 1) % nodes == index;
+}
+
+/* Proposes when a slot of this node has begun; returns when the next slot begins. */
+static uint64_t turns_due_slot(uint64_t now_ns)
+{
+    uint64_t wall_ms = node_wall_ms(), interval = turns_options->block_interval_ms;
+    uint64_t slot = wall_ms / interval;
+    if (!turns_ready &&
+        (net_peers() == turns_options->nodes - 1 || now_ns > turns_start_ns + TURNS_GRACE_NS)) {
+        turns_ready = true;
+        turns_slot = slot; /* begin with the next whole one */
+        report_event("ready", "\"peers\":%u", net_peers());
+    }
+    if (turns_ready && slot > turns_slot) {
+        turns_slot = slot;
+        if (turns_my_turn(slot) && !__atomic_load_n(&turns_quiet, __ATOMIC_RELAXED))
+            turns_propose(slot);
+    }
+    return now_ns + ((slot + 1) * interval - wall_ms) * NODE_NS_PER_MS;
+}
+
+uint64_t turns_due(uint64_t now_ns)
+{
+    uint64_t slot_ns = turns_due_slot(now_ns), vote_ns = turns_due_votes(now_ns);
+    uint64_t next_ns = slot_ns < vote_ns ? slot_ns : vote_ns;
+    return turns_ready || next_ns < now_ns + TURNS_LOOK_NS ? next_ns : now_ns + TURNS_LOOK_NS;
+}
+
+void turns_report(report *r)
+{
+    report_timer_print(r, &turns_create_total, true, "rchain_casper_casper_create_block_time",
+                       "outcome=\"ok\"");
+    report_count(r, turns_tip_height, "rchain_casper_add_block_block_height");
+    report_count(r, turns_builds, "rchain_casper_deploys_pending_count");
+    report_count(r, turns_pending, "rchain_casper_deploys_pending_sum");
+}
