@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the example node share: starting nodes on free ports, reading what they say at
+exit and the metrics page they write, and a count of checks that ends in the line run-tests reads.
+"""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("CREST_BUILD") or ROOT / "build/release").resolve()
+NODE = BUILD / "examples/node/node"
+EXIT_SKIPPED = 77
+STOP_S = 60
+
+SERIES = re.compile(r"^(\w+)(?:\{(.*)\})?$")
+LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+
+
+def skip(reason):
+    print(f"skipped: {reason}")
+    sys.exit(EXIT_SKIPPED)
+
+
+class Checks:
+    """Counts checks; every one prints a line, a failed one with both values."""
+
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def that(self, good, what, *values):
+        if good:
+            self.passed += 1
+        else:
+            self.failed += 1
+        shown = "" if good else "".join(f"\n       {value!r}" for value in values)
+        print(("ok   " if good else "FAIL ") + what + shown, flush=True)
+
+    def finish(self):
+        print(f"{self.passed} passed, {self.failed} failed, 0 skipped")
+        sys.exit(1 if self.failed else 0)
+
+
+def free_ports(count):
+    """Ports nobody listens on now, all held until every one is chosen."""
+    sockets = []
+    for _ in range(count):
+        held = socket.socket()
+        held.bind(("127.0.0.1", 0))
+        sockets.append(held)
+    ports = [held.getsockname()[1] for held in sockets]
+    for held in sockets:
+        held.close()
+    return ports
+
+
+def series(text):
+    """A series as PromQL writes it -> (name, its labels as a frozenset): order does not matter."""
+    name, labels = SERIES.match(text).groups()
+    return name, frozenset(LABEL.findall(labels or ""))
+
+
+def read_page(path):
+    """A metrics page -> {series: value}."""
+    values = {}
+    for line in pathlib.Path(path).read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            name, value = line.rsplit(" ", 1)
+            values[series(name)] = float(value)
+    return values
+
+
+class Node:
+    """One running node process."""
+
+    def __init__(self, folder, index, ports, *options, crest_opts=None, data=None):
+        self.name = f"node-{index}"
+        self.page = folder / f"page-{index}"
+        self.output = folder / f"out-{index}"
+        self.errors = folder / f"err-{index}"
+        env = {key: value for key, value in os.environ.items() if key != "CREST_OPTS"}
+        command = [str(NODE), "--index", str(index), "--ports", ",".join(map(str, ports)), "--data",
+                   str(data or folder / f"data-{index}"), "--page", str(self.page), "--events", *options]
+        if crest_opts:
+            command += ["--crest-opts", crest_opts]
+        with open(self.output, "a") as out, open(self.errors, "a") as err:
+            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=out, stderr=err,
+                                            text=True, env=env)
+
+    def tell(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def wait(self):
+        """Its exit status."""
+        try:
+            return self.process.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            return "did not stop"
+
+    def events(self, kind=None):
+        lines = [json.loads(line) for line in self.output.read_text().splitlines() if line]
+        return [line for line in lines if kind in (None, line["event"])]
+
+    def said(self):
+        return self.errors.read_text()
+
+    def report(self):
+        """Its exit report, with the series parsed."""
+        last = self.events("exit")[-1]
+        last["series"] = {series(name): value for name, value in last["series"].items()}
+        return last
+
+    def value(self, name, **labels):
+        return self.report()["series"][(name, frozenset(labels.items()))]
+
+
+class Network:
+    """Some nodes in a temporary folder; ends what still runs and removes the folder."""
+
+    def __init__(self, count):
+        if not NODE.exists():
+            skip(f"{NODE} is not built: make examples")
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="crest-node-"))
+        self.ports = free_ports(count)
+        self.nodes = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for node in self.nodes:
+            if node.process.poll() is None:
+                node.process.kill()
+                node.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def start(self, index, *options, **more):
+        node = Node(self.folder, index, self.ports, *options, **more)
+        self.nodes.append(node)
+        return node
+
+    def start_all(self, *options, **more):
+        return [self.start(index, *options, **more) for index in range(len(self.ports))]
+
+    def stop_all(self):
+        for node in self.nodes:
+            if node.process.poll() is None:
+                node.tell("stop")
+        return [node.wait() for node in self.nodes]
