@@ -7,11 +7,13 @@ Counts agree exactly. Sums of durations come from two clocks read one after the 
 few microseconds an operation and a scheduler's slice.
 """
 
+import pathlib
+import re
 import socket
 import struct
 import time
 
-from nodelib import Checks, Network, read_page
+from nodelib import Checks, Network, ROOT, read_page
 
 RUN_S = 7
 BURST = 1500
@@ -42,6 +44,27 @@ def check_page(checks, node):
     misuse = {labels: value for (name, labels), value in page.items()
               if name == "crest_misuse_total" and value != 0}
     checks.that(not misuse, f"{node.name}: nothing was counted as misuse", misuse)
+
+
+def check_catalogue(checks, node):
+    """METRICS.md lists exactly what the node exports, with its type and name. Names of timers and
+    histograms stand there as `name_{bucket,sum,count}`."""
+    page = pathlib.Path(node.page).read_text(encoding="utf-8")
+    types = dict(re.findall(r"^# TYPE (\w+) (\w+)$", page, re.M))
+    exported = {canonical: (name, types[name])
+                for name, canonical in re.findall(r"^# HELP (\w+) .*\[([^\]]+)\]$", page, re.M)
+                if not canonical.startswith("crest")}
+    text = (ROOT / "METRICS.md").read_text(encoding="utf-8")
+    text = text[text.index("## Catalogue: the node"):text.index("## Catalogue: Crest itself")]
+    listed = {}
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("| `"):
+            name = re.match(r"`(\w+?)(?:_\{bucket,sum,count\})?`", cells[5]).group(1)
+            kind = {"timer": "histogram"}.get(cells[1], cells[1])
+            listed[cells[0].strip("`")] = (name, kind)
+    checks.that(len(listed) > 50 and listed == exported, "METRICS.md lists what the node exports",
+                *sorted(set(listed.items()) ^ set(exported.items())))
 
 
 def check_load(checks, nodes, per_second, transfers):
@@ -145,6 +168,7 @@ def main():
                                    kind="note") == BURST, "no note is lost")
         for node in nodes:
             check_page(checks, node)
+        check_catalogue(checks, nodes[0])
         check_load(checks, nodes, 30, 4)
         check_consensus(checks, nodes)
         heights = {node.report()["height"] for node in nodes}
