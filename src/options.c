@@ -3,9 +3,7 @@
  * The sorted list of options and the parser that fills it. See options.h; reading values as
  * durations and the like is in option_values.c, knowing keys in option_keys.c.
  */
-#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
-#endif
 
 #include "options.h"
 #include "alloc.h"

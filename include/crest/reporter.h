@@ -4,9 +4,17 @@
  * attached to a registry with a schedule it gets a thread of its own, so that a slow server delays
  * nobody.
  *
- *     static crest_status report(crest_reporter *self, const crest_report *report, crest_error
- * *error); static crest_reporter mine = {.name = "mine", .report = report};
+ *     static crest_status report(crest_reporter *self, const crest_report *report,
+ *                                crest_error *error);
+ *     static crest_reporter mine = {.name = "mine", .report = report};
  *     crest_reporter_attach(NULL, &mine, &(crest_schedule){.interval_ms = 10000}, &error);
+ *
+ * Each report is measured by the default registry's crest.report-time (outcome ok or error) and
+ * crest.report-last-success, both labelled with the reporter's name. The log callback is told of
+ * the first failure of a streak and of its end, not of each.
+ *
+ * The child of a fork has no reporter attached and no thread running: it must not report into its
+ * parent's group. It may attach reporters of its own, or call crest_start.
  */
 #ifndef CREST_REPORTER_H
 #define CREST_REPORTER_H
@@ -16,7 +24,15 @@
 #define CREST_INTERVAL_MS_DEFAULT 60000u
 #define CREST_INTERVAL_MS_MIN 100u
 #define CREST_INTERVAL_MS_MAX 86400000u
+/* Attached at a time, those left behind busy included. */
 #define CREST_REPORTERS_MAX 16u
+/* For one report, when the schedule says nothing and the interval is not shorter. */
+#define CREST_REPORT_TIMEOUT_MS_DEFAULT 10000u
+/* Bytes of a service, version and instance; longer ones are cut. */
+#define CREST_RESOURCE_BYTES_MAX 255u
+/* Kinds of reporters that crest_start knows, and bytes of a kind's name. */
+#define CREST_REPORTER_KINDS_MAX 16u
+#define CREST_REPORTER_KIND_BYTES_MAX 32u
 
 /* Who reports; borrowed for the call. */
 typedef struct crest_resource {
@@ -41,20 +57,26 @@ typedef struct crest_reporter {
        cumulative */
     crest_status (*report)(struct crest_reporter *self, const crest_report *report,
                            crest_error *error);
-    /* after the final report; may be NULL */
+    /* after the final report, on the same thread; may be NULL */
     crest_status (*stop)(struct crest_reporter *self, uint64_t deadline_ns, crest_error *error);
     /* frees the reporter; NULL for one that needs no freeing. Called by crest_reporter_free only */
     void (*free)(struct crest_reporter *self);
     void *state; /* the reporter's own */
 } crest_reporter;
 
+/*
+ * When to report. Reports belong to points of time one interval apart. The first point comes after
+ * a random part of the interval, so that many nodes do not push at once, and each later report is
+ * moved behind its point by its own random part of up to jitter times the interval. A point that
+ * passes while a report is still under way is left out, never made up for.
+ */
 typedef struct crest_schedule {
-    uint64_t interval_ms CREST_DEFAULT_(0); /* 0: CREST_INTERVAL_MS_DEFAULT */
-    /* the first report comes after a random part of the interval, so that many nodes do not push at
-       once, and each later one is moved by up to this fraction of it. 0: a tenth; negative: none,
-       and the first comes after one interval */
+    /* 0: CREST_INTERVAL_MS_DEFAULT; CREST_INTERVAL_MS_MIN to CREST_INTERVAL_MS_MAX */
+    uint64_t interval_ms CREST_DEFAULT_(0);
+    /* 0: a tenth; up to 1; negative: none, and the first report comes after one interval */
     double jitter CREST_DEFAULT_(0);
-    uint64_t timeout_ms CREST_DEFAULT_(0); /* for one report; 0: 10 s, at most the interval */
+    /* for one report; 0: CREST_REPORT_TIMEOUT_MS_DEFAULT, at most the interval */
+    uint64_t timeout_ms CREST_DEFAULT_(0);
 } crest_schedule;
 
 typedef struct crest_reporter_state {
@@ -70,33 +92,47 @@ CREST_BEGIN_C
 
 /*
  * Starts reporting the registry (NULL: the default one) through the reporter. The caller owns the
- * reporter and frees it after detaching. schedule NULL for defaults. A failed report is retried
- * after a backoff that doubles from 1 s up to the interval, with jitter. CREST_ALREADY,
- * CREST_LIMIT, CREST_INVALID_ARGUMENT, CREST_NO_MEMORY, CREST_SYSTEM; error may be NULL.
- * Thread-safe; locks; allocates; starts a thread that blocks all signals.
+ * reporter and frees it after detaching. schedule NULL for defaults; copied. A failed report is
+ * tried again after a backoff that doubles from 1 s up to the interval, of which a random part of
+ * up to a half is taken off (none without jitter). CREST_ALREADY, CREST_LIMIT,
+ * CREST_INVALID_ARGUMENT, CREST_NO_MEMORY, CREST_SYSTEM; error may be NULL. Thread-safe; locks;
+ * allocates; starts a thread that blocks all signals.
  */
 CREST_API crest_status crest_reporter_attach(crest_registry *registry, crest_reporter *reporter,
                                              const crest_schedule *schedule, crest_error *error);
 
 /*
- * Sends a last report and ends the thread, all within deadline_ms. The status of that last report;
- * CREST_TIMED_OUT when it did not end in time (the reporter is then still busy and must not be
- * freed); CREST_NOT_FOUND when it is not attached.
+ * Sends a last report (final is 1), calls the reporter's stop and ends its thread, all within
+ * deadline_ms (0: 2 s). The status of the last report, or of stop when the report went well;
+ * CREST_NOT_FOUND when it is not attached. CREST_TIMED_OUT when it did not end in time: its thread
+ * is left behind and ends when the report does, without calling stop. The reporter must not be
+ * freed while it is busy; detach may be called again to wait for that and then says CREST_OK, or
+ * CREST_NOT_FOUND when it had ended already. CREST_ALREADY while another thread is detaching it,
+ * CREST_INVALID_ARGUMENT from the reporter's own thread. Thread-safe; blocks.
  */
 CREST_API crest_status crest_reporter_detach(crest_reporter *reporter, uint64_t deadline_ms,
                                              crest_error *error);
 
-/* Reports now on its own thread and waits for the end of it; the report's status, CREST_NOT_FOUND,
- * or CREST_TIMED_OUT. */
+/*
+ * Reports now on its own thread, with a snapshot taken after the call, and waits for the end of it;
+ * the schedule goes on as it was. The report's status, CREST_NOT_FOUND when it is not attached or
+ * is being detached, CREST_INVALID_ARGUMENT from the reporter's own thread, or CREST_TIMED_OUT
+ * after deadline_ms (0: CREST_REPORT_TIMEOUT_MS_DEFAULT). The report itself has the schedule's
+ * timeout. Thread-safe; blocks.
+ */
 CREST_API crest_status crest_report_now(crest_reporter *reporter, uint64_t deadline_ms,
                                         crest_error *error);
 
-/* How it is doing. CREST_NOT_FOUND when it is not attached. */
+/* How it is doing. CREST_NOT_FOUND, and zeros, when it is not attached. Thread-safe; locks. */
 CREST_API crest_status crest_reporter_status(const crest_reporter *reporter,
                                              crest_reporter_state *state);
 
-/* For batch programs: one report of the registry on the caller's thread, then `stop` of the
- * reporter if it has one. The reporter must not be attached. */
+/*
+ * For batch programs: one report of the registry (NULL: the default one) on the caller's thread,
+ * with final set, then `stop` of the reporter if it has one. Both get the deadline (0:
+ * CREST_REPORT_TIMEOUT_MS_DEFAULT), and keeping to it is theirs. The report's status, or stop's
+ * when the report went well; CREST_ALREADY when the reporter is attached. Thread-safe; blocks.
+ */
 CREST_API crest_status crest_report_once(crest_registry *registry, crest_reporter *reporter,
                                          uint64_t deadline_ms, crest_error *error);
 
@@ -111,10 +147,13 @@ typedef struct crest_options crest_options;
 typedef struct crest_reporter_kind {
     const char *name;        /* the option that asks for one: pushgateway=… */
     const char *const *keys; /* NULL-terminated further options: "pushgateway.job" …; one that ends
-                                with a dot allows every key that begins with it and goes on */
+                                with a dot allows every key that begins with it and goes on.
+                                NULL: none. NAME.interval, NAME.timeout and NAME.jitter need not be
+                                among them: they are every kind's, and crest_start reads them */
     /* `value` is the option's own value. Returns NULL and fills *error when it cannot */
     crest_reporter *(*create)(const char *value, const crest_options *options,
                               const crest_resource *resource, crest_error *error);
+    int value_is_interval; /* non-zero: the option's own value is NAME.interval, or "on" */
 } crest_reporter_kind;
 
 /* CREST_ALREADY, CREST_LIMIT, CREST_INVALID_ARGUMENT. Thread-safe; before main too. */
@@ -127,7 +166,7 @@ CREST_API const char *crest_option(const crest_options *options, const char *key
  * Returns 0 at the end. */
 CREST_API int crest_option_next(const crest_options *options, const char *prefix, size_t *cursor,
                                 const char **key, const char **value);
-/* As a duration ("250ms", "10s", "5m", "1h", bare: seconds) or a switch ("on"/"off"/"true"/…).
+/* As a duration ("250ms", "1.5s", "5m", "1h", bare: seconds) or a switch ("on"/"off"/"true"/…).
  * Absent: *value is left as it is. CREST_INVALID_OPTIONS with a message for anything else. */
 CREST_API crest_status crest_option_duration_ms(const crest_options *options, const char *key,
                                                 uint64_t *value, crest_error *error);

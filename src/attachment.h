@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An attached reporter and its thread, which waits for its time, a request or the end. The inside
+ * of reporting.c.
+ *
+ * Who owns an attachment: the list, until its thread has ended; then whoever detaches it, after
+ * joining the thread. When a report hangs and the detaching call gives up, the thread is left
+ * behind (abandoned) and owns it instead; all that it then touches is the attachment itself, never
+ * the reporter. So nothing is freed that anybody still uses, and nobody waits past a deadline.
+ */
+#ifndef CREST_ATTACHMENT_H
+#define CREST_ATTACHMENT_H
+
+#include "pace.h"
+
+#include <pthread.h>
+
+/* Somebody waiting in crest_report_now, on the waiter's own stack. */
+typedef struct crest_request {
+    struct crest_request *next;
+    int served;
+    crest_status status;
+    crest_error *error; /* may be NULL */
+} crest_request;
+
+typedef struct crest_attachment {
+    struct crest_attachment *next;
+    crest_registry *registry;
+    crest_reporter *reporter;
+    int owned; /* the reporter is freed with the attachment */
+    char *name;
+    crest_pace pace;
+    uint64_t timeout_ns;
+    pthread_t thread;
+    pthread_cond_t wake;
+    uint64_t due_ns;
+    uint64_t stop_ns; /* the deadline of stopping */
+    int stopping;
+    int discard;   /* stop without a last report */
+    int detaching; /* somebody is waiting for its end and will free it */
+    int abandoned; /* nobody is any more: the thread frees it */
+    int orphaned;  /* this is a forked child: nothing here belongs to it */
+    int ended;
+    crest_request *waiting;
+    crest_request *serving;
+    crest_reporter_state state;
+    crest_status last_status;
+} crest_attachment;
+
+/* Guards the list, every attachment in it and every request. No report, log callback, record or
+ * snapshot happens under it. */
+extern pthread_mutex_t crest_attachments_lock;
+extern crest_attachment *crest_attachments;
+/* A request was served, or a thread has ended. */
+extern pthread_cond_t crest_attachments_changed;
+
+/* To be called before any of these are used. */
+void crest_attachments_prepare(void);
+
+/* CLOCK_MONOTONIC, on which all times here are. */
+uint64_t crest_attachment_now_ns(void);
+
+/* Waits with the lock given up; non-zero when until_ns has come. */
+int crest_attachment_wait(pthread_cond_t *condition, uint64_t until_ns);
+
+/* NULL when there is no memory; neither in the list nor running. `schedule` is valid. */
+crest_attachment *crest_attachment_new(crest_registry *registry, crest_reporter *reporter,
+                                       const crest_schedule *schedule, int owned);
+/* No thread may be running. */
+void crest_attachment_free(crest_attachment *attachment);
+
+/* Under the lock: takes it off the list. */
+void crest_attachment_unlink(const crest_attachment *attachment);
+
+/* The thread. */
+void *crest_attachment_run(void *attachment);
+
+#endif

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Attaching and detaching reporters, and asking them. What their threads do is in attachment.c, one
+ * report in one_report.c. See reporting.h and <crest/reporter.h>.
+ */
+#define _GNU_SOURCE
+#include "reporting.h"
+#include "alloc.h"
+#include "attachment.h"
+#include "error.h"
+#include "one_report.h"
+#include "utf8.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REPORTING_NS_PER_MS UINT64_C(1000000)
+#define REPORTING_DETACH_MS_DEFAULT 2000u
+
+/* Deadlines are relative and bounded, so that nothing overflows. */
+static uint64_t reporting_deadline_ns(uint64_t deadline_ms, uint64_t when_zero_ms)
+{
+    if (deadline_ms == 0)
+        deadline_ms = when_zero_ms;
+    if (deadline_ms > CREST_INTERVAL_MS_MAX)
+        deadline_ms = CREST_INTERVAL_MS_MAX;
+    return crest_attachment_now_ns() + deadline_ms * REPORTING_NS_PER_MS;
+}
+
+/* Under the lock. */
+static crest_attachment *reporting_find(const crest_reporter *reporter)
+{
+    crest_attachment *attachment = crest_attachments;
+    while (attachment != NULL && attachment->reporter != reporter)
+        attachment = attachment->next;
+    return attachment;
+}
+
+/* ---- at exit ---- */
+
+typedef crest_status reporting_function(crest_reporter *, const crest_report *, crest_error *);
+
+/* Under the lock. */
+static void (*reporting_flush)(void);
+static reporting_function *reporting_seen[CREST_REPORTERS_MAX];
+static unsigned reporting_seen_count;
+
+void crest_reporting_at_exit(void (*flush)(void))
+{
+    pthread_mutex_lock(&crest_attachments_lock);
+    if (reporting_flush == NULL && atexit(flush) == 0)
+        reporting_flush = flush;
+    pthread_mutex_unlock(&crest_attachments_lock);
+}
+
+/* Under the lock: a reporter of a kind not seen before may have initialised a library. */
+static void reporting_see(const crest_reporter *reporter)
+{
+    for (unsigned i = 0; i < reporting_seen_count; i++)
+        if (reporting_seen[i] == reporter->report)
+            return;
+    if (reporting_seen_count == CREST_REPORTERS_MAX)
+        return;
+    reporting_seen[reporting_seen_count++] = reporter->report;
+    if (reporting_flush != NULL)
+        atexit(reporting_flush);
+}
+
+/* ---- attaching ---- */
+
+/* Under the lock: starts the thread with all signals blocked, as they are the host's. */
+static crest_status reporting_launch(crest_attachment *attachment, crest_error *error)
+{
+    unsigned count = 0;
+    for (const crest_attachment *other = crest_attachments; other != NULL; other = other->next)
+        count++;
+    if (reporting_find(attachment->reporter) != NULL)
+        return crest_error_set(error, CREST_ALREADY,
+                               "the reporter %s is attached already, or still busy with a report "
+                               "since it was detached",
+                               attachment->name);
+    if (count == CREST_REPORTERS_MAX)
+        return crest_error_set(error, CREST_LIMIT,
+                               "%u reporters are attached, which is as many as there can be: "
+                               "detach one before attaching %s",
+                               CREST_REPORTERS_MAX, attachment->name);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = pthread_create(&attachment->thread, NULL, crest_attachment_run, attachment);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    char reason[128];
+    if (failed)
+        return crest_error_set(error, CREST_SYSTEM, "no thread for the reporter %s: %s",
+                               attachment->name, strerror_r(failed, reason, sizeof reason));
+    attachment->next = crest_attachments;
+    crest_attachments = attachment;
+    reporting_see(attachment->reporter);
+    return CREST_OK;
+}
+
+static crest_status reporting_check(const crest_reporter *reporter, crest_error *error)
+{
+    if (reporter == NULL || reporter->report == NULL || reporter->name == NULL ||
+        reporter->name[0] == '\0')
+        return crest_error_set(error, CREST_INVALID_ARGUMENT,
+                               "a reporter needs a name and a report function");
+    crest_attachments_prepare();
+    return CREST_OK;
+}
+
+crest_status crest_reporting_attach(crest_registry *registry, crest_reporter *reporter,
+                                    const crest_schedule *schedule, int owned, crest_error *error)
+{
+    crest_status status = reporting_check(reporter, error);
+    if (status == CREST_OK)
+        status = crest_pace_check(schedule, error);
+    if (status != CREST_OK)
+        return status;
+    crest_attachment *attachment = crest_attachment_new(registry, reporter, schedule, owned);
+    if (attachment == NULL)
+        return crest_error_set(error, CREST_NO_MEMORY, "no memory to attach the reporter %s",
+                               reporter->name);
+    pthread_mutex_lock(&crest_attachments_lock);
+    status = reporting_launch(attachment, error);
+    pthread_mutex_unlock(&crest_attachments_lock);
+    if (status != CREST_OK) {
+        attachment->owned = 0; /* it did not become ours */
+        crest_attachment_free(attachment);
+    }
+    return status;
+}
+
+crest_status crest_reporter_attach(crest_registry *registry, crest_reporter *reporter,
+                                   const crest_schedule *schedule, crest_error *error)
+{
+    return crest_reporting_attach(registry, reporter, schedule, 0, error);
+}
+
+/* ---- detaching ---- */
+
+/* Under the lock: asks the thread to end. It is then the caller's to free. */
+static void reporting_begin_end(crest_attachment *attachment, crest_reporting_end how,
+                                uint64_t until_ns)
+{
+    attachment->stopping = 1;
+    attachment->detaching = 1;
+    attachment->discard = how == CREST_REPORTING_DISCARD;
+    attachment->stop_ns = until_ns;
+    pthread_cond_signal(&attachment->wake);
+}
+
+/* Under the lock, given up meanwhile: waits for the thread asked to end, and frees the attachment
+ * or leaves it behind. */
+static crest_status reporting_await_end(crest_attachment *attachment, crest_error *error)
+{
+    int own_thread = pthread_equal(attachment->thread, pthread_self());
+    int timed_out = own_thread;
+    while (!attachment->ended && !timed_out)
+        timed_out = crest_attachment_wait(&crest_attachments_changed, attachment->stop_ns);
+    if (!attachment->ended) {
+        attachment->detaching = 0;
+        attachment->abandoned = 1;
+        pthread_detach(attachment->thread);
+        return crest_error_set(error, CREST_TIMED_OUT,
+                               own_thread ? "it was stopped from its own thread"
+                                          : "its last report did not end before the deadline");
+    }
+    crest_status status = attachment->discard ? CREST_OK : attachment->last_status;
+    if (status != CREST_OK)
+        crest_error_set(error, status, "%s", attachment->state.last_error.message);
+    crest_attachment_unlink(attachment);
+    pthread_mutex_unlock(&crest_attachments_lock);
+    pthread_join(attachment->thread, NULL);
+    crest_attachment_free(attachment);
+    pthread_mutex_lock(&crest_attachments_lock);
+    return status;
+}
+
+/* Under the lock, given up meanwhile: waits until a reporter left behind is busy no more. */
+static crest_status reporting_await_abandoned(const crest_reporter *reporter, uint64_t until_ns,
+                                              crest_error *error)
+{
+    int timed_out = 0;
+    while (reporting_find(reporter) != NULL && !timed_out)
+        timed_out = crest_attachment_wait(&crest_attachments_changed, until_ns);
+    if (reporting_find(reporter) == NULL)
+        return CREST_OK;
+    return crest_error_set(error, CREST_TIMED_OUT, "its last report has still not ended");
+}
+
+crest_status crest_reporter_detach(crest_reporter *reporter, uint64_t deadline_ms,
+                                   crest_error *error)
+{
+    uint64_t until_ns = reporting_deadline_ns(deadline_ms, REPORTING_DETACH_MS_DEFAULT);
+    crest_error reason;
+    crest_error_clear(&reason);
+    pthread_mutex_lock(&crest_attachments_lock);
+    crest_attachment *attachment = reporting_find(reporter);
+    crest_status status;
+    if (attachment == NULL)
+        status = crest_error_set(&reason, CREST_NOT_FOUND, "the reporter is not attached");
+    else if (pthread_equal(attachment->thread, pthread_self()))
+        status = crest_error_set(&reason, CREST_INVALID_ARGUMENT,
+                                 "a reporter cannot be detached from its own thread");
+    else if (attachment->abandoned)
+        status = reporting_await_abandoned(reporter, until_ns, &reason);
+    else if (attachment->detaching)
+        status = crest_error_set(&reason, CREST_ALREADY,
+                                 "the reporter is being detached by another thread");
+    else {
+        reporting_begin_end(attachment, CREST_REPORTING_FLUSH, until_ns);
+        status = reporting_await_end(attachment, &reason);
+    }
+    pthread_mutex_unlock(&crest_attachments_lock);
+    if (status != CREST_OK)
+        crest_error_set(error, status, "detaching %s: %s",
+                        status != CREST_NOT_FOUND && reporter->name != NULL ? reporter->name
+                                                                            : "a reporter",
+                        reason.message);
+    return status;
+}
+
+/* Adds one failure to a message; they are separated, and cut to fit. */
+static void reporting_collect(crest_error *all, unsigned failures, const char *name,
+                              const crest_error *one)
+{
+    crest_error before = *all;
+    crest_error_set(all, failures == 0 ? one->status : before.status, "%s%s%s: %s",
+                    failures == 0 ? "" : before.message, failures == 0 ? "" : "; ", name,
+                    one->message);
+}
+
+crest_status crest_reporting_stop_all(crest_reporting_end how, uint64_t deadline_ms,
+                                      crest_error *error)
+{
+    uint64_t until_ns = reporting_deadline_ns(deadline_ms, REPORTING_DETACH_MS_DEFAULT);
+    crest_attachment *ending[CREST_REPORTERS_MAX];
+    unsigned count = 0, failures = 0;
+    crest_error all;
+    crest_error_clear(&all);
+    pthread_mutex_lock(&crest_attachments_lock);
+    for (crest_attachment *attachment = crest_attachments; attachment != NULL;
+         attachment = attachment->next) {
+        if (attachment->abandoned || attachment->detaching ||
+            (how == CREST_REPORTING_DISCARD && !attachment->owned))
+            continue;
+        reporting_begin_end(attachment, how, until_ns);
+        ending[count++] = attachment;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        crest_error one;
+        char name[CREST_RESOURCE_BYTES_MAX];
+        crest_utf8_copy(ending[i]->name, name, sizeof name, NULL);
+        if (reporting_await_end(ending[i], &one) != CREST_OK)
+            reporting_collect(&all, failures++, name, &one);
+    }
+    pthread_mutex_unlock(&crest_attachments_lock);
+    if (failures == 0)
+        return CREST_OK;
+    return crest_error_set(error, all.status, "%u of %u reporters failed at the end: %s", failures,
+                           count, all.message);
+}
+
+/* ---- asking ---- */
+
+/* Under the lock: takes a request back. Not served, it is on one of its attachment's lists. */
+static void reporting_withdraw(crest_request *request)
+{
+    for (crest_attachment *attachment = crest_attachments; attachment != NULL;
+         attachment = attachment->next) {
+        crest_request **lists[] = {&attachment->waiting, &attachment->serving};
+        for (unsigned i = 0; i < 2; i++) {
+            for (crest_request **link = lists[i]; *link != NULL; link = &(*link)->next) {
+                if (*link == request) {
+                    *link = request->next;
+                    return;
+                }
+            }
+        }
+    }
+}
+
+crest_status crest_report_now(crest_reporter *reporter, uint64_t deadline_ms, crest_error *error)
+{
+    uint64_t until_ns = reporting_deadline_ns(deadline_ms, CREST_REPORT_TIMEOUT_MS_DEFAULT);
+    pthread_mutex_lock(&crest_attachments_lock);
+    crest_attachment *attachment = reporting_find(reporter);
+    crest_request request = {NULL, 0, CREST_OK, error};
+    if (attachment == NULL || attachment->stopping) {
+        request.status =
+            crest_error_set(error, CREST_NOT_FOUND, "the reporter to report now is not attached");
+    } else if (pthread_equal(attachment->thread, pthread_self())) {
+        request.status =
+            crest_error_set(error, CREST_INVALID_ARGUMENT,
+                            "the reporter %s cannot ask itself to report now", attachment->name);
+    } else {
+        request.next = attachment->waiting;
+        attachment->waiting = &request;
+        pthread_cond_signal(&attachment->wake);
+        int timed_out = 0;
+        while (!request.served && !timed_out)
+            timed_out = crest_attachment_wait(&crest_attachments_changed, until_ns);
+        if (!request.served) {
+            reporting_withdraw(&request);
+            request.status = crest_error_set(error, CREST_TIMED_OUT,
+                                             "reporting now did not end before the deadline");
+        }
+    }
+    pthread_mutex_unlock(&crest_attachments_lock);
+    return request.status;
+}
+
+crest_status crest_reporter_status(const crest_reporter *reporter, crest_reporter_state *state)
+{
+    if (state == NULL)
+        return CREST_INVALID_ARGUMENT;
+    memset(state, 0, sizeof *state);
+    pthread_mutex_lock(&crest_attachments_lock);
+    const crest_attachment *attachment = reporting_find(reporter);
+    if (attachment != NULL)
+        *state = attachment->state;
+    pthread_mutex_unlock(&crest_attachments_lock);
+    return attachment != NULL ? CREST_OK : CREST_NOT_FOUND;
+}
+
+crest_status crest_report_once(crest_registry *registry, crest_reporter *reporter,
+                               uint64_t deadline_ms, crest_error *error)
+{
+    crest_status status = reporting_check(reporter, error);
+    if (status != CREST_OK)
+        return status;
+    pthread_mutex_lock(&crest_attachments_lock);
+    int attached = reporting_find(reporter) != NULL;
+    pthread_mutex_unlock(&crest_attachments_lock);
+    if (attached)
+        return crest_error_set(error, CREST_ALREADY,
+                               "the reporter %s is attached; report through it with "
+                               "crest_report_now",
+                               reporter->name);
+    uint64_t left_ns = reporting_deadline_ns(deadline_ms, CREST_REPORT_TIMEOUT_MS_DEFAULT) -
+                       crest_attachment_now_ns();
+    crest_error reported, stopped;
+    uint64_t duration_ns, until_ns = crest_now() + left_ns;
+    status =
+        crest_one_report(registry, reporter, reporter->name, left_ns, 1, &duration_ns, &reported);
+    crest_error_clear(&stopped);
+    crest_status stop_status =
+        reporter->stop != NULL ? reporter->stop(reporter, until_ns, &stopped) : CREST_OK;
+    if (status != CREST_OK)
+        return crest_error_set(error, status, "%s: %s", reporter->name, reported.message);
+    if (stop_status != CREST_OK)
+        return crest_error_set(error, stop_status, "stopping %s: %s", reporter->name,
+                               stopped.message);
+    return CREST_OK;
+}
+
+void crest_reporter_free(crest_reporter *reporter)
+{
+    if (reporter != NULL && reporter->free != NULL)
+        reporter->free(reporter);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Attached reporters and their threads: the inside of the calls in <crest/reporter.h>. What to
+ * report through, and what options say about it, is run.c's.
+ */
+#ifndef CREST_REPORTING_H
+#define CREST_REPORTING_H
+
+#include <crest/reporter.h>
+
+/* As crest_reporter_attach; an owned reporter is freed once its thread has ended, however late. */
+crest_status crest_reporting_attach(crest_registry *registry, crest_reporter *reporter,
+                                    const crest_schedule *schedule, int owned, crest_error *error);
+
+typedef enum crest_reporting_end {
+    CREST_REPORTING_FLUSH,  /* a last report of every attached reporter, then its stop */
+    CREST_REPORTING_DISCARD /* the owned ones only, and no report: crest_start is being undone */
+} crest_reporting_end;
+
+/* Detaches all reporters, in parallel, within deadline_ms. CREST_OK, or the first failure with a
+ * message that names each. */
+crest_status crest_reporting_stop_all(crest_reporting_end how, uint64_t deadline_ms,
+                                      crest_error *error);
+
+/*
+ * Gives `flush` to atexit, now and again whenever a reporter with another report function is
+ * attached; it must do nothing when it has nothing to do. Such functions run in reverse order, so
+ * ours has to come after those of the libraries that reporters have initialised: OpenSSL's, run
+ * before it, would pull TLS from under the last push. Once a process; a second call does nothing.
+ */
+void crest_reporting_at_exit(void (*flush)(void));
+
+#endif
