@@ -10,16 +10,30 @@
  *     crest_stop(5000, &error);
  *
  * The operator wins over the code: built-in defaults, then crest_start's string, then the
- * environment variable CREST_OPTS. Options are key=value, separated by commas; a value may be
- * quoted with " or ' to hold a comma; ${PID} and ${HOST} are replaced; @FILE reads a file with one
- * key=value a line (# starts a comment line).
+ * environment variable CREST_OPTS; of one option given twice, the later counts.
  *
- *   service, version, instance   who reports (instance: the host name)
- *   interval                     of all reporters that do not set their own: 250ms, 10s, 5m, 1h;
- * default 60s jitter                       fraction of the interval, 0 to 1; default 0.1 windows 1m
- * (the default) or off atexit                       on (the default) or off: flush at exit when
- * crest_stop was not called console=SECONDS              a table on standard error at that interval
- *   pushgateway=URL, pushgateway.*   see pushgateway.h (needs libcrest-reporters)
+ *   service, version, instance   who reports, as crest_target_info says; instance is the host's
+ *                                name by default
+ *   interval                     of all reporters that do not set their own: 250ms, 1.5s, 10s, 5m,
+ *                                1h, bare seconds; 60s by default
+ *   jitter                       fraction of the interval, 0 to 1; 0.1 by default
+ *   windows                      1m (the default) or off
+ *   atexit                       on (the default) or off: flush at exit when crest_stop was not
+ *                                called
+ *   console=DURATION             a table on standard error at that interval, or console=on
+ *   pushgateway=URL              see pushgateway.h for its further options
+ *   KIND=off                     no such reporter, whatever the code says
+ *   KIND.interval, KIND.timeout, KIND.jitter
+ *                                the schedule of that reporter, where KIND is console, pushgateway
+ *                                or what crest_reporter_kind_add was given
+ *
+ * The kinds are in libcrest-reporters. An option that is not known is refused, not passed over.
+ *
+ * The grammar: options are key=value, separated by commas; blanks around keys, values and commas
+ * mean nothing. A value in " or ' may hold commas, and the quote itself when it is written twice.
+ * ${PID} and ${HOST} are replaced in every value; $${ stands for a plain ${. @FILE reads a file in
+ * place: a key=value a line, where commas mean nothing; empty lines and those that begin with # are
+ * passed over, and a file cannot name another one.
  */
 #ifndef CREST_RUN_H
 #define CREST_RUN_H
@@ -28,25 +42,32 @@
 #include <crest/window.h>
 
 #define CREST_ATEXIT_DEADLINE_MS 2000u
+/* Of crest_start's string, of CREST_OPTS, and of each file. */
 #define CREST_OPTIONS_BYTES_MAX 65536u
 
 CREST_BEGIN_C
 
 /*
  * Starts the ticker on the default registry and the reporters that the options ask for; none is no
- * error. Reference- counted, so that a host and a library may both start: a second start adds
+ * error. Reference-counted, so that a host and a library may both start: a second start adds
  * nothing and its options must be NULL or are refused with CREST_ALREADY (it is counted all the
  * same and needs its stop). CREST_INVALID_OPTIONS: nothing was started; the message names the
- * option and where it came from. error may be NULL. Thread-safe; allocates; starts threads that
- * block all signals; registers an atexit flush once, unless atexit=off.
+ * option and where it came from, and it is counted in crest_misuse_total. Likewise nothing was
+ * started after CREST_NO_MEMORY and CREST_SYSTEM. CREST_TIMED_OUT: another thread has been starting
+ * or stopping for a minute. error may be NULL. Thread-safe; allocates; starts threads that block
+ * all signals; gives a flush to atexit, unless atexit=off; tells the log callback of misuse so far.
+ *
+ * The child of a fork has none of this and may start anew.
  */
 CREST_API crest_status crest_start(const char *options, crest_error *error);
 
 /*
- * Undoes one start. The last one takes a last snapshot, hands it to every reporter in parallel,
- * stops them and the ticker. CREST_OK, or the first failure, with a message that says which
- * reporters failed and why; CREST_NOT_RUNNING when nothing was started. deadline_ms 0 means
- * CREST_ATEXIT_DEADLINE_MS.
+ * Undoes one start. The last one hands a last snapshot to every reporter, in parallel and within
+ * deadline_ms (0: CREST_ATEXIT_DEADLINE_MS), then stops them and the ticker. Those attached with
+ * crest_reporter_attach are flushed and detached too, and stay their owners' to free. CREST_OK, or
+ * the first failure, with a message that says which reporters failed and why; CREST_NOT_RUNNING
+ * when nothing was started; CREST_TIMED_OUT for a reporter that hangs, whose thread is left behind.
+ * error may be NULL. Thread-safe; blocks, but not longer than the deadline.
  */
 CREST_API crest_status crest_stop(uint64_t deadline_ms, crest_error *error);
 
