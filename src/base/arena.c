@@ -11,6 +11,17 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#if defined(__SANITIZE_ADDRESS__)
+#define ARENA_LEAK_ROOTS 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ARENA_LEAK_ROOTS 1
+#endif
+#endif
+#ifdef ARENA_LEAK_ROOTS
+#include <sanitizer/lsan_interface.h>
+#endif
+
 #define ARENA_MAGIC UINT64_C(0x43524553544152) /* CRESTAR */
 #define ARENA_PAGE 4096u
 #define ARENA_REGION_BYTES (UINT64_C(1) << 20)
@@ -63,6 +74,11 @@ static arena_region *arena_map(crest_arena_kind kind, uint64_t least)
     if (kind == CREST_ARENA_CELLS)
         region->wiped_on_fork =
             madvise((char *)address + ARENA_PAGE, bytes - ARENA_PAGE, MADV_WIPEONFORK) == 0;
+#endif
+#ifdef ARENA_LEAK_ROOTS
+    /* the leak checker does not look into mapped memory, where registries keep what is on the heap */
+    if (kind == CREST_ARENA_META)
+        __lsan_register_root_region(address, bytes);
 #endif
     arena_newest[kind] = region;
     crest_atomic_add(&arena_mapped[kind], bytes);
