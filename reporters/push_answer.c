@@ -2,9 +2,6 @@
 /*
  * Explains a Pushgateway's answers. See push_answer.h.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* memmem */
-#endif
 #include "push_answer.h"
 #include "push_text.h"
 #include "push_url.h"
@@ -15,9 +12,14 @@
 /* Of the server's words in a message: what we add must fit behind them. */
 #define PUSH_ANSWER_WORDS_BYTES 320u
 
-static int push_answer_says(const crest_http_answer *answer, const char *words)
+/* Where its words first say this; NULL if they do not. The words may hold NULs. */
+static const char *push_answer_find(const crest_http_answer *answer, const char *text)
 {
-    return memmem(answer->words, answer->length, words, strlen(words)) != NULL;
+    size_t length = strlen(text);
+    for (size_t at = 0; at + length <= answer->length; at++)
+        if (memcmp(answer->words + at, text, length) == 0)
+            return answer->words + at;
+    return NULL;
 }
 
 /* Copies the text from `from` to the next quote. Returns 0 when it has no end, is escaped, or does
@@ -39,7 +41,7 @@ static int push_answer_metric(const crest_http_answer *answer, char *name, size_
 {
     static const char *const leads[] = {"metric \"", "metric named \""};
     for (unsigned i = 0; i < 2; i++) {
-        const char *from = memmem(answer->words, answer->length, leads[i], strlen(leads[i]));
+        const char *from = push_answer_find(answer, leads[i]);
         if (from != NULL && push_answer_unquote(answer, from + strlen(leads[i]), name, size))
             return 1;
     }
@@ -52,7 +54,7 @@ static int push_answer_label(const crest_http_answer *answer, const char *lead, 
 {
     static const char middle[] = "value:\"";
     const char *end = answer->words + answer->length;
-    const char *from = memmem(answer->words, answer->length, lead, strlen(lead));
+    const char *from = push_answer_find(answer, lead);
     if (from == NULL)
         return 0;
     from += strlen(lead);
@@ -85,11 +87,11 @@ static crest_status push_answer_explain_type(const crest_push_question *question
     char words[PUSH_ANSWER_WORDS_BYTES], name[CREST_NAME_BYTES_MAX + 1];
     /* What matters of its long sentence begins behind this. */
     static const char preamble[] = "inconsistent with existing metrics: ";
-    const char *from = memmem(answer->words, answer->length, preamble, sizeof preamble - 1);
+    const char *from = push_answer_find(answer, preamble);
     from = from ? from + sizeof preamble - 1 : answer->words;
     crest_push_text_show(from, answer->length - (size_t)(from - answer->words), words,
                          sizeof words);
-    if (push_answer_says(answer, "gathered metric family"))
+    if (push_answer_find(answer, "gathered metric family"))
         return crest_error_set(
             error, CREST_REFUSED,
             "%s %s: the Pushgateway refused the whole push (code %u), because it exports a metric "
@@ -113,13 +115,13 @@ static crest_status push_answer_explain_type(const crest_push_question *question
 static int push_answer_is_type_clash(const crest_http_answer *answer)
 {
     static const char *const types[] = {"COUNTER", "GAUGE", "HISTOGRAM", "SUMMARY", "UNTYPED"};
-    if (push_answer_says(answer, "registered with another type") ||
-        push_answer_says(answer, "but should have") ||
-        push_answer_says(answer, "collides with previously collected"))
+    if (push_answer_find(answer, "registered with another type") ||
+        push_answer_find(answer, "but should have") ||
+        push_answer_find(answer, "collides with previously collected"))
         return 1;
     for (unsigned i = 0; i < sizeof types / sizeof types[0]; i++) {
         char phrase[32] = "is not a ";
-        if (push_answer_says(answer, strcat(phrase, types[i])))
+        if (push_answer_find(answer, strcat(phrase, types[i])))
             return 1;
     }
     return 0;
