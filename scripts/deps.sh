@@ -23,6 +23,7 @@ libck-dev             libcrest: Concurrency Kit
 libcurl4-openssl-dev  libcrest-reporters: HTTP
 zlib1g-dev            libcrest-reporters: gzip
 libcmocka-dev         the unit tests
+openssl               the tests of TLS: a certificate
 libbenchmark-dev      make bench
 liblmdb-dev           the example node: its block store
 python3               the test runner, the integration tests and the demo
