@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tells crest_start of the reporters in this library when it is loaded. Nobody calls this file, so
+ * a static link has to ask for it by its symbol: -Wl,--undefined=crest_reporters_linked.
+ */
+#include "kinds.h"
+
+#include <crest/pushgateway.h>
+
+const int crest_reporters_linked = 1;
+
+__attribute__((constructor)) static void linked_add_kinds(void)
+{
+    /* A kind that cannot be added shows when crest_start does not know its option. */
+    (void)crest_reporter_kind_add(&crest_pushgateway_kind);
+}

@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The Pushgateway reporter against a server in the test: what it sends, where, and what it makes of
+ * every kind of answer.
+ */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <zlib.h>
+
+#include <cmocka.h>
+#include <crest/crest.h>
+#include <crest/pushgateway.h>
+
+#include "fake_server.h"
+#include "kinds.h"
+#include "options.h"
+
+#define MS UINT64_C(1000000)
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static fake_server server;
+static char server_url[64];
+static crest_registry *registry;
+static crest_error error;
+static const crest_resource resource = {"rnode", "0.13", "node-1"};
+
+static int set_up(void **state)
+{
+    (void)state;
+    fake_server_start(&server);
+    snprintf(server_url, sizeof server_url, "http://127.0.0.1:%u", server.port);
+    registry = crest_registry_new(NULL);
+    assert_non_null(registry);
+    crest_metric_options options = {.name = "push.things-done", .description = "Done."};
+    crest_counter_add(crest_counter_get(registry, &options, NULL), 3);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    crest_registry_free(registry);
+    fake_server_stop(&server);
+    return 0;
+}
+
+static crest_reporter *make(crest_pushgateway_options options)
+{
+    if (options.url == NULL)
+        options.url = server_url;
+    crest_reporter *reporter = crest_pushgateway_new(&options, &error);
+    if (reporter == NULL)
+        fail_msg("%s", error.message);
+    return reporter;
+}
+
+static crest_status push_as(crest_reporter *reporter, const crest_resource *who, int final,
+                            uint64_t timeout_ms)
+{
+    crest_snapshot *snapshot = crest_snapshot_take(registry);
+    assert_non_null(snapshot);
+    crest_report report = {snapshot, who, crest_now() + timeout_ms * MS, final};
+    memset(&error, 0, sizeof error);
+    crest_status status = reporter->report(reporter, &report, &error);
+    crest_snapshot_free(snapshot);
+    return status;
+}
+
+static crest_status push(crest_reporter *reporter)
+{
+    return push_as(reporter, &resource, 0, 5000);
+}
+
+static void check_says(const char *says)
+{
+    if (strstr(error.message, says) == NULL)
+        fail_msg("\"%s\" is not in: %s", says, error.message);
+}
+
+/* The page of the last push, decompressed if it was compressed; to be freed. */
+static char *pushed_page(void)
+{
+    size_t size = 1u << 20;
+    char *page = calloc(1, size);
+    assert_non_null(page);
+    if (!fake_server_got(&server, "\r\nContent-Encoding: gzip\r\n")) {
+        assert_true(server.body_length < size);
+        memcpy(page, server.body, server.body_length);
+        return page;
+    }
+    z_stream inflater = {.next_in = server.body, .avail_in = (uInt)server.body_length};
+    inflater.next_out = (Bytef *)page;
+    inflater.avail_out = (uInt)size - 1;
+    assert_int_equal(inflateInit2(&inflater, 15 + 16), Z_OK);
+    assert_int_equal(inflate(&inflater, Z_FINISH), Z_STREAM_END);
+    inflateEnd(&inflater);
+    return page;
+}
+
+static void check_page(const char *says, int wanted)
+{
+    char *page = pushed_page();
+    if ((strstr(page, says) != NULL) != wanted)
+        fail_msg("\"%s\" is %s: %s", says, wanted ? "not in" : "in", page);
+    free(page);
+}
+
+static void a_push_is_one_put_of_the_whole_page(void **state)
+{
+    (void)state;
+    crest_reporter *reporter = make((crest_pushgateway_options){.job = "a/b"});
+    assert_string_equal(reporter->name, "pushgateway");
+    assert_int_equal(push(reporter), CREST_OK);
+    assert_true(
+        fake_server_got(&server, "PUT /metrics/job@base64/YS9i/instance/node-1 HTTP/1.1\r\n"));
+    assert_true(
+        fake_server_got(&server, "\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"));
+    assert_true(fake_server_got(&server, "\r\nContent-Encoding: gzip\r\n"));
+    check_page("\npush_things_done_total 3\n", 1);
+    check_page("crest_target_info{", 1);
+    check_page("service=\"rnode\"", 1);
+    check_page("version=\"0.13\"", 1);
+    check_page("instance=\"node-1\"", 1);
+    assert_int_equal(push(reporter), CREST_OK);
+    assert_int_equal(fake_server_requests(&server), 2);
+    assert_int_equal(fake_server_connections(&server), 1);
+    crest_reporter_free(reporter);
+}
+
+static void compression_can_be_left_out(void **state)
+{
+    (void)state;
+    crest_reporter *reporter = make((crest_pushgateway_options){.no_gzip = 1});
+    assert_int_equal(push(reporter), CREST_OK);
+    assert_false(fake_server_got(&server, "Content-Encoding"));
+    check_page("\npush_things_done_total 3\n", 1);
+    crest_reporter_free(reporter);
+}
+
+static void the_group_comes_from_options_or_resource(void **state)
+{
+    (void)state;
+    static const crest_page_label labels[] = {{"dc", "x y"}, {"version", "9"}};
+    static const struct {
+        crest_pushgateway_options options;
+        crest_resource who;
+        const char *path;
+    } cases[] = {
+        {{0}, {"rnode", "1", "n"}, "PUT /metrics/job/rnode/instance/n "},
+        {{0}, {"", "", "10.0.0.7:1"}, "PUT /metrics/job/crest/instance@base64/MTAuMC4wLjc6MQ "},
+        {{.job = "j", .instance = "i"}, {"rnode", "1", "n"}, "PUT /metrics/job/j/instance/i "},
+        {{.instance = "i"}, {NULL, NULL, NULL}, "PUT /metrics/job/crest/instance/i "},
+        {{.labels = labels, .label_count = 2},
+         {"s", "1", "n"},
+         "PUT /metrics/job/s/instance/n/dc@base64/eCB5/version/9 "},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        crest_reporter *reporter = make(cases[i].options);
+        assert_int_equal(push_as(reporter, &cases[i].who, 0, 5000), CREST_OK);
+        if (!fake_server_got(&server, cases[i].path))
+            fail_msg("%s is not in %s", cases[i].path, server.head);
+        crest_reporter_free(reporter);
+    }
+    /* What the group says, crest_target_info says as well. */
+    check_page("version=\"9\"", 1);
+    check_page("version=\"1\"", 0);
+}
+
+static void empty_things_are_left_out_of_the_target(void **state)
+{
+    (void)state;
+    crest_reporter *reporter = make((crest_pushgateway_options){.job = "j"});
+    const crest_resource nameless = {"", "", "i"};
+    assert_int_equal(push_as(reporter, &nameless, 0, 5000), CREST_OK);
+    check_page("service=", 0);
+    check_page("version=", 0);
+    check_page("crest_target_info{instance=\"i\"}", 1);
+    crest_reporter_free(reporter);
+}
+
+static void no_instance_means_no_push(void **state)
+{
+    (void)state;
+    crest_reporter *reporter = make((crest_pushgateway_options){.job = "j"});
+    const crest_resource nobody = {"s", "v", ""};
+    assert_int_equal(push_as(reporter, &nobody, 0, 5000), CREST_INVALID_LABEL);
+    check_says("\"instance\" is empty");
+    assert_int_equal(push_as(reporter, NULL, 0, 5000), CREST_INVALID_LABEL);
+    assert_int_equal(fake_server_connections(&server), 0);
+    crest_reporter_free(reporter);
+}
+
+static void bad_options_are_refused_at_once(void **state)
+{
+    (void)state;
+    static const crest_page_label bad_key[] = {{"a-b", "x"}}, job[] = {{"job", "x"}};
+    static const struct {
+        crest_pushgateway_options options;
+        crest_status status;
+    } cases[] = {
+        {{.url = NULL}, CREST_INVALID_ARGUMENT},
+        {{.url = "localhost:9091"}, CREST_INVALID_ARGUMENT},
+        {{.url = "http://h", .job = ""}, CREST_INVALID_LABEL},
+        {{.url = "http://h", .instance = ""}, CREST_INVALID_LABEL},
+        {{.url = "http://h", .job = "\xff"}, CREST_INVALID_LABEL},
+        {{.url = "http://h", .labels = bad_key, .label_count = 1}, CREST_INVALID_LABEL},
+        {{.url = "http://h", .labels = job, .label_count = 1}, CREST_INVALID_LABEL},
+        {{.url = "http://h", .label_count = 1}, CREST_INVALID_ARGUMENT},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        memset(&error, 0, sizeof error);
+        assert_null(crest_pushgateway_new(&cases[i].options, &error));
+        assert_int_equal(error.status, cases[i].status);
+        assert_true(error.message[0] != '\0');
+        assert_null(crest_pushgateway_new(&cases[i].options, NULL));
+    }
+    assert_null(crest_pushgateway_new(NULL, &error));
+    assert_int_equal(error.status, CREST_INVALID_ARGUMENT);
+}
+
+static void labels_of_metrics_are_not_overwritten(void **state)
+{
+    (void)state;
+    crest_metric_options options = {.name = "push.messages"};
+    const char *const keys[] = {"kind", "zone"}, *const values[] = {"ping", "z"};
+    crest_status status;
+    crest_counter_family family = crest_counter_family_new(registry, &options, keys, 2, &status);
+    assert_int_equal(status, CREST_OK);
+    crest_counter_inc(crest_counter_family_get(&family, values, 2));
+    options.name = "push.wait-time";
+    crest_timer_record(crest_timer_get(registry, &options, NULL), 5, CREST_OUTCOME_OK);
+    static const crest_page_label zone[] = {{"zone", "x"}}, outcome[] = {{"outcome", "x"}},
+                                  other[] = {{"zones", "x"}};
+    crest_reporter *reporter = make((crest_pushgateway_options){.labels = zone, .label_count = 1});
+    assert_int_equal(push(reporter), CREST_INVALID_LABEL);
+    check_says("push.messages has a label \"zone\"");
+    crest_reporter_free(reporter);
+    reporter = make((crest_pushgateway_options){.labels = outcome, .label_count = 1});
+    assert_int_equal(push(reporter), CREST_INVALID_LABEL);
+    check_says("push.wait-time has a label \"outcome\"");
+    assert_int_equal(fake_server_connections(&server), 0);
+    crest_reporter_free(reporter);
+    reporter = make((crest_pushgateway_options){.labels = other, .label_count = 1});
+    assert_int_equal(push(reporter), CREST_OK);
+    crest_reporter_free(reporter);
+}
+
+static void windows_go_with_every_push_but_the_last(void **state)
+{
+    (void)state;
+    assert_int_equal(crest_ticker_attach(registry), CREST_OK);
+    struct timespec tick = {CREST_TICK_MS / 1000, 500 * 1000 * 1000};
+    nanosleep(&tick, NULL);
+    crest_reporter *reporter = make((crest_pushgateway_options){.job = "j"});
+    assert_int_equal(push_as(reporter, &resource, 0, 5000), CREST_OK);
+    check_page("\npush_things_done_rate1m ", 1);
+    assert_int_equal(push_as(reporter, &resource, 1, 5000), CREST_OK);
+    check_page("1m", 0);
+    check_page("\npush_things_done_total 3\n", 1);
+    crest_reporter_free(reporter);
+    reporter = make((crest_pushgateway_options){.no_windows = 1});
+    assert_int_equal(push_as(reporter, &resource, 0, 5000), CREST_OK);
+    check_page("1m", 0);
+    crest_reporter_free(reporter);
+    assert_int_equal(crest_ticker_detach(registry), CREST_OK);
+}
+
+static void answers_become_statuses(void **state)
+{
+    (void)state;
+    static const struct {
+        fake_manner manner;
+        const char *words;
+        crest_status status;
+        const char *says;
+    } cases[] = {
+        {FAKE_ANSWER, FAKE_OK, CREST_OK, ""},
+        {FAKE_ANSWER, "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n", CREST_OK, ""},
+        {FAKE_ANSWER, "HTTP/1.1 400 No\r\nContent-Length: 9\r\n\r\nbad\r\npage", CREST_REFUSED,
+         "/metrics/job/rnode/instance/node-1: refused with code 400: bad page"},
+        {FAKE_ANSWER, "HTTP/1.1 301 M\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n", CREST_REFUSED,
+         "redirect to \"/x\""},
+        {FAKE_ENDLESS, "HTTP/1.1 200 OK\r\n\r\n", CREST_IO, "a Pushgateway never does"},
+        {FAKE_ENDLESS, "HTTP/1.1 502 B\r\n\r\n<p>", CREST_REFUSED, "code 502: <p>xxxx"},
+        {FAKE_ANSWER_CLOSE, "SSH-2.0-OpenSSH\r\n", CREST_IO, "does not speak HTTP"},
+        {FAKE_ANSWER_CLOSE, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", CREST_IO, "broke"},
+        {FAKE_CLOSE_AT_ONCE, "", CREST_IO, "broke"},
+        {FAKE_SILENT, "", CREST_TIMED_OUT, "waiting for the answer"},
+        {FAKE_ANSWER, FAKE_OK, CREST_OK, ""},
+    };
+    crest_reporter *reporter = make((crest_pushgateway_options){.no_windows = 1});
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        fake_server_say(&server, cases[i].manner, cases[i].words);
+        crest_status status = push_as(reporter, &resource, 0, 1000);
+        if (status != cases[i].status)
+            fail_msg("case %zu: %s: %s", i, crest_status_text(status), error.message);
+        check_says(cases[i].says);
+        if (status != CREST_OK)
+            assert_int_equal(error.status, status);
+    }
+    check_page("\npush_things_done_total 3\n", 1);
+    crest_reporter_free(reporter);
+}
+
+static void a_failed_push_loses_nothing(void **state)
+{
+    (void)state;
+    crest_metric_options options = {.name = "push.things-done"};
+    crest_counter *counter = crest_counter_get(registry, &options, NULL);
+    crest_reporter *reporter = make((crest_pushgateway_options){.job = "j"});
+    fake_server_say(&server, FAKE_CLOSE_AT_ONCE, "");
+    crest_counter_add(counter, 4);
+    assert_int_equal(push(reporter), CREST_IO);
+    crest_counter_add(counter, 10);
+    fake_server_say(&server, FAKE_ANSWER, FAKE_OK);
+    assert_int_equal(push(reporter), CREST_OK);
+    check_page("\npush_things_done_total 17\n", 1);
+    crest_reporter_free(reporter);
+}
+
+static void the_group_is_deleted_when_asked_for(void **state)
+{
+    (void)state;
+    crest_reporter *reporter =
+        make((crest_pushgateway_options){.instance = "a b", .delete_on_stop = 1});
+    /* Never pushed to: not ours to delete. */
+    assert_int_equal(reporter->stop(reporter, crest_now() + 5000 * MS, &error), CREST_OK);
+    assert_int_equal(fake_server_connections(&server), 0);
+    assert_int_equal(push(reporter), CREST_OK);
+    fake_server_say(&server, FAKE_ANSWER, "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n");
+    assert_int_equal(reporter->stop(reporter, crest_now() + 5000 * MS, &error), CREST_OK);
+    assert_true(
+        fake_server_got(&server, "DELETE /metrics/job/rnode/instance@base64/YSBi HTTP/1.1\r\n"));
+    assert_int_equal(server.body_length, 0);
+    fake_server_say(&server, FAKE_ANSWER, "HTTP/1.1 405 No\r\nContent-Length: 0\r\n\r\n");
+    assert_int_equal(reporter->stop(reporter, crest_now() + 5000 * MS, &error), CREST_REFUSED);
+    check_says("DELETE http://127.0.0.1:");
+    fake_server_say(&server, FAKE_SILENT, "");
+    assert_int_equal(reporter->stop(reporter, crest_now() + 200 * MS, &error), CREST_TIMED_OUT);
+    crest_reporter_free(reporter);
+
+    reporter = make((crest_pushgateway_options){.job = "j"});
+    fake_server_say(&server, FAKE_ANSWER, FAKE_OK);
+    assert_int_equal(push(reporter), CREST_OK);
+    unsigned requests = fake_server_requests(&server);
+    assert_int_equal(reporter->stop(reporter, crest_now() + 5000 * MS, &error), CREST_OK);
+    assert_int_equal(fake_server_requests(&server), requests);
+    crest_reporter_free(reporter);
+}
+
+static void *push_in_thread(void *reporter)
+{
+    crest_snapshot *snapshot = crest_snapshot_take(registry);
+    crest_report report = {snapshot, &resource, crest_now() + 1000 * MS, 0};
+    crest_error mine;
+    crest_status status = ((crest_reporter *)reporter)->report(reporter, &report, &mine);
+    crest_snapshot_free(snapshot);
+    return (void *)(uintptr_t)status;
+}
+
+static void two_pushes_are_never_in_flight(void **state)
+{
+    (void)state;
+    fake_server_say(&server, FAKE_SILENT, "");
+    crest_reporter *reporter = make((crest_pushgateway_options){.delete_on_stop = 1});
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, push_in_thread, reporter), 0);
+    for (int i = 0; i < 500 && fake_server_requests(&server) == 0; i++)
+        usleep(2000);
+    assert_int_equal(fake_server_requests(&server), 1);
+    assert_int_equal(push(reporter), CREST_ALREADY);
+    check_says("busy");
+    assert_int_equal(reporter->stop(reporter, crest_now() + 100 * MS, &error), CREST_ALREADY);
+    void *status;
+    pthread_join(thread, &status);
+    assert_int_equal((uintptr_t)status, CREST_TIMED_OUT);
+    assert_int_equal(fake_server_connections(&server), 1);
+    crest_reporter_free(reporter);
+}
+
+static void passwords_stay_out_of_messages(void **state)
+{
+    (void)state;
+    char url[128];
+    snprintf(url, sizeof url, "http://user:secret@127.0.0.1:%u/", server.port);
+    crest_reporter *reporter = make((crest_pushgateway_options){.url = url, .delete_on_stop = 1});
+    static const struct {
+        fake_manner manner;
+        const char *words;
+    } cases[] = {
+        {FAKE_ANSWER, "HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n"},
+        {FAKE_ANSWER, "HTTP/1.1 307 R\r\nLocation: /y\r\nContent-Length: 0\r\n\r\n"},
+        {FAKE_ANSWER,
+         "HTTP/1.1 400 N\r\nContent-Length: 33\r\n\r\ncollected metric \"a\" is not a GAUGE"},
+        {FAKE_CLOSE_AT_ONCE, ""},
+        {FAKE_SILENT, ""},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        fake_server_say(&server, cases[i].manner, cases[i].words);
+        assert_int_not_equal(push_as(reporter, &resource, 0, 300), CREST_OK);
+        assert_null(strstr(error.message, "secret"));
+        check_says("http://***@127.0.0.1:");
+    }
+    assert_true(fake_server_got(&server, "\r\nAuthorization: Basic "));
+    crest_reporter_free(reporter);
+}
+
+static crest_reporter *create(const char *text)
+{
+    crest_options *options = crest_options_new();
+    assert_non_null(options);
+    memset(&error, 0, sizeof error);
+    assert_int_equal(crest_options_add(options, text, "in the test", &error), CREST_OK);
+    assert_int_equal(crest_options_check(options, crest_pushgateway_kind.keys, 9, &error),
+                     CREST_OK);
+    crest_reporter *reporter =
+        crest_pushgateway_kind.create(server_url, options, &resource, &error);
+    crest_options_free(options);
+    return reporter;
+}
+
+static void options_as_text_make_one(void **state)
+{
+    (void)state;
+    assert_string_equal(crest_pushgateway_kind.name, "pushgateway");
+    crest_reporter *reporter = create("pushgateway.job=j,pushgateway.instance=i,"
+                                      "pushgateway.label.zone=a/b,pushgateway.label.dc=x,"
+                                      "pushgateway.gzip=off,pushgateway.windows=off,"
+                                      "pushgateway.delete-on-stop=on,"
+                                      "pushgateway.interval=5s,pushgateway.timeout=1s");
+    assert_non_null(reporter);
+    assert_int_equal(push(reporter), CREST_OK);
+    assert_true(
+        fake_server_got(&server, "PUT /metrics/job/j/instance/i/dc/x/zone@base64/YS9i HTTP"));
+    assert_false(fake_server_got(&server, "Content-Encoding"));
+    assert_int_equal(reporter->stop(reporter, crest_now() + 5000 * MS, &error), CREST_OK);
+    assert_true(fake_server_got(&server, "DELETE /metrics/job/j/"));
+    crest_reporter_free(reporter);
+    reporter = create("");
+    assert_non_null(reporter);
+    assert_int_equal(push(reporter), CREST_OK);
+    assert_true(fake_server_got(&server, "PUT /metrics/job/rnode/instance/node-1 HTTP"));
+    assert_true(fake_server_got(&server, "Content-Encoding: gzip"));
+    crest_reporter_free(reporter);
+}
+
+static void bad_options_as_text_say_why(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        {"pushgateway.gzip=maybe", "pushgateway.gzip"},
+        {"pushgateway.windows=2", "pushgateway.windows"},
+        {"pushgateway.delete-on-stop=", "pushgateway.delete-on-stop"},
+        {"pushgateway.job=", "\"job\" is empty"},
+        {"pushgateway.label.a-b=x", "\"a-b\" cannot be the key"},
+        {"pushgateway.label.instance=x", "option of its own"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        assert_null(create(cases[i].text));
+        assert_int_not_equal(error.status, CREST_OK);
+        check_says(cases[i].says);
+    }
+    char many[2048] = "pushgateway.label.k=v";
+    for (unsigned i = 0; i < CREST_PUSHGATEWAY_LABELS_MAX; i++)
+        sprintf(many + strlen(many), ",pushgateway.label.k%u=v", i);
+    assert_null(create(many));
+    assert_int_equal(error.status, CREST_LIMIT);
+}
+
+int main(void)
+{
+#define WITH_SERVER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        WITH_SERVER(a_push_is_one_put_of_the_whole_page),
+        WITH_SERVER(compression_can_be_left_out),
+        WITH_SERVER(the_group_comes_from_options_or_resource),
+        WITH_SERVER(empty_things_are_left_out_of_the_target),
+        WITH_SERVER(no_instance_means_no_push),
+        cmocka_unit_test(bad_options_are_refused_at_once),
+        WITH_SERVER(labels_of_metrics_are_not_overwritten),
+        WITH_SERVER(windows_go_with_every_push_but_the_last),
+        WITH_SERVER(answers_become_statuses),
+        WITH_SERVER(a_failed_push_loses_nothing),
+        WITH_SERVER(the_group_is_deleted_when_asked_for),
+        WITH_SERVER(two_pushes_are_never_in_flight),
+        WITH_SERVER(passwords_stay_out_of_messages),
+        WITH_SERVER(options_as_text_make_one),
+        WITH_SERVER(bad_options_as_text_say_why),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
