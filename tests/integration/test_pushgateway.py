@@ -1,0 +1,500 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# crest-test: timeout=240
+"""Pushes from a program with several threads to a real Pushgateway, and asks a real Prometheus
+what arrived. Totals must be equal to the last unit.
+
+What the program records is in push_program.c; Totals here computes the same.
+"""
+
+import gzip
+import http.server
+import shutil
+import ssl
+import subprocess
+import threading
+import time
+import urllib.request
+
+import harness
+from harness import Failure, Program, Prometheus, Pushgateway, Skip, contains, equal, lacks
+
+KINDS = ["plain", 'a"b\\c\nd', "slash/space x", "..", "café ☃"]
+SIZES = [1, 100, 700, 3000, 50000, 1000000, 20000000]
+WORK_NS = [1000000, 7000000, 300000000, 4000000000, 20000000000]
+SIZE_BOUNDS = [512 * 2 ** power for power in range(16)]
+WORK_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+OWN_TYPES = {
+    "push_events_done_total": "counter", "push_kinds_seen_total": "counter",
+    "push_level": "gauge", "push_balance": "gauge", "push_message_size_bytes": "histogram",
+    "push_work_time_seconds": "histogram",
+}
+
+
+class Totals:
+    """What push_program has recorded after some `record THREADS TIMES`."""
+
+    def __init__(self):
+        self.events = 0
+        self.kinds = [0] * len(KINDS)
+        self.balance = 0.0
+        self.sizes = [0] * len(SIZES)
+        self.work = {"ok": [0] * len(WORK_NS), "error": [0] * len(WORK_NS)}
+
+    def record(self, program, threads, times):
+        program.do(f"record {threads} {times}")
+        for thread in range(threads):
+            for i in range(times):
+                self.events += 1
+                self.kinds[(thread + i) % len(KINDS)] += 2
+                self.balance += 0.5 if i % 2 else -0.75
+                self.sizes[i % len(SIZES)] += 1
+                self.work["ok" if i % 10 else "error"][i % len(WORK_NS)] += 1
+
+    def check(self, prometheus, group):
+        """All of it, in the group whose label matchers these are."""
+        prometheus.check_value(f"push_events_done_total{{{group}}}", self.events)
+        for kind, wanted in zip(KINDS, self.kinds):
+            prometheus.check_value(f"push_kinds_seen_total{{{group}, kind={promql(kind)}}}", wanted)
+        equal(prometheus.value(f"push_level{{{group}}}"), -7.25)
+        equal(prometheus.value(f"push_balance{{{group}}}"), self.balance)
+        check_histogram(prometheus, "push_message_size_bytes", group, SIZE_BOUNDS, SIZES,
+                        self.sizes)
+        equal(prometheus.value(f"push_message_size_bytes_sum{{{group}}}"),
+              sum(size * count for size, count in zip(SIZES, self.sizes)))
+        for outcome, counts in self.work.items():
+            check_histogram(prometheus, "push_work_time_seconds", f'{group}, outcome="{outcome}"',
+                            WORK_BOUNDS, [ns / 1e9 for ns in WORK_NS], counts)
+            equal(prometheus.value(f'push_work_time_seconds_sum{{{group}, outcome="{outcome}"}}'),
+                  sum(ns * count for ns, count in zip(WORK_NS, counts)) / 1e9)
+
+
+def check_histogram(prometheus, name, group, bounds, values, counts):
+    """Count and every bucket, +Inf included, and no bucket else."""
+    found = {labels["le"]: value for labels, value in prometheus.query(f"{name}_bucket{{{group}}}")}
+    wanted = {bound: sum(count for value, count in zip(values, counts) if value <= bound)
+              for bound in bounds}
+    wanted[float("inf")] = sum(counts)
+    equal({float(le): value for le, value in found.items()}, wanted, f"{name}_bucket{{{group}}}")
+    equal(prometheus.value(f"{name}_count{{{group}}}"), sum(counts), f"{name}_count{{{group}}}")
+
+
+def promql(text):
+    """A text as PromQL quotes it."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+def attach(place, url, *labels, job="push", instance="one", wanted="OK", **environment):
+    program = Program(place, "push_program", "attach", url, job, instance, *labels, **environment)
+    contains(program.begun, wanted, "start")
+    return program
+
+
+def totals_are_exact(place):
+    gateway = Pushgateway(place).start()
+    prometheus = Prometheus(place, [gateway]).start()
+    program = attach(place, gateway.url)
+    totals = Totals()
+    for threads, times in ((8, 1000), (3, 777), (16, 101)):
+        totals.record(program, threads, times)
+        program.do("push")
+        totals.check(prometheus, 'job="push", instance="one"')
+    for name, kind in OWN_TYPES.items():
+        equal(prometheus.metadata(name)["type"], kind, f"type of {name}")
+    help_text = prometheus.metadata("push_events_done_total")["help"]
+    contains(help_text, 'Events, café ☃ \\ "quoted"\nsecond line.')
+    contains(help_text, "push.events-done")
+    equal(prometheus.value('push_failure_time_seconds{job="push"}'), 0)
+    equal(prometheus.value('crest_target_info{job="push", instance="one"}'), 1)
+    program.do("stop")
+
+
+def the_page_passes_promtool(place):
+    gateway = Pushgateway(place).start()
+    program = attach(place, gateway.url)
+    Totals().record(program, 2, 100)
+    program.do("push")
+    lines = [line for line in gateway.page().splitlines() if "push_" in line or "crest_" in line]
+    # The gateway adds these two to every group.
+    lines = [line for line in lines if not line.startswith(("push_time_", "push_failure_"))
+             and " push_time_" not in line and " push_failure_" not in line]
+    result = subprocess.run([harness.SERVERS / "promtool", "check", "metrics"],
+                            input="\n".join(lines) + "\n", text=True, capture_output=True,
+                            encoding="utf-8", timeout=harness.ANSWER_S, check=False)
+    if result.returncode != 0:
+        raise Failure(f"promtool check metrics: {result.returncode}: {result.stderr}")
+    contains("\n".join(lines), "push_message_size_bytes_bucket")
+
+
+def labels_of_any_text_arrive(place):
+    gateway = Pushgateway(place).start()
+    prometheus = Prometheus(place, [gateway]).start()
+    values = {"slash": "a/b//c", "dots": "..", "dot": ".", "space": "a b+c", "accent": "café ☃ 🚀",
+              "quote": 'say "x"\\', "line": "a\nb", "percent": "%2F%2E", "plain": "x_Y-1"}
+    program = attach(place, gateway.url, "empty=", *(f"{k}={v}" for k, v in values.items()),
+                     job="j/../b", instance="10.0.0.7:9000")
+    totals = Totals()
+    totals.record(program, 2, 50)
+    program.do("push")
+    equal(len(gateway.groups()), 1)
+    group = ", ".join(f"{key}={promql(value)}" for key, value in values.items())
+    group += ', job="j/../b", instance="10.0.0.7:9000", empty=""'
+    totals.check(prometheus, group)
+    # An address that the gateway reads differently would be another group beside it.
+    program.do("push")
+    equal(len(gateway.groups()), 1)
+
+
+def a_restarted_gateway_has_the_totals(place):
+    gateway = Pushgateway(place).start()
+    prometheus = Prometheus(place, [gateway]).start()
+    program = attach(place, gateway.url)
+    totals = Totals()
+    totals.record(program, 4, 500)
+    program.do("push")
+    totals.check(prometheus, 'job="push"')
+    harness.wait_for("the gateway's store", lambda: gateway.store.exists()
+                     and time.time() - gateway.store.stat().st_mtime > 0.3)
+    gateway.kill()
+    gateway.start()
+    totals.check(prometheus, 'job="push"')
+    totals.record(program, 4, 500)
+    program.do("push")
+    totals.check(prometheus, 'job="push"')
+
+
+def a_gateway_that_was_down_misses_nothing(place):
+    gateway = Pushgateway(place).start()
+    prometheus = Prometheus(place, [gateway]).start()
+    program = attach(place, gateway.url)
+    totals = Totals()
+    totals.record(program, 4, 300)
+    program.do("push")
+    gateway.stop()
+    for _ in range(2):
+        totals.record(program, 4, 300)
+        status, message = program.tell("push")
+        equal(status, "UNREACHABLE", message)
+        contains(message, f"127.0.0.1:{gateway.port}")
+        contains(message, "Is it running")
+    state = program.do("state")
+    reports, failures, in_a_row, last_error = state.split(" ", 3)
+    if int(reports) < 3 or int(failures) < 2 or int(in_a_row) < 2:
+        raise Failure(f"state: {state}")
+    contains(last_error, "Is it running")
+    gateway.start()
+    program.do("push")
+    totals.check(prometheus, 'job="push"')
+    equal(program.do("state").split(" ")[2], "0")
+
+
+def a_clash_of_types_is_explained(place):
+    gateway = Pushgateway(place).start()
+    old = f"{gateway.url}/metrics/job/push/instance/old"
+    push_text(old, "# TYPE push_events_done_total gauge\npush_events_done_total 5\n")
+    program = attach(place, gateway.url)
+    totals = Totals()
+    totals.record(program, 2, 100)
+    status, message = program.tell("push")
+    equal(status, "REFUSED", message)
+    for part in ("another type in another group", "Rename the metric",
+                 "push_events_done_total", "curl -X DELETE 'http://127.0.0.1:"):
+        contains(message, part)
+    # What it says to paste must help, with the instance filled in where it could not know it.
+    line = message.split("curl -X DELETE '")[1].split("'")[0].replace("OTHER-INSTANCE", "old")
+    equal(line, old)
+    gateway.get(line[len(gateway.url):], "DELETE")
+    program.do("push")
+    equal(len(gateway.groups()), 1)
+
+
+def push_text(url, text):
+    request = urllib.request.Request(url, text.encode(), method="PUT")
+    with harness.OPENER.open(request, timeout=harness.ANSWER_S) as answer:
+        equal(answer.status, 200)
+
+
+def the_last_push_has_no_windows(place):
+    gateway = Pushgateway(place).start()
+    program = attach(place, gateway.url)
+    Totals().record(program, 2, 100)
+    time.sleep(1.5)
+    program.do("push")
+    contains(gateway.page(), "push_events_done_rate1m{")
+    program.do("stop")
+    page = gateway.page()
+    equal([line for line in page.splitlines() if "1m" in line.partition("{")[0]], [])
+    contains(page, 'push_events_done_total{instance="one",job="push"} 200\n')
+
+
+def a_group_is_deleted_only_when_asked_for(place):
+    gateway = Pushgateway(place).start()
+    keeps = attach(place, gateway.url, instance="keeps")
+    leaves = attach(place, gateway.url, "zone=a/b", instance="leaves", DELETE_ON_STOP="1")
+    for program in (keeps, leaves):
+        program.do("push")
+    equal(len(gateway.groups()), 2)
+    for program in (keeps, leaves):
+        program.do("stop")
+    equal(gateway.groups(), [{"job": "push", "instance": "keeps"}])
+
+
+def a_batch_program_reports_once(place):
+    gateway = Pushgateway(place).start()
+    program = attach(place, gateway.url, job="batch")
+    Totals().record(program, 3, 100)
+    program.do("once")
+    contains(gateway.page(), 'push_events_done_total{instance="one",job="batch"} 300\n')
+
+
+def options_start_and_the_stop_flushes(place):
+    gateway = Pushgateway(place).start()
+    prometheus = Prometheus(place, [gateway]).start()
+    program = Program(place, "push_program", "start",
+                      f"service=rnode,version=0.13,interval=1h,pushgateway={gateway.url},"
+                      "pushgateway.instance=i:1,pushgateway.label.zone=z 1")
+    equal(program.begun.strip(), "OK")
+    totals = Totals()
+    totals.record(program, 8, 400)
+    program.do("stop")
+    totals.check(prometheus, 'job="rnode", instance="i:1", zone="z 1"')
+    equal(prometheus.value('crest_target_info{service="rnode", version="0.13", instance="i:1"}'), 1)
+    equal(program.leave(), (0, ""))
+
+
+def exit_without_stop_flushes(place):
+    gateway = Pushgateway(place).start()
+    program = Program(place, "push_program", "start",
+                      f"service=rnode,interval=1h,pushgateway={gateway.url},"
+                      "pushgateway.instance=i")
+    Totals().record(program, 4, 250)
+    equal(program.leave("exit 3"), (3, ""))
+    contains(gateway.page(), 'push_events_done_total{instance="i",job="rnode"} 1000\n')
+
+
+class Fake:
+    """A server of the test's own: answers PUT and DELETE as `manner` says, over TLS if it has a
+    certificate."""
+
+    def __init__(self, place, manner=lambda handler: handler.answer(200), certificate=None):
+        self.requests = []
+        fake = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def answer(self, code, body=b""):
+                self.send_response(code)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def take(self):
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                fake.requests.append((self.command, self.path, body))
+                manner(self)
+
+            do_PUT = do_DELETE = take
+
+            def log_message(self, *arguments):
+                pass
+
+        class Quiet(http.server.ThreadingHTTPServer):
+            daemon_threads = True
+
+            def handle_error(self, request, client_address):
+                pass
+
+        self.server = Quiet(("127.0.0.1", 0), Handler)
+        scheme = "http"
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            # Each connection shakes hands in its own thread, when it first reads.
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True,
+                                                     do_handshake_on_connect=False)
+            scheme = "https"
+        self.url = f"{scheme}://127.0.0.1:{self.server.server_address[1]}"
+        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True)
+        self.thread.start()
+        place.started.append(self)
+
+    def kill(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def slow_and_strange_servers_lose_nothing(place):
+    def silent(handler):
+        time.sleep(20)
+
+    def garbage(handler):
+        handler.wfile.write(b"\x00\x01 what?\r\n")
+        handler.close_connection = True
+
+    def moved(handler):
+        handler.send_response(301)
+        handler.send_header("Location", "/elsewhere")
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
+
+    manners = [
+        (lambda handler: handler.answer(503, b"overloaded\nagain\n"), "REFUSED",
+         "code 503: overloaded again"),
+        (lambda handler: handler.answer(500, b"<p>" + b"x" * 1000000), "REFUSED", "code 500: <p>x"),
+        (lambda handler: handler.answer(401), "REFUSED", "user:password@"),
+        (moved, "REFUSED", "redirect to \"/elsewhere\""),
+        (garbage, "IO", "does not speak HTTP"),
+        (silent, "TIMED_OUT", "waiting for the answer"),
+    ]
+    turn = iter(manners)
+    fake = Fake(place, lambda handler: next(turn)[0](handler))
+    program = attach(place, fake.url)
+    totals = Totals()
+    for _, wanted, says in manners:
+        totals.record(program, 2, 60)
+        status, message = program.tell("push")
+        equal(status, wanted, message)
+        contains(message, says)
+        contains(message, fake.url)
+    turn = iter([(lambda handler: handler.answer(202), "", "")])
+    program.do("push")
+    method, path, body = fake.requests[-1]
+    equal((method, path), ("PUT", "/metrics/job/push/instance/one"))
+    page = gzip.decompress(body).decode("utf-8")
+    contains(page, f"\npush_events_done_total {totals.events}\n")
+
+
+def certificate(place):
+    """A self-signed certificate for 127.0.0.1, with its key in the same file."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        raise Skip("there is no openssl command to make a certificate with")
+    path = place.folder / "server.pem"
+    subprocess.run([openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                    "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=crest",
+                    "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", path, "-out",
+                    place.folder / "certificate.pem"],
+                   check=True, capture_output=True, timeout=harness.ANSWER_S)
+    with open(path, "ab") as whole:
+        whole.write((place.folder / "certificate.pem").read_bytes())
+    return path
+
+
+def tls_trusts_only_known_authorities(place):
+    pem = certificate(place)
+    fake = Fake(place, certificate=pem)
+    stranger = attach(place, fake.url)
+    status, message = stranger.tell("push")
+    equal(status, "UNREACHABLE", message)
+    contains(message, "certificate")
+    contains(message, "update-ca-certificates")
+    equal(fake.requests, [])
+    friend = attach(place, fake.url, CA_FILE=str(place.folder / "certificate.pem"))
+    Totals().record(friend, 2, 50)
+    friend.do("push")
+    friend.do("push")
+    equal([request[:2] for request in fake.requests],
+          [("PUT", "/metrics/job/push/instance/one")] * 2)
+    friend.do("stop")
+    attach(place, fake.url, CA_FILE="/nonexistent", wanted="cannot be read")
+
+
+def start_with_tls(place, fake, ca_file=None):
+    trusted = f",pushgateway.ca-file={ca_file}" if ca_file else ""
+    return Program(place, "push_program", "start",
+                   f"service=rnode,interval=1h,pushgateway={fake.url},pushgateway.instance=i"
+                   + trusted)
+
+
+def tls_still_works_at_exit(place):
+    """OpenSSL takes itself apart in an atexit handler; the flush must come before it."""
+    fake = Fake(place, certificate=certificate(place))
+    program = start_with_tls(place, fake, place.folder / "certificate.pem")
+    Totals().record(program, 4, 250)
+    equal(program.leave(), (0, ""))
+    equal([request[:2] for request in fake.requests], [("PUT", "/metrics/job/rnode/instance/i")])
+    contains(gzip.decompress(fake.requests[0][2]).decode("utf-8"),
+             "\npush_events_done_total 1000\n")
+    # The same with a certificate nobody trusts: tried, refused, and no harm done.
+    program = start_with_tls(place, fake)
+    equal(program.leave(), (0, ""))
+    equal(len(fake.requests), 1)
+
+
+def exit_does_not_wait_for_a_stalled_tls_server(place):
+    fake = Fake(place, lambda handler: time.sleep(20), certificate(place))
+    program = start_with_tls(place, fake, place.folder / "certificate.pem")
+    Totals().record(program, 1, 10)
+    started = time.monotonic()
+    status, errors = program.leave()
+    equal((status, errors), (0, ""))
+    equal(len(fake.requests), 1)
+    if time.monotonic() - started > 6:
+        raise Failure(f"the exit took {time.monotonic() - started:.1f} s")
+
+
+def tls_that_has_been_shut_down_is_not_used(place):
+    """A reporter that pushes behind OpenSSL's own atexit handler would crash the process."""
+    fake = Fake(place, certificate=certificate(place))
+    program = attach(place, fake.url, AT_END="push",
+                     CA_FILE=str(place.folder / "certificate.pem"))
+    program.do("push")
+    program.process.stdin.write("exit 0\n")
+    program.process.stdin.flush()
+    contains(program.answer("exit"), "TIMED_OUT PUT https://127.0.0.1")
+    equal(program.process.wait(harness.ANSWER_S), 0)
+    equal(len(fake.requests), 1)
+
+
+def tls_transfers_end_before_tls_does(place):
+    fake = Fake(place, lambda handler: time.sleep(20), certificate(place))
+    program = attach(place, fake.url, AT_END="state", INTERVAL_MS="100",
+                     CA_FILE=str(place.folder / "certificate.pem"))
+    harness.wait_for("a push in flight", lambda: fake.requests)
+    started = time.monotonic()
+    program.process.stdin.write("exit 0\n")
+    program.process.stdin.flush()
+    contains(program.answer("exit"), "The process is ending")
+    equal(program.process.wait(harness.ANSWER_S), 0)
+    if time.monotonic() - started > 2:
+        raise Failure(f"the exit took {time.monotonic() - started:.1f} s")
+
+
+def bad_options_say_what_to_do(place):
+    for options, says in (
+            ("pushgateway=127.0.0.1:9091", "http:// or https://"),
+            ("pushgateway=http://user:secret@h:x", "***@h:x"),
+            ("pushgateway=http://h,pushgateway.job=", "empty"),
+            ("pushgateway=http://h,pushgateway.label.a-b=x", "a-b"),
+            ("pushgateway=http://h,pushgateway.gzip=perhaps", "pushgateway.gzip"),
+            ("pushgateway=http://h,pushgateway.timeout=soon", "pushgateway.timeout"),
+            ("pushgateway=http://h,pushgateway.jobb=x", "pushgateway.job")):
+        program = Program(place, "push_program", "start", options)
+        lacks(program.begun, "secret")
+        contains(program.begun, says, options)
+        equal(program.begun.split(" ")[0] == "OK", False, options)
+        equal(program.leave(), (0, ""))
+
+
+if __name__ == "__main__":
+    harness.main([
+        totals_are_exact,
+        the_page_passes_promtool,
+        labels_of_any_text_arrive,
+        a_restarted_gateway_has_the_totals,
+        a_gateway_that_was_down_misses_nothing,
+        a_clash_of_types_is_explained,
+        the_last_push_has_no_windows,
+        a_group_is_deleted_only_when_asked_for,
+        a_batch_program_reports_once,
+        options_start_and_the_stop_flushes,
+        exit_without_stop_flushes,
+        slow_and_strange_servers_lose_nothing,
+        tls_trusts_only_known_authorities,
+        tls_still_works_at_exit,
+        exit_does_not_wait_for_a_stalled_tls_server,
+        tls_that_has_been_shut_down_is_not_used,
+        tls_transfers_end_before_tls_does,
+        bad_options_say_what_to_do,
+    ])
