@@ -11,8 +11,8 @@
 #include "node_ledger.h"
 #include "node_wire.h"
 
-/* How often the schedule is looked at; a tick offers what has become due since the last one. */
-#define LOAD_TICK_NS (2 * NODE_NS_PER_MS)
+/* It sleeps until the next deploy is due, but never longer: to notice a stop. */
+#define LOAD_SLEEP_NS (50 * NODE_NS_PER_MS)
 
 /* ---- what this part measures ---- */
 
@@ -59,15 +59,19 @@ static void *load_run(void *unused)
 {
     (void)unused;
     uint64_t start_ns = node_now_ns();
-    for (uint64_t tick_ns = start_ns; !__atomic_load_n(&load_stopping, __ATOMIC_RELAXED);) {
-        tick_ns += LOAD_TICK_NS;
-        struct timespec until = {(time_t)(tick_ns / NODE_NS_PER_S),
-                                 (long)(tick_ns % NODE_NS_PER_S)};
-        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
-        double due = (double)(node_now_ns() - start_ns) / 1e9 * load_options->deploys_per_second;
-        while ((double)load_deploys + 1 <= due &&
-               !__atomic_load_n(&load_stopping, __ATOMIC_RELAXED))
+    double ns_per_deploy = (double)NODE_NS_PER_S / load_options->deploys_per_second;
+    while (!__atomic_load_n(&load_stopping, __ATOMIC_RELAXED)) {
+        /* by the schedule, not by when the last one was done */
+        uint64_t due_ns = start_ns + (uint64_t)((double)(load_deploys + 1) * ns_per_deploy);
+        uint64_t now_ns = node_now_ns();
+        if (now_ns >= due_ns) {
             load_offer();
+            continue;
+        }
+        uint64_t wake_ns = due_ns < now_ns + LOAD_SLEEP_NS ? due_ns : now_ns + LOAD_SLEEP_NS;
+        struct timespec until = {(time_t)(wake_ns / NODE_NS_PER_S),
+                                 (long)(wake_ns % NODE_NS_PER_S)};
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
     }
     return NULL;
 }

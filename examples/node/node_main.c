@@ -137,7 +137,8 @@ static void main_write_page(const char *path)
 {
     FILE *file = fopen(path, "we");
     if (file == NULL || crest_prometheus_write(NULL, file) != 0 || fflush(file) != 0)
-        node_say("could not write the metrics page to '%s': %s", path, strerror(errno));
+        node_say("could not write the metrics page to '%s': %s; choose another file with --page",
+                 path, strerror(errno));
     if (file != NULL)
         fclose(file);
 }
