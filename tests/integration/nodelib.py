@@ -6,6 +6,7 @@ exit and the metrics page they write, and a count of checks that ends in the lin
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import socket
@@ -18,6 +19,7 @@ BUILD = pathlib.Path(os.environ.get("CREST_BUILD") or ROOT / "build/release").re
 NODE = BUILD / "examples/node/node"
 EXIT_SKIPPED = 77
 STOP_S = 60
+PORTS_FROM, PORTS_TO = 20000, 32768
 
 SERIES = re.compile(r"^(\w+)(?:\{(.*)\})?$")
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
@@ -48,15 +50,17 @@ class Checks:
 
 
 def free_ports(count):
-    """Ports nobody listens on now, all held until every one is chosen."""
-    sockets = []
-    for _ in range(count):
-        held = socket.socket()
-        held.bind(("127.0.0.1", 0))
-        sockets.append(held)
-    ports = [held.getsockname()[1] for held in sockets]
-    for held in sockets:
-        held.close()
+    """Ports nobody listens on now, below those that the kernel gives to outgoing connections."""
+    ports = []
+    while len(ports) < count:
+        port = random.randrange(PORTS_FROM, PORTS_TO)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        if port not in ports:
+            ports.append(port)
     return ports
 
 
