@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The console reporter's encoder: rows in, a table out. Pure; knows no stream and no snapshot.
+ *
+ * The text is plain: no escape sequences, no cursor movement. What comes from outside (label
+ * values, the service's name) has its control characters escaped, so that nobody can draw on the
+ * operator's terminal by choosing a peer's name.
+ */
+#ifndef CREST_REPORTERS_CONSOLE_TABLE_H
+#define CREST_REPORTERS_CONSOLE_TABLE_H
+
+#include <crest/page.h>
+#include <crest/reporter.h>
+
+/* A name column is never made narrower than this to fit a width. */
+#define CREST_CONSOLE_NAME_COLUMNS_MIN 20u
+
+/* One series, all texts borrowed for the call; quantities are in its unit. */
+typedef struct crest_console_row {
+    const char *name;
+    unsigned label_count;
+    const char *const *label_keys;
+    const char *const *label_values;
+    crest_kind kind;
+    crest_unit unit;
+    uint64_t counter;
+    double gauge;
+    uint64_t count; /* of a distribution, and what follows */
+    uint64_t sum;
+    uint64_t p50;
+    uint64_t p99;
+    uint64_t maximum;
+    crest_window window;
+} crest_console_row;
+
+typedef struct crest_console_page {
+    uint64_t wall_ns; /* since 1970 */
+    crest_resource resource;
+    const crest_console_row *rows; /* counters, gauges and distributions in any mixture */
+    size_t row_count;
+    unsigned width; /* columns of the terminal; a longer row takes two lines. 0: no bound */
+    int final;
+} crest_console_page;
+
+/* Writes the table in pieces of at most a line; returns what `write` returned when it stopped it,
+ * else 0. */
+int crest_console_table_write(const crest_console_page *page, crest_write_fn *write, void *context);
+
+#endif

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The console reporter: its table byte for byte against tests/golden, numbers for people, and a
+ * whole report to a stream. To rewrite the golden files after a wanted change, and then look at the
+ * diff:
+ *
+ *     CREST_UPDATE_GOLDEN=1 build/release/tests/unit/test_console
+ */
+#define _GNU_SOURCE
+#include "console_number.h"
+#include "console_table.h"
+#include "kinds.h"
+
+#include <crest/console.h>
+#include <crest/crest.h>
+#include <locale.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
+#define TEXTS(...) ((const char *const[]){__VA_ARGS__})
+
+CREST_COUNTER_FAMILY(deploys, "test.console-deploys", "Deploys.", kind);
+CREST_GAUGE(peers, "test.console-peers", "Peers.");
+CREST_TIMER(ping, "test.console-ping-time", "Ping.");
+
+/* ---- the table ---- */
+
+typedef struct gathered {
+    char text[32768];
+    size_t length;
+    unsigned pieces;
+    unsigned refuse_at; /* the piece to refuse; 0: none */
+} gathered;
+
+static int gather(void *context, const void *bytes, size_t length)
+{
+    gathered *into = context;
+    if (++into->pieces == into->refuse_at)
+        return 42;
+    assert_true(into->length + length < sizeof into->text);
+    memcpy(into->text + into->length, bytes, length);
+    into->length += length;
+    into->text[into->length] = '\0';
+    return 0;
+}
+
+static const crest_console_row rows[] = {
+    {.name = "casper.blocks-created",
+     .kind = CREST_KIND_COUNTER,
+     .counter = 12,
+     .window = {.covered_s = 60, .per_second = 0.2, .peak = 2}},
+    {.name = "casper.replay-time",
+     .label_count = 1,
+     .label_keys = TEXTS("outcome"),
+     .label_values = TEXTS("ok"),
+     .kind = CREST_KIND_TIMER,
+     .unit = CREST_NANOSECONDS,
+     .count = 1000,
+     .sum = 1240000000,
+     .p50 = 1100000,
+     .p99 = 9990000,
+     .maximum = 2500000000,
+     .window = {.covered_s = 60, .per_second = 1, .peak = 3, .maximum = 45300, .events = 60}},
+    {.name = "casper.replay-time",
+     .label_count = 1,
+     .label_keys = TEXTS("outcome"),
+     .label_values = TEXTS("error"),
+     .kind = CREST_KIND_TIMER,
+     .unit = CREST_NANOSECONDS},
+    {.name = "comm.bytes",
+     .label_count = 2,
+     .label_keys = TEXTS("direction", "peer"),
+     .label_values = TEXTS("in", "10.0.0.7:40400"),
+     .kind = CREST_KIND_COUNTER,
+     .unit = CREST_BYTES,
+     .counter = 1288490188,
+     .window = {.covered_s = 60, .per_second = 3481.6, .peak = 9318.4}},
+    {.name = "comm.load", .kind = CREST_KIND_GAUGE, .unit = CREST_RATIO, .gauge = -0.125},
+    {.name = "comm.message-size",
+     .kind = CREST_KIND_HISTOGRAM,
+     .unit = CREST_BYTES,
+     .count = 3,
+     .sum = 3000,
+     .p50 = 1000,
+     .p99 = 1023,
+     .maximum = 1023},
+    {.name = "comm.peers", .kind = CREST_KIND_GAUGE, .gauge = 12},
+    {.name = "comm.text",
+     .label_count = 1,
+     .label_keys = TEXTS("peer"),
+     .label_values = TEXTS("\x1b[31m\"x\\\n\x7f\xc2\x9b caf\xc3\xa9 \xe6\x97\xa5\xe6\x9c\xac"),
+     .kind = CREST_KIND_COUNTER,
+     .counter = UINT64_MAX},
+    {.name = "memory.resident", .kind = CREST_KIND_GAUGE, .unit = CREST_BYTES, .gauge = 123456789},
+};
+
+static crest_console_page page_of(unsigned width)
+{
+    crest_console_page page = {
+        .wall_ns = UINT64_C(1700000000123456789),
+        .resource = {"rnode", "0.13", "host-\x1b[2J"},
+        .rows = rows,
+        .row_count = LENGTH(rows),
+        .width = width,
+    };
+    return page;
+}
+
+/* Compares with tests/golden/<name>; rewrites it instead when asked to. */
+static void assert_golden(const gathered *text, const char *name)
+{
+    char path[64], expected[sizeof text->text];
+    snprintf(path, sizeof path, "tests/golden/%s", name);
+    if (getenv("CREST_UPDATE_GOLDEN") != NULL) {
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        assert_int_equal(fwrite(text->text, 1, text->length, file), text->length);
+        assert_int_equal(fclose(file), 0);
+        print_message("skipped: %s was rewritten, not compared\n", path);
+        skip();
+    }
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        fail_msg("%s cannot be read; run this from the top of the tree", path);
+    size_t length = fread(expected, 1, sizeof expected - 1, file);
+    fclose(file);
+    expected[length] = '\0';
+    assert_string_equal(text->text, expected);
+}
+
+static void test_table(void **state)
+{
+    (void)state;
+    gathered *text = calloc(1, sizeof *text);
+    crest_console_page page = page_of(0);
+    assert_int_equal(crest_console_table_write(&page, gather, text), 0);
+    assert_golden(text, "console.txt");
+    free(text);
+}
+
+static void test_narrow_table(void **state)
+{
+    (void)state;
+    gathered *text = calloc(1, sizeof *text);
+    crest_console_page page = page_of(72);
+    page.final = 1;
+    assert_int_equal(crest_console_table_write(&page, gather, text), 0);
+    assert_golden(text, "console_narrow.txt");
+    /* however narrow, it is written whole */
+    for (unsigned width = 1; width < 120; width++) {
+        memset(text, 0, sizeof *text);
+        page.width = width;
+        assert_int_equal(crest_console_table_write(&page, gather, text), 0);
+        for (size_t i = 0; i < LENGTH(rows); i++)
+            assert_non_null(strstr(text->text, rows[i].name));
+        assert_non_null(strstr(text->text, "18446744073709551615"));
+    }
+    free(text);
+}
+
+static void test_plain(void **state)
+{
+    (void)state;
+    gathered *text = calloc(1, sizeof *text);
+    crest_console_page page = page_of(0);
+    assert_int_equal(crest_console_table_write(&page, gather, text), 0);
+    for (size_t i = 0; i < text->length; i++) {
+        unsigned char c = (unsigned char)text->text[i];
+        assert_true((c >= ' ' && c != 127) || c == '\n');
+    }
+    assert_null(strstr(text->text, "\xc2\x9b"));
+    /* no line ends in blanks */
+    assert_null(strstr(text->text, " \n"));
+    free(text);
+}
+
+static void test_empty_and_stopped(void **state)
+{
+    (void)state;
+    gathered *text = calloc(1, sizeof *text);
+    crest_console_page empty = {.resource = {"", "", ""}};
+    assert_int_equal(crest_console_table_write(&empty, gather, text), 0);
+    assert_string_equal(text->text, "Crest  1970-01-01 00:00:00 UTC\n\n");
+    crest_console_page page = page_of(0);
+    memset(text, 0, sizeof *text);
+    crest_console_table_write(&page, gather, text);
+    unsigned pieces = text->pieces;
+    assert_true(pieces > 50);
+    for (unsigned refuse_at = 1; refuse_at <= pieces; refuse_at++) {
+        memset(text, 0, sizeof *text);
+        text->refuse_at = refuse_at;
+        assert_int_equal(crest_console_table_write(&page, gather, text), 42);
+        assert_int_equal(text->pieces, refuse_at);
+    }
+    free(text);
+}
+
+/* ---- numbers ---- */
+
+static void test_numbers(void **state)
+{
+    static const struct {
+        double value;
+        crest_unit unit;
+        const char *text;
+    } cases[] = {
+        {0, CREST_NONE, "0"},
+        {12, CREST_NONE, "12"},
+        {-12.5, CREST_NONE, "-12.5"},
+        {0.1, CREST_NONE, "0.1"},
+        {1.0 / 3, CREST_NONE, "0.333333"},
+        {1234567, CREST_NONE, "1234567"},
+        {123456.7, CREST_NONE, "123457"},
+        {0.0000004, CREST_NONE, "0"},
+        {1e15, CREST_NONE, "1e+15"},
+        {-1.25e300, CREST_NONE, "-1.25e+300"},
+        {INFINITY, CREST_NONE, "Inf"},
+        {-INFINITY, CREST_BYTES, "-Inf PiB"},
+        {NAN, CREST_NONE, "NaN"},
+        {0.25, CREST_RATIO, "0.25"},
+        {0, CREST_BYTES, "0 B"},
+        {1023, CREST_BYTES, "1023 B"},
+        {1024, CREST_BYTES, "1 KiB"},
+        {1536, CREST_BYTES, "1.5 KiB"},
+        {-2097152, CREST_BYTES, "-2 MiB"},
+        {1048570, CREST_BYTES, "1 MiB"},
+        {5e18, CREST_BYTES, "4441 PiB"},
+        {0, CREST_SECONDS, "0 ns"},
+        {999, CREST_NANOSECONDS, "999 ns"},
+        {1000, CREST_NANOSECONDS, "1 \xc2\xb5s"},
+        {1237, CREST_NANOSECONDS, "1.24 \xc2\xb5s"},
+        {999700, CREST_NANOSECONDS, "1 ms"},
+        {12.34, CREST_MICROSECONDS, "12.3 \xc2\xb5s"},
+        {7, CREST_MILLISECONDS, "7 ms"},
+        {0.0123, CREST_SECONDS, "12.3 ms"},
+        {1700000000, CREST_SECONDS, "1700000000 s"},
+    };
+    (void)state;
+    char text[CREST_CONSOLE_NUMBER_BYTES];
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        crest_console_quantity(text, cases[i].value, cases[i].unit);
+        assert_string_equal(text, cases[i].text);
+    }
+    crest_console_rate(text, 1234.5, CREST_NONE);
+    assert_string_equal(text, "1235/s");
+    crest_console_rate(text, 0.0166666, CREST_NONE);
+    assert_string_equal(text, "0.0167/s");
+    crest_console_rate(text, 3481.6, CREST_BYTES);
+    assert_string_equal(text, "3.4 KiB/s");
+    crest_console_count(text, UINT64_MAX, CREST_NONE);
+    assert_string_equal(text, "18446744073709551615");
+    crest_console_count(text, 2048, CREST_BYTES);
+    assert_string_equal(text, "2 KiB");
+    /* the longest of all still fit */
+    static const double extremes[] = {-1.7976931348623157e308, 5e-324, -999999999999999.9, 1e14};
+    for (size_t i = 0; i < LENGTH(extremes); i++) {
+        for (int unit = CREST_NONE; unit <= CREST_RATIO; unit++) {
+            crest_console_rate(text, extremes[i], (crest_unit)unit);
+            assert_in_range(strlen(text), 1, sizeof text - 1);
+            assert_non_null(strstr(text, "/s"));
+        }
+    }
+}
+
+/* ---- the reporter ---- */
+
+static void test_report(void **state)
+{
+    (void)state;
+    crest_counter_add(deploys_with("transfer"), 5);
+    crest_gauge_set(&peers, 2.5);
+    crest_timer_record(&ping, 1500000, CREST_OUTCOME_OK);
+    assert_int_equal(crest_ticker_attach(NULL), CREST_OK);
+    char *text = NULL;
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    crest_error error;
+    crest_reporter *console = crest_console_new(stream, &error);
+    assert_non_null(console);
+    assert_string_equal(console->name, "console");
+    if (crest_report_once(NULL, console, 5000, &error) != CREST_OK)
+        fail_msg("%s", error.message);
+    assert_non_null(strstr(text, "Crest  20"));
+    assert_non_null(strstr(text, "(the last)"));
+    assert_non_null(strstr(text, "\ntest.console-deploys{kind=\"transfer\"}  "));
+    assert_non_null(strstr(text, "\ntest.console-peers  "));
+    assert_non_null(strstr(text, "\ntest.console-ping-time{outcome=\"ok\"}  "));
+    assert_non_null(strstr(text, "1.5 ms"));
+    crest_reporter_free(console);
+    fclose(stream);
+    free(text);
+    assert_int_equal(crest_ticker_detach(NULL), CREST_OK);
+}
+
+static void test_report_fails(void **state)
+{
+    (void)state;
+    crest_error error;
+    assert_null(crest_console_new(NULL, &error));
+    assert_int_equal(error.status, CREST_INVALID_ARGUMENT);
+    FILE *full = fopen("/dev/full", "w");
+    if (full == NULL)
+        skip();
+    crest_reporter *console = crest_console_new(full, &error);
+    assert_int_equal(crest_report_once(NULL, console, 5000, &error), CREST_IO);
+    assert_string_equal(error.message, "console: writing the table: No space left on device");
+    crest_reporter_free(console);
+    fclose(full);
+}
+
+static void test_kind(void **state)
+{
+    (void)state;
+    crest_error error;
+    crest_reporter *console = crest_console_kind.create("10s", NULL, NULL, &error);
+    assert_non_null(console);
+    crest_reporter_free(console);
+    assert_true(crest_console_kind.value_is_interval);
+}
+
+int main(void)
+{
+    /* a decimal comma, where the machine has such a locale, must not show */
+    setlocale(LC_ALL, "de_DE.UTF-8");
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table),        cmocka_unit_test(test_narrow_table),
+        cmocka_unit_test(test_plain),        cmocka_unit_test(test_empty_and_stopped),
+        cmocka_unit_test(test_numbers),      cmocka_unit_test(test_report),
+        cmocka_unit_test(test_report_fails), cmocka_unit_test(test_kind),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
