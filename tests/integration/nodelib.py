@@ -89,8 +89,9 @@ class Node:
         self.output = folder / f"out-{index}"
         self.errors = folder / f"err-{index}"
         env = {key: value for key, value in os.environ.items() if key != "CREST_OPTS"}
-        command = [str(NODE), "--index", str(index), "--ports", ",".join(map(str, ports)), "--data",
-                   str(data or folder / f"data-{index}"), "--page", str(self.page), "--events", *options]
+        command = [str(NODE), "--index", str(index), "--ports", ",".join(map(str, ports)),
+                   "--data", str(data or folder / f"data-{index}"), "--page", str(self.page),
+                   "--events", *options]
         if crest_opts:
             command += ["--crest-opts", crest_opts]
         with open(self.output, "a") as out, open(self.errors, "a") as err:

@@ -100,9 +100,10 @@ def check_consensus(checks, nodes):
                 "an orphan ends as an error")
     checks.that(total(nodes, CONSENSUS + "_count", outcome="ok", support="1") == finalised,
                 "and never as ok")
-    naive = total(nodes, NAIVE + "_sum", outcome="ok") / total(nodes, NAIVE + "_count", outcome="ok")
-    checks.that(abs(naive / mean["1"] - 1) > 0.2, "one start time for all blocks gives another mean",
-                naive, mean["1"])
+    naive = (total(nodes, NAIVE + "_sum", outcome="ok")
+             / total(nodes, NAIVE + "_count", outcome="ok"))
+    checks.that(abs(naive / mean["1"] - 1) > 0.2,
+                "one start time for all blocks gives another mean", naive, mean["1"])
     exported = sum(read_page(node.page)[(CONSENSUS + "_sum", frozenset(
         {("outcome", "ok"), ("support", "1")}))] for node in nodes) / finalised
     checks.that(abs(exported / mean["1"] - 1) < 0.01, "Crest's mean is the true one", exported,
@@ -159,7 +160,8 @@ def main():
         time.sleep(max(0, RUN_S - (time.monotonic() - started)))
         checks.that(network.stop_all() == [0, 0, 0], "three nodes run and stop",
                     *[node.said() for node in nodes])
-        checks.that("'nonsense' is not a command" in nodes[0].said(), "a wrong command is explained")
+        checks.that("'nonsense' is not a command" in nodes[0].said(),
+                    "a wrong command is explained")
         checks.that(len(nodes[0].events("status")) == 1, "status is answered")
         burst = nodes[0].events("burst")
         checks.that(len(burst) == 1 and burst[0]["notes"] == BURST and burst[0]["deepest"] > 100,

@@ -9,7 +9,8 @@ import subprocess
 from nodelib import Checks, ROOT, skip
 
 FOLDER = ROOT / "examples/node"
-PROMTOOL = pathlib.Path(os.environ.get("CREST_SERVERS") or ROOT / "build/servers/root/usr/bin") / "promtool"
+SERVERS = pathlib.Path(os.environ.get("CREST_SERVERS") or ROOT / "build/servers/root/usr/bin")
+PROMTOOL = SERVERS / "promtool"
 
 
 def main():

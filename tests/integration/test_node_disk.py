@@ -3,8 +3,8 @@
 # crest-test: timeout=120
 """A full disk under the node's store: the node says what to do, counts it, and goes on.
 
-Twice: with a full map (--map-size), and on a real file system that is full, a small tmpfs in a mount
-namespace of its own, which gets its space back while the node runs.
+Twice: with a full map (--map-size), and on a real file system that is full, a small tmpfs in a
+mount namespace of its own, which gets its space back while the node runs.
 """
 
 import os
@@ -34,7 +34,8 @@ def wait_for(what, node, seconds=30):
 
 def check_going_on(checks, node):
     proposed = node.value("rchain_casper_blocks_proposed_total")
-    checks.that(proposed == node.report()["height"] and proposed > 20, "it goes on proposing", proposed)
+    checks.that(proposed == node.report()["height"] and proposed > 20, "it goes on proposing",
+                proposed)
     page = read_page(node.page)
     wrong = [(name, value, page.get(name)) for name, value in node.report()["series"].items()
              if not name[0].endswith("_seconds_sum") and abs(page.get(name, -1) - value) > 1e-9]
@@ -72,9 +73,9 @@ def check_disk(checks, folder):
         checks.that(wait_for("; 0 are left", node), "with space again, all that was held is stored",
                     node.said())
         checks.that(network.stop_all() == [0], "the node stops as ever", node.said())
-        stored = node.value(PUT, outcome="ok")
-        checks.that(node.value(SYNC, outcome="ok") == node.value("rchain_casper_blocks_proposed_total"),
-                    "no block was lost", stored, node.said())
+        synced = node.value(SYNC, outcome="ok")
+        checks.that(synced == node.value("rchain_casper_blocks_proposed_total"),
+                    "no block was lost", synced, node.said())
         check_going_on(checks, node)
 
 
