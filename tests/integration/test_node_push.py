@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# crest-test: timeout=150
+"""Three nodes push to a real Pushgateway that a real Prometheus reads, with the configuration and the
+alerts of examples/node: what the nodes counted themselves is what Prometheus answers, also after the
+gateway was killed and came back.
+"""
+
+import time
+
+import harness
+from nodelib import Network, ROOT
+
+NODES = 3
+JOB = "node-push-test"
+STALE_S = 4
+CLOCKS_S_PER_OPERATION = 5e-6
+CLOCKS_S = 0.05
+
+
+class NodePrometheus(harness.Prometheus):
+    """Prometheus with the node's own configuration: another target, and alerts that need not wait a
+    minute."""
+
+    def command(self):
+        command = super().command()
+        source = ROOT / "examples/node"
+        config = (source / "prometheus.yml").read_text()
+        harness.equal(config.count("127.0.0.1:9091"), 1, "targets in prometheus.yml")
+        rules = (source / "alerts.yml").read_text()
+        harness.equal(rules.count("> 3 * 60 and"), 1, "thresholds in alerts.yml")
+        (self.place.folder / "alerts.yml").write_text(
+            rules.replace("> 3 * 60 and", f"> {STALE_S} and"))
+        path = self.place.folder / f"prometheus-{self.port}.yml"
+        path.write_text(config.replace("127.0.0.1:9091", f"127.0.0.1:{self.targets[0].port}"))
+        return command
+
+
+def start_all(place, network, gateway):
+    """The nodes, pushing four times a second."""
+    nodes = []
+    for index in range(NODES):
+        options = (f"service={JOB},pushgateway={gateway.url},pushgateway.job={JOB},interval=250ms,"
+                   f"instance=node-{index}")
+        nodes.append(network.start(index, "--deploys-per-second", "40", "--block-interval-ms", "250",
+                                   "--slowest-validator-ms", "300", "--fork-every", "4",
+                                   crest_opts=options))
+    return nodes
+
+
+def group_of(node):
+    return f'job="{JOB}",instance="{node.name}"'
+
+
+def compare(prometheus, node):
+    """Every series of the exit report, asked for in one query."""
+    answered = {}
+    for labels, value in prometheus.query("{" + group_of(node) + "}"):
+        name = labels.pop("__name__")
+        labels.pop("job")
+        labels.pop("instance")
+        answered[(name, frozenset(labels.items()))] = value
+    report = node.report()["series"]
+    wrong = []
+    for (name, labels), value in sorted(report.items(), key=str):
+        found = answered.get((name, labels))
+        allowed = 1e-9
+        if name.endswith("_seconds_sum"):
+            allowed = CLOCKS_S + CLOCKS_S_PER_OPERATION * report[(name[:-3] + "count", labels)]
+        if found is None or abs(found - value) > allowed:
+            wrong.append((name, dict(labels), "counted", value, "Prometheus says", found))
+    harness.equal(wrong, [], node.name)
+    harness.equal(len(report) > 90, True, "number of series")
+    windows = sorted({name for name, _ in answered if "rate1m" in name or "peak1m" in name})
+    harness.equal(windows, [], "window results after a clean stop")
+
+
+def totals_survive_a_restarted_gateway(place):
+    gateway = harness.Pushgateway(place).start()
+    prometheus = NodePrometheus(place, [gateway]).start()
+    with Network(NODES) as network:
+        nodes = start_all(place, network, gateway)
+        time.sleep(3)
+        gateway.kill()
+        time.sleep(2)
+        gateway.start()
+        harness.wait_for("pushes after the restart", lambda: len(gateway.groups()) == NODES)
+        group = group_of(nodes[0])
+        harness.wait_for("a moving average", lambda: prometheus.value(
+            "rchain_casper_consensus_time_avg1m_seconds{outcome=\"ok\",support=\"1\"," + group + "}"))
+        nodes[0].tell("burst 1500")
+        harness.wait_for("the burst in the window", lambda: prometheus.value(
+            "rchain_comm_rp_transport_inbound_queue_max1m{" + group + "} > 100"))
+        harness.equal(network.stop_all(), [0] * NODES, "exit statuses")
+        last = nodes[0].value("rchain_block_api_deploys_offered_total")
+        prometheus.check_value("rchain_block_api_deploys_offered_total{" + group + "}", last)
+        time.sleep(1.5)
+        for node in nodes:
+            compare(prometheus, node)
+
+
+def a_dead_node_is_told_from_a_stopped_one(place):
+    gateway = harness.Pushgateway(place).start()
+    prometheus = NodePrometheus(place, [gateway]).start()
+    with Network(NODES) as network:
+        nodes = start_all(place, network, gateway)
+        for node in nodes:
+            harness.wait_for("a rate of " + node.name, lambda: prometheus.value(
+                "rchain_casper_blocks_proposed_rate1m{" + group_of(node) + "}"), 30)
+        nodes[2].process.kill()
+        nodes[2].wait()
+        nodes[0].tell("stop")
+        nodes[1].tell("stop")
+        harness.equal([nodes[0].wait(), nodes[1].wait()], [0, 0], "exit statuses")
+        firing = "ALERTS{alertname=\"NodePushStale\",alertstate=\"firing\"}"
+        harness.wait_for("the alert", lambda: prometheus.query(firing))
+        time.sleep(STALE_S + 2)
+        harness.equal([labels["instance"] for labels, _ in prometheus.query(firing)], ["node-2"],
+                      "stale groups")
+
+
+def main():
+    harness.main([totals_survive_a_restarted_gateway, a_dead_node_is_told_from_a_stopped_one])
+
+
+main()
