@@ -56,7 +56,8 @@ int crest_distribution_add_shard(crest_distribution *distribution, const crest_s
 {
     const crest_layout *layout = distribution->layout;
     /* acquire: partner of crest_word_add_release in crest_shard_record */
-    distribution->sum += crest_atomic_load_acquire(&shard->sum);
+    for (unsigned top = layout->bits; top < layout->bits + crest_layout_blocks(layout); top++)
+        distribution->sum += crest_atomic_load_acquire(&shard->sum[top]);
     for (unsigned s = 0; s < crest_layout_blocks(layout); s++) {
         /* acquire: partner of the release store in crest_shard_touch */
         uintptr_t biased = (uintptr_t)crest_atomic_load_ptr_acquire(CREST_PTR(&shard->block[s]));

@@ -6,16 +6,39 @@
 #include "arena.h"
 #include "atomic.h"
 
+#include <stddef.h>
+
 const crest_layout crest_layout_default = {.bits = 7, .highest = (UINT64_C(1) << 42) - 1};
 
 crest_shard *crest_shard_new(const crest_layout *layout)
 {
-    crest_shard *shard = crest_arena_take(CREST_ARENA_CELLS, sizeof *shard, CREST_LINE_BYTES);
+    unsigned blocks = crest_layout_blocks(layout), tops = layout->bits + blocks;
+    size_t sums = offsetof(crest_shard, sum) + tops * sizeof(uint64_t);
+    crest_shard *shard =
+        crest_arena_take(CREST_ARENA_CELLS, sums + blocks * sizeof(uintptr_t), CREST_LINE_BYTES);
     if (shard == NULL)
         return NULL;
+    shard->highest = layout->highest;
     shard->bits = layout->bits;
-    shard->mask = crest_layout_end_cell(layout) - 1;
+    shard->blocks = blocks;
+    shard->block = (uintptr_t *)((char *)shard + sums);
     return shard;
+}
+
+/*
+ * Lets the blocks between the lowest and the highest in use go without comparing. Both have been
+ * hit by a value that the extremes know already, so no value of a block between can be a new one.
+ */
+static void shard_mark_interior(crest_shard *shard)
+{
+    unsigned lowest = 0, highest = shard->blocks - 1;
+    while (lowest < highest && shard->block[lowest] == 0)
+        lowest++;
+    while (highest > lowest && shard->block[highest] == 0)
+        highest--;
+    for (unsigned i = lowest + 1; i < highest; i++)
+        crest_atomic_store_ptr_release(CREST_PTR(&shard->interior[i + shard->bits]),
+                                       (void *)shard->block[i]);
 }
 
 int crest_shard_touch(crest_shard *shard, const crest_layout *layout, uint64_t value)
@@ -29,9 +52,12 @@ int crest_shard_touch(crest_shard *shard, const crest_layout *layout, uint64_t v
         crest_arena_take(CREST_ARENA_CELLS, cells * sizeof(uint64_t), CREST_LINE_BYTES);
     if (block == NULL)
         return 0;
+    crest_word_raise(&shard->max, value);
+    crest_word_raise(&shard->min_inverted, ~value);
     /* biased, so that value >> shift indexes it; partner: the acquire load in distribution.c */
     uintptr_t biased = (uintptr_t)block - (uintptr_t)(first * sizeof(uint64_t));
     crest_atomic_store_ptr_release(CREST_PTR(&shard->block[shift]), (void *)biased);
+    shard_mark_interior(shard);
     return 1;
 }
 

@@ -81,7 +81,8 @@ CREST_INLINE void crest_word_add(uint64_t *word, uint64_t n)
 CREST_INLINE void crest_word_add_release(uint64_t *word, uint64_t n)
 {
 #ifdef CREST_X86_64_ASM
-    __asm__ volatile("addq %1, %0" : "+m"(*word) : "er"(n) : "cc", "memory");
+    /* the processor keeps stores in order, and the compiler volatile assembly */
+    __asm__ volatile("addq %1, %0" : "+m"(*word) : "er"(n) : "cc");
 #else
     __atomic_fetch_add(word, n, __ATOMIC_RELEASE);
 #endif

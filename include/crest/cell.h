@@ -27,17 +27,23 @@ typedef struct crest_cells {
 
 /*
  * One thread's share of one histogram: HDR's log-linear counts, one block per power of two, given
- * when first hit. A value v falls into block[s], cell v >> s, where s makes v >> s have `bits` + 1
- * significant bits (fewer in the lowest block). Block addresses are biased so that v >> s indexes
- * them directly; 0 says: not there yet, or out of range.
+ * when first hit. A value v whose highest bit is at `top` falls into block top, cell v >> (top -
+ * bits). Block addresses are biased so that this indexes them directly; 0 says: not there.
+ *
+ * The lowest and the highest block in use are "edges": only a record in one of them can be a new
+ * minimum or maximum. All those between are in `interior` too, where a record needs no comparison
+ * with the extremes. Blocks below `bits` are one, the lowest, and so never interior.
  */
 typedef struct crest_shard {
-    uint64_t sum;
     uint64_t max;
     uint64_t min_inverted; /* ~min, so that a zeroed shard has no minimum */
-    uint64_t mask;         /* lowers the block number no further than the lowest block's */
-    uint64_t bits;         /* position of the highest bit kept: 7 for two decimal digits */
-    uintptr_t block[CREST_DISTRIBUTION_BLOCKS];
+    uint64_t highest;      /* of the range */
+    uint32_t bits;         /* position of the highest bit kept: 7 for two decimal digits */
+    uint32_t blocks;       /* of the range */
+    uintptr_t *block;      /* by top - bits; behind sum */
+    uintptr_t interior[CREST_DISTRIBUTION_BLOCKS]; /* by top */
+    uint64_t sum[]; /* by top, of what is in the block: a sum of its own for each keeps
+                              records from waiting for each other */
 } crest_shard;
 
 /* What every handle begins with. Zeroed but for abi and declaration, it is a valid handle. */
@@ -72,17 +78,23 @@ CREST_INLINE uint64_t *crest_cell_of(const crest_handle *handle)
  */
 CREST_INLINE int crest_shard_record(crest_shard *shard, uint64_t value, uint64_t times)
 {
-    unsigned top = 63u - (unsigned)__builtin_clzll(value | shard->mask);
-    unsigned shift = top - (unsigned)shard->bits;
-    uintptr_t block = __atomic_load_n(&shard->block[shift], __ATOMIC_RELAXED);
-    if (CREST_UNLIKELY(block == 0))
-        return 0;
-    if (CREST_UNLIKELY(value > __atomic_load_n(&shard->max, __ATOMIC_RELAXED)))
-        crest_word_raise(&shard->max, value);
-    if (CREST_UNLIKELY(~value > __atomic_load_n(&shard->min_inverted, __ATOMIC_RELAXED)))
-        crest_word_raise(&shard->min_inverted, ~value);
-    crest_word_add((uint64_t *)(block + (uintptr_t)(value >> shift) * sizeof(uint64_t)), times);
-    crest_word_add_release(&shard->sum, value * times);
+    unsigned top = 63u ^ (unsigned)__builtin_clzll(value | 1);
+    uintptr_t block = __atomic_load_n(&shard->interior[top], __ATOMIC_RELAXED);
+    if (block == 0) {
+        if (CREST_UNLIKELY(value > shard->highest))
+            return 0;
+        top = top > shard->bits ? top : shard->bits;
+        block = __atomic_load_n(&shard->block[top - shard->bits], __ATOMIC_RELAXED);
+        if (CREST_UNLIKELY(block == 0))
+            return 0;
+        if (CREST_UNLIKELY(value > __atomic_load_n(&shard->max, __ATOMIC_RELAXED)))
+            crest_word_raise(&shard->max, value);
+        if (CREST_UNLIKELY(~value > __atomic_load_n(&shard->min_inverted, __ATOMIC_RELAXED)))
+            crest_word_raise(&shard->min_inverted, ~value);
+    }
+    uintptr_t cell = (uintptr_t)(value >> (top - shard->bits)) * sizeof(uint64_t);
+    crest_word_add((uint64_t *)(block + cell), times);
+    crest_word_add_release(&shard->sum[top], value * times);
     return 1;
 }
 
