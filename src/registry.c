@@ -345,6 +345,8 @@ static crest_metric *registry_metric_make(crest_registry_state *state, const reg
     state->metric_count++;
     /* partner: the acquire load in snapshot.c */
     crest_atomic_store_ptr_release(CREST_PTR(&state->metrics), metric);
+    /* after that: a directory made in between has this generation, and the metric's child not */
+    crest_atomic_store_release(&state->generation, state->generation + 1);
     *status = CREST_OK;
     return metric;
 }

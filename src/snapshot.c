@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Guards every registry's `directory` and the directories' users. Not taken under any other lock.
- */
+/* Guards every registry's `directory` and the directories' users. Held while a directory is made,
+ * so that each has all series that the one before had. Not taken under any other lock. */
 static pthread_mutex_t snapshot_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* In a forked child whoever held the lock is not there; what it guards is whole or is rebuilt. */
@@ -30,15 +30,18 @@ __attribute__((constructor)) static void snapshot_constructor(void)
     pthread_atfork(NULL, NULL, snapshot_forked);
 }
 
+/* Under the lock: one user less. The last of them frees. */
+static void directory_drop_locked(crest_directory *directory)
+{
+    if (directory != NULL && --directory->users == 0)
+        crest_alloc_free(directory);
+}
+
 static void directory_drop(crest_directory *directory)
 {
-    if (directory == NULL)
-        return;
     pthread_mutex_lock(&snapshot_lock);
-    uint64_t users = --directory->users;
+    directory_drop_locked(directory);
     pthread_mutex_unlock(&snapshot_lock);
-    if (users == 0)
-        crest_alloc_free(directory);
 }
 
 static const crest_metric *directory_metric(const crest_series *series)
@@ -83,22 +86,32 @@ static void directory_walk(crest_registry_state *state, crest_series **to, size_
     }
 }
 
-/* A new directory; what was added while it was made may or may not be in it. */
+/*
+ * A new directory, without users yet. What was added while it was made may or may not be in it, and
+ * the next one has it, because the generation grows after a series can be found. The lists grow at
+ * their heads: a walk that finds no room for all would lack the oldest, so it is made again.
+ */
 static crest_directory *directory_make(crest_registry_state *state)
 {
-    uint64_t generation = crest_atomic_load_acquire(&state->generation);
     size_t room, count;
     directory_walk(state, NULL, 0, &room);
-    crest_directory *directory =
-        crest_alloc(1, sizeof *directory + (room + 1) * sizeof directory->series[0]);
-    if (directory == NULL)
-        return NULL;
-    directory_walk(state, directory->series, room, &count);
-    directory->count = count < room ? count : room;
-    directory->generation = generation;
-    directory->users = 1;
-    qsort(directory->series, directory->count, sizeof directory->series[0], directory_compare);
-    return directory;
+    for (;;) {
+        room += room / 8 + 8;
+        uint64_t generation = crest_atomic_load_acquire(&state->generation);
+        crest_directory *directory =
+            crest_alloc(1, sizeof *directory + room * sizeof directory->series[0]);
+        if (directory == NULL)
+            return NULL;
+        directory_walk(state, directory->series, room, &count);
+        directory->count = count;
+        directory->generation = generation;
+        if (count <= room) {
+            qsort(directory->series, count, sizeof directory->series[0], directory_compare);
+            return directory;
+        }
+        crest_alloc_free(directory);
+        room = count;
+    }
 }
 
 /* The registry's directory, remade if series were added; with one more user. NULL without memory.
@@ -107,23 +120,20 @@ static crest_directory *directory_of(crest_registry_state *state)
 {
     pthread_mutex_lock(&snapshot_lock);
     crest_directory *directory = state->directory;
-    int current =
-        directory != NULL && directory->generation == crest_atomic_load_acquire(&state->generation);
-    if (current)
+    if (directory == NULL ||
+        directory->generation != crest_atomic_load_acquire(&state->generation)) {
+        directory = directory_make(state);
+        /* nobody would drop what a freed registry kept */
+        if (directory != NULL && !crest_atomic_load32(&state->dead)) {
+            directory_drop_locked(state->directory);
+            state->directory = directory;
+            directory->users++;
+        }
+    }
+    if (directory != NULL)
         directory->users++;
     pthread_mutex_unlock(&snapshot_lock);
-    if (current)
-        return directory;
-    crest_directory *made = directory_make(state);
-    if (made == NULL)
-        return NULL;
-    made->users++; /* the registry and the caller */
-    pthread_mutex_lock(&snapshot_lock);
-    crest_directory *old = state->directory;
-    state->directory = made;
-    pthread_mutex_unlock(&snapshot_lock);
-    directory_drop(old);
-    return made;
+    return directory;
 }
 
 void crest_registry_forget(crest_registry_state *state)

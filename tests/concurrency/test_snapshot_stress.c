@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Snapshots while metrics are being made: what was there before a snapshot began is in it, and what
+ * was made beside one is in the next.
+ */
+#include "atomic.h"
+#include "unit/core_fixture.h"
+
+#include <pthread.h>
+
+#define STRESS_METRICS FIXTURE_TIMES(3000)
+
+typedef struct stress {
+    crest_registry *registry;
+    uint64_t made; /* series that exist for certain */
+    uint64_t done;
+    uint64_t snapshots;
+    uint64_t lacking; /* snapshots that had fewer series than there were before them */
+} stress;
+
+/* Series in a snapshot; none if it lacks the one that was made first, which is also the first in
+ * order. */
+static size_t stress_size(crest_registry *registry)
+{
+    crest_snapshot *snapshot = fixture_snapshot(registry);
+    size_t size = crest_snapshot_size(snapshot);
+    crest_series_view first;
+    if (size != 0 && (crest_snapshot_series(snapshot, 0, &first) != CREST_OK ||
+                      strcmp(first.name, "made.m0") != 0))
+        size = 0;
+    crest_snapshot_free(snapshot);
+    return size;
+}
+
+static void *stress_read(void *argument)
+{
+    stress *s = argument;
+    while (!crest_atomic_load_acquire(&s->done)) {
+        uint64_t before = crest_atomic_load_acquire(&s->made);
+        if (stress_size(s->registry) < before)
+            s->lacking++;
+        s->snapshots++;
+    }
+    return NULL;
+}
+
+/* Unlabelled metrics, made one by one: after each, its maker looks for it. */
+static void test_metrics_made_beside_snapshots(void **state)
+{
+    (void)state;
+    stress s = {.registry = fixture_registry(NULL)};
+    pthread_t reader;
+    assert_int_equal(pthread_create(&reader, NULL, stress_read, &s), 0);
+    uint64_t missed = 0;
+    for (unsigned i = 0; i < STRESS_METRICS; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "made.m%u", i);
+        fixture_counter(s.registry, name);
+        crest_atomic_store_release(&s.made, i + 1);
+        if (stress_size(s.registry) != i + 1)
+            missed++;
+    }
+    crest_atomic_store_release(&s.done, 1);
+    pthread_join(reader, NULL);
+    assert_true(s.snapshots > 0);
+    assert_int_equal(missed, 0);
+    assert_int_equal(s.lacking, 0);
+    crest_registry_free(s.registry);
+}
+
+/* Series of a family, made as fast as can be. */
+static void test_series_made_beside_snapshots(void **state)
+{
+    (void)state;
+    stress s = {.registry = fixture_registry(NULL)};
+    static const char *const keys[] = {"a"};
+    fixture_counter(s.registry, "made.m0");
+    pthread_t reader;
+    assert_int_equal(pthread_create(&reader, NULL, stress_read, &s), 0);
+    for (unsigned f = 0; f < 20; f++) {
+        char name[32];
+        snprintf(name, sizeof name, "made.more%u", f);
+        crest_metric_options options = {.name = name};
+        crest_counter_family family = crest_counter_family_new(s.registry, &options, keys, 1, NULL);
+        for (unsigned i = 0; i < CREST_FAMILY_SERIES_MAX; i++) {
+            char text[16];
+            snprintf(text, sizeof text, "%u", i);
+            const char *value = text;
+            crest_counter_inc(crest_counter_family_get(&family, &value, 1));
+            crest_atomic_store_release(&s.made, s.made + 1);
+        }
+    }
+    crest_atomic_store_release(&s.done, 1);
+    pthread_join(reader, NULL);
+    assert_true(s.snapshots > 0);
+    assert_int_equal(s.lacking, 0);
+    assert_int_equal(stress_size(s.registry), 1 + 20 * CREST_FAMILY_SERIES_MAX);
+    crest_registry_free(s.registry);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_metrics_made_beside_snapshots),
+        cmocka_unit_test(test_series_made_beside_snapshots),
+    };
+    return cmocka_run_group_tests_name("snapshot_stress", tests, NULL, NULL);
+}

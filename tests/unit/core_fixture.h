@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the tests of the core share: cmocka with its includes, metrics at run time in one line, and
+ * a series of a snapshot by name. It tests nothing itself.
+ */
+#ifndef CREST_TESTS_CORE_FIXTURE_H
+#define CREST_TESTS_CORE_FIXTURE_H
+
+#include <crest/crest.h>
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
+
+#if defined(CREST_THREAD_SANITIZER) || defined(__SANITIZE_ADDRESS__)
+#define FIXTURE_SANITIZED 1
+#else
+#define FIXTURE_SANITIZED 0
+#endif
+
+/* As often as wished, or a tenth of it under a sanitizer, which is about as much slower. */
+#define FIXTURE_TIMES(times) ((times) / (FIXTURE_SANITIZED ? 10 : 1))
+
+__attribute__((unused)) static crest_registry *fixture_registry(const char *prefix)
+{
+    crest_registry_options options = {.prefix = prefix};
+    crest_registry *registry = crest_registry_new(&options);
+    assert_non_null(registry);
+    return registry;
+}
+
+#define FIXTURE_GET(kind)                                                                          \
+    __attribute__((unused)) static crest_##kind *fixture_##kind(crest_registry *registry,          \
+                                                                const char *name)                  \
+    {                                                                                              \
+        crest_metric_options options = {.name = name};                                             \
+        crest_status status;                                                                       \
+        crest_##kind *made = crest_##kind##_get(registry, &options, &status);                      \
+        assert_int_equal(status, CREST_OK);                                                        \
+        assert_non_null(made);                                                                     \
+        return made;                                                                               \
+    }
+
+FIXTURE_GET(counter)
+FIXTURE_GET(gauge)
+FIXTURE_GET(histogram)
+FIXTURE_GET(timer)
+
+__attribute__((unused)) static crest_snapshot *fixture_snapshot(crest_registry *registry)
+{
+    crest_snapshot *snapshot = crest_snapshot_take(registry);
+    assert_non_null(snapshot);
+    return snapshot;
+}
+
+/* The series with this name and, unless NULL, this one label value. */
+__attribute__((unused)) static crest_series_view fixture_series(const crest_snapshot *snapshot,
+                                                                const char *name, const char *value)
+{
+    crest_series_view view;
+    if (crest_snapshot_find(snapshot, name, &value, value != NULL, &view) != CREST_OK)
+        fail_msg("the snapshot has no series %s{%s}", name, value ? value : "");
+    return view;
+}
+
+/* The counts of all buckets together, and that they lie upwards and apart. */
+__attribute__((unused)) static uint64_t fixture_buckets(const crest_distribution *distribution)
+{
+    uint64_t count = 0, above = 0;
+    crest_bucket bucket;
+    for (size_t cursor = 0; crest_distribution_next(distribution, &cursor, &bucket);) {
+        assert_true(count == 0 || bucket.lowest > above);
+        assert_true(bucket.highest >= bucket.lowest);
+        assert_true(bucket.count != 0);
+        count += bucket.count;
+        above = bucket.highest;
+    }
+    return count;
+}
+
+#endif
