@@ -25,6 +25,12 @@ typedef struct registry_claim {
     crest_metric *metric;
 } registry_claim;
 
+/* All claims of one metric. */
+typedef struct registry_claims {
+    registry_claim *all;
+    unsigned count; /* of those in the table */
+} registry_claims;
+
 /* What a metric is to be, gathered and checked before anything is made. */
 typedef struct registry_wish {
     char name[CREST_NAME_BYTES_MAX + 1];
@@ -235,10 +241,18 @@ static int registry_same_shape(const crest_metric *metric, const registry_wish *
     return 1;
 }
 
+/* Gives the exported names back, for a metric that could not be made after all: the next try must
+ * not find them taken. */
+static void registry_unclaim(crest_registry_state *state, const registry_claims *claims)
+{
+    for (unsigned i = 0; i < claims->count; i++)
+        ck_hs_remove(&state->claims, claims->all[i].hash, &claims->all[i]);
+}
+
 /* Takes the exported names for the metric, or none of them. On a frame of its own, for the stacks
  * of signal handlers are small. */
-__attribute__((noinline)) static crest_status registry_claim_all(crest_registry_state *state,
-                                                                 crest_metric *metric)
+__attribute__((noinline)) static crest_status
+registry_claim_all(crest_registry_state *state, crest_metric *metric, registry_claims *taken)
 {
     char names[CREST_EXPORTED_CLAIMS_MAX][CREST_EXPORTED_BYTES_MAX];
     unsigned count = crest_exported_claims(metric->name, metric->kind, metric->unit, names,
@@ -261,10 +275,14 @@ __attribute__((noinline)) static crest_status registry_claim_all(crest_registry_
         if (claims[i].text == NULL)
             return CREST_NO_MEMORY;
     }
-    for (unsigned i = 0; i < count; i++)
-        if (!ck_hs_put(&state->claims, claims[i].hash, &claims[i]))
-            return CREST_NO_MEMORY;
-    return CREST_OK;
+    *taken = (registry_claims){claims, 0};
+    while (taken->count < count &&
+           ck_hs_put(&state->claims, claims[taken->count].hash, &claims[taken->count]))
+        taken->count++;
+    if (taken->count == count)
+        return CREST_OK;
+    registry_unclaim(state, taken);
+    return CREST_NO_MEMORY;
 }
 
 /* The description as valid UTF-8; on a frame of its own too. */
@@ -332,15 +350,18 @@ static crest_metric *registry_metric_make(crest_registry_state *state, const reg
         !crest_metric_children_init(metric))
         return NULL;
     metric->hash = crest_hash_text(crest_hash_seed(), metric->name);
-    *status = registry_claim_all(state, metric);
+    registry_claims claims;
+    *status = registry_claim_all(state, metric, &claims);
     if (*status != CREST_OK)
         return NULL;
-    *status = CREST_NO_MEMORY;
-    if (wish->key_count == 0 && crest_child_make(metric, NULL, status) == NULL)
-        return NULL;
+    int has_child = wish->key_count != 0 || crest_child_make(metric, NULL, status) != NULL;
     CREST_ANNOTATE_RELEASE(&state->by_name);
-    if (!ck_hs_put(&state->by_name, metric->hash, metric))
+    if (!has_child || !ck_hs_put(&state->by_name, metric->hash, metric)) {
+        if (has_child)
+            *status = CREST_NO_MEMORY;
+        registry_unclaim(state, &claims);
         return NULL;
+    }
     metric->next = state->metrics;
     state->metric_count++;
     /* partner: the acquire load in snapshot.c */
