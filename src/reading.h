@@ -11,6 +11,7 @@
 
 /* Immutable; counted by the registry that keeps the newest and by each snapshot made with it. */
 typedef struct crest_directory {
+    struct crest_directory *next; /* of all there are */
     uint64_t users;
     uint64_t generation;
     size_t count;

@@ -30,11 +30,20 @@ __attribute__((constructor)) static void snapshot_constructor(void)
     pthread_atfork(NULL, NULL, snapshot_forked);
 }
 
+/* All of them. Registries live in arenas, where leak checkers look for no pointers: by this list
+ * they see that what a registry keeps is in use. */
+static crest_directory *snapshot_directories;
+
 /* Under the lock: one user less. The last of them frees. */
 static void directory_drop_locked(crest_directory *directory)
 {
-    if (directory != NULL && --directory->users == 0)
-        crest_alloc_free(directory);
+    if (directory == NULL || --directory->users != 0)
+        return;
+    crest_directory **at = &snapshot_directories;
+    while (*at != directory)
+        at = &(*at)->next;
+    *at = directory->next;
+    crest_alloc_free(directory);
 }
 
 static void directory_drop(crest_directory *directory)
@@ -87,7 +96,7 @@ static void directory_walk(crest_registry_state *state, crest_series **to, size_
 }
 
 /*
- * A new directory, without users yet. What was added while it was made may or may not be in it, and
+ * Under the lock: a new directory, without users yet. What was added while it was made may or may not be in it, and
  * the next one has it, because the generation grows after a series can be found. The lists grow at
  * their heads: a walk that finds no room for all would lack the oldest, so it is made again.
  */
@@ -107,7 +116,8 @@ static crest_directory *directory_make(crest_registry_state *state)
         directory->generation = generation;
         if (count <= room) {
             qsort(directory->series, count, sizeof directory->series[0], directory_compare);
-            return directory;
+            directory->next = snapshot_directories;
+            return snapshot_directories = directory;
         }
         crest_alloc_free(directory);
         room = count;

@@ -10,6 +10,8 @@
 /* A series' readings, aligned with crest_windows.time_ns. Counters have the first array only. */
 typedef struct window_ring {
     const crest_windows *owner;
+    struct window_ring *next; /* of the owner's */
+    crest_series *series;
     const crest_distribution *last; /* in crest_windows.last */
     uint64_t events[CREST_WINDOW_READINGS];
     uint64_t more[]; /* distributions: sums, then the maximum of each tick */
@@ -30,18 +32,16 @@ crest_windows *crest_windows_new(void)
     return crest_alloc(1, sizeof(crest_windows));
 }
 
-/* Frees the rings of the series that the last reading had; there are no others. */
 void crest_windows_free(crest_windows *windows)
 {
     if (windows == NULL)
         return;
-    for (size_t i = 0; i < crest_snapshot_size(windows->last); i++) {
-        crest_series *series = windows->last->directory->series[i];
-        window_ring *ring = series->window;
-        if (ring != NULL && ring->owner == windows) {
-            series->window = NULL;
-            crest_alloc_free(ring);
-        }
+    while (windows->rings != NULL) {
+        window_ring *ring = windows->rings;
+        windows->rings = ring->next;
+        if (ring->series->window == ring)
+            ring->series->window = NULL;
+        crest_alloc_free(ring);
     }
     crest_snapshot_free(windows->last);
     crest_alloc_free(windows);
@@ -64,6 +64,9 @@ static window_ring *window_ring_make(crest_windows *windows, crest_series *serie
         return NULL;
     }
     ring->owner = windows;
+    ring->series = series;
+    ring->next = windows->rings;
+    windows->rings = ring;
     if (windows->count > 1 && !windows->incomplete)
         return ring;
     for (unsigned i = 0; i < CREST_WINDOW_READINGS; i++) {

@@ -17,6 +17,7 @@ typedef struct crest_windows {
     unsigned count;  /* readings there are */
     int incomplete;  /* a series' ring could not be had once: it did not begin at zero */
     crest_snapshot *last;
+    struct window_ring *rings; /* of all series */
 } crest_windows;
 
 crest_windows *crest_windows_new(void);
