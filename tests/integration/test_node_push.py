@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # crest-test: timeout=150
-"""Three nodes push to a real Pushgateway that a real Prometheus reads, with the configuration and the
-alerts of examples/node: what the nodes counted themselves is what Prometheus answers, also after the
-gateway was killed and came back.
+"""Three nodes push to a real Pushgateway that a real Prometheus reads, with the configuration and
+the alerts of examples/node: what the nodes counted themselves is what Prometheus answers, also
+after the gateway was killed and came back.
 """
 
 import time
@@ -40,8 +40,8 @@ def start_all(place, network, gateway):
     """The nodes, pushing four times a second."""
     nodes = []
     for index in range(NODES):
-        options = (f"service={JOB},pushgateway={gateway.url},pushgateway.job={JOB},interval=250ms,"
-                   f"instance=node-{index}")
+        options = (f"service={JOB},pushgateway={gateway.url},pushgateway.job={JOB},"
+                   f"interval=250ms,instance=node-{index}")
         nodes.append(network.start(index, "--deploys-per-second", "40", "--block-interval-ms", "250",
                                    "--slowest-validator-ms", "300", "--fork-every", "4",
                                    crest_opts=options))
@@ -86,8 +86,9 @@ def totals_survive_a_restarted_gateway(place):
         gateway.start()
         harness.wait_for("pushes after the restart", lambda: len(gateway.groups()) == NODES)
         group = group_of(nodes[0])
+        average = "rchain_casper_consensus_time_avg1m_seconds"
         harness.wait_for("a moving average", lambda: prometheus.value(
-            "rchain_casper_consensus_time_avg1m_seconds{outcome=\"ok\",support=\"1\"," + group + "}"))
+            average + "{outcome=\"ok\",support=\"1\"," + group + "}"))
         nodes[0].tell("burst 1500")
         harness.wait_for("the burst in the window", lambda: prometheus.value(
             "rchain_comm_rp_transport_inbound_queue_max1m{" + group + "} > 100"))
