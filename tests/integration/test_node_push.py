@@ -42,9 +42,9 @@ def start_all(place, network, gateway):
     for index in range(NODES):
         options = (f"service={JOB},pushgateway={gateway.url},pushgateway.job={JOB},"
                    f"interval=250ms,instance=node-{index}")
-        nodes.append(network.start(index, "--deploys-per-second", "40", "--block-interval-ms", "250",
-                                   "--slowest-validator-ms", "300", "--fork-every", "4",
-                                   crest_opts=options))
+        nodes.append(network.start(
+            index, "--deploys-per-second", "40", "--block-interval-ms", "250",
+            "--slowest-validator-ms", "300", "--fork-every", "4", crest_opts=options))
     return nodes
 
 
