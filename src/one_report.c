@@ -13,7 +13,7 @@
 
 CREST_TIMER_FAMILY(one_report_time, "crest.report-time",
                    "Taking a snapshot and handing it to a reporter.", reporter);
-CREST_GAUGE_FAMILY_OPTIONS(one_report_success, "crest.report-last-success",
+CREST_GAUGE_FAMILY_OPTIONS(one_report_success, "crest.report-last-success-timestamp",
                            "When a reporter last succeeded, since 1970; 0: not yet.",
                            (.unit = CREST_SECONDS), reporter);
 

@@ -20,7 +20,7 @@
 CREST_GAUGE_FAMILY_OPTIONS(ticker_covered, "crest.window-covered",
                            "How much of the moving window has been observed.",
                            (.unit = CREST_SECONDS), window);
-CREST_GAUGE(ticker_series, "crest.series", "Series there are room for in this process.");
+CREST_GAUGE(ticker_series, "crest.series", "Series made in this process.");
 CREST_GAUGE(ticker_records, "crest.thread-records",
             "Tables of cells; as many as threads ever recorded at once.");
 CREST_GAUGE(ticker_memory, "crest.arena-used", "Memory of cells, names and labels in use.",
