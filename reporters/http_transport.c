@@ -26,6 +26,8 @@
 #endif
 
 #define HTTP_NS_PER_MS UINT64_C(1000000)
+/* A day: no deadline is later, and curl counts its timeouts in long. */
+#define HTTP_TIMEOUT_MS_MAX UINT64_C(86400000)
 /* Of the time left, for the connection: another address must still get its chance. */
 #define HTTP_CONNECT_SHARE 2u
 /* How often a waiting transfer looks up although nothing came; curl's own timers come on top. */
@@ -403,7 +405,9 @@ static const char *http_advice(CURLcode code, crest_status *status)
     case CURLE_WEIRD_SERVER_REPLY:
         return "What answers at this address does not speak HTTP as it should; is the port right?";
     case CURLE_ABORTED_BY_CALLBACK: *status = CREST_TIMED_OUT; return "The process is ending";
-    default: return "The connection broke before the answer was complete";
+    default:
+        return "The connection broke before the answer was complete. A server that wants https:// "
+               "may do that, or one that is just being stopped";
     }
 }
 
@@ -423,6 +427,17 @@ static crest_status http_explain(crest_http *http, const crest_http_request *req
 
 /* ---- the whole ---- */
 
+/* An over-long body is broken off by us. And who refuses before having read all of a request resets
+ * the connection, perhaps before the reason has come whole; better half of it than none. */
+static int http_answer_stands(const crest_http *http, const crest_http_answer *answer,
+                              CURLcode code)
+{
+    if (code == CURLE_WRITE_ERROR)
+        return answer->cut;
+    return http->head_is_whole && answer->code >= 300 &&
+           (code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR || code == CURLE_PARTIAL_FILE);
+}
+
 static crest_status http_perform(crest_http *http, const crest_http_request *request,
                                  crest_http_answer *answer, crest_error *error)
 {
@@ -438,8 +453,9 @@ static crest_status http_perform(crest_http *http, const crest_http_request *req
     http->curl_words[0] = '\0';
     http->answer_bytes = 0;
     http->head_is_whole = 0;
-    CURLcode code =
-        http_set_up(http, request, headers, (request->deadline_ns - began_ns) / HTTP_NS_PER_MS);
+    uint64_t left_ms = (request->deadline_ns - began_ns) / HTTP_NS_PER_MS;
+    CURLcode code = http_set_up(http, request, headers,
+                                left_ms < HTTP_TIMEOUT_MS_MAX ? left_ms : HTTP_TIMEOUT_MS_MAX);
     if (code == CURLE_OK)
         code = http_run(http);
     /* Curl is content with an answer that ends within its head. */
@@ -448,9 +464,8 @@ static crest_status http_perform(crest_http *http, const crest_http_request *req
     long status_line = 0;
     curl_easy_getinfo(http->easy, CURLINFO_RESPONSE_CODE, &status_line);
     answer->code = (unsigned)status_line;
-    /* An over-long body is broken off by us; the answer stands. */
     crest_status status = CREST_OK;
-    if (code != CURLE_OK && !(code == CURLE_WRITE_ERROR && answer->cut))
+    if (code != CURLE_OK && !http_answer_stands(http, answer, code))
         status = http_explain(http, request, code, (double)(crest_now() - began_ns) / 1e9, error);
     /* What is borrowed must not stay in the handle. */
     curl_easy_reset(http->easy);

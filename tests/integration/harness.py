@@ -205,15 +205,28 @@ class Server:
 
 
 class Pushgateway(Server):
-    """Debian's, always with a store of its own."""
+    """Debian's, always with a store of its own. web_config: the text of its --web.config.file."""
 
-    def __init__(self, place, port=None):
+    def __init__(self, place, port=None, web_config=None):
         super().__init__(place, "pushgateway", port)
         self.store = place.folder / f"pushgateway-{self.port}.store"
+        self.web_config = web_config
 
     def command(self):
+        options = []
+        if self.web_config:
+            path = self.place.folder / f"pushgateway-{self.port}.web.yml"
+            path.write_text(self.web_config)
+            options = [f"--web.config.file={path}"]
         return [SERVERS / "prometheus-pushgateway", f"--web.listen-address=127.0.0.1:{self.port}",
-                f"--persistence.file={self.store}", "--persistence.interval=100ms"]
+                f"--persistence.file={self.store}", "--persistence.interval=100ms", *options]
+
+    def is_ready(self):
+        if not self.web_config:
+            return super().is_ready()
+        # With a password and TLS it answers nobody but those who are let in.
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
 
     def groups(self):
         """Its groups, each the dictionary of its labels."""

@@ -400,6 +400,35 @@ def tls_trusts_only_known_authorities(place):
     attach(place, fake.url, CA_FILE="/nonexistent", wanted="cannot be read")
 
 
+# Of "pass:word/1", by bcrypt with the least work.
+PASSWORD_HASH = "$2b$04$BLqIyQqLaHd2pZr7TKVubek8rgm7vcNRV9BMnZu1..Knzvh9Jmxs6"
+
+
+def a_gateway_with_tls_and_a_password_is_pushed_to(place):
+    pem = certificate(place)
+    gateway = Pushgateway(place, web_config=f"tls_server_config: {{cert_file: {pem}, "
+                          f"key_file: {pem}}}\nbasic_auth_users: {{node: {PASSWORD_HASH}}}\n")
+    gateway.start()
+    address = f"127.0.0.1:{gateway.port}"
+    authority = str(place.folder / "certificate.pem")
+    for user, wanted, says in (("node:pass%3Aword%2F1@", "OK", ""),
+                               ("node:wrong@", "REFUSED", "user:password@"),
+                               ("", "REFUSED", "code 401")):
+        program = attach(place, f"https://{user}{address}", CA_FILE=authority)
+        totals = Totals()
+        totals.record(program, 1, 10)
+        status, message = program.tell("push")
+        equal(status, wanted, message)
+        contains(message, says)
+        lacks(message, "wrong")
+    program = attach(place, f"http://node:wrong@{address}")
+    # It refuses and resets the connection, and sometimes the reset comes first.
+    status, message = program.tell("push")
+    contains(("REFUSED", "IO"), status, message)
+    contains(message.lower(), "https")
+    lacks(message, "wrong")
+
+
 def start_with_tls(place, fake, ca_file=None):
     trusted = f",pushgateway.ca-file={ca_file}" if ca_file else ""
     return Program(place, "push_program", "start",
@@ -492,6 +521,7 @@ if __name__ == "__main__":
         exit_without_stop_flushes,
         slow_and_strange_servers_lose_nothing,
         tls_trusts_only_known_authorities,
+        a_gateway_with_tls_and_a_password_is_pushed_to,
         tls_still_works_at_exit,
         exit_does_not_wait_for_a_stalled_tls_server,
         tls_that_has_been_shut_down_is_not_used,

@@ -148,6 +148,21 @@ static void answers_of_any_code_are_answers(void **state)
     assert_memory_equal(answer.words, "ok", 2);
 }
 
+static void half_a_refusal_is_an_answer(void **state)
+{
+    (void)state;
+    fake_server_say(&server, FAKE_ANSWER_CLOSE,
+                    "HTTP/1.1 413 Too Large\r\nContent-Length: 100\r\n\r\nno more than");
+    assert_int_equal(put("/", "x", 5000), CREST_OK);
+    assert_int_equal(answer.code, 413);
+    assert_memory_equal(answer.words, "no more than", 12);
+    /* Of a success, all has to come. */
+    fake_server_say(&server, FAKE_ANSWER_CLOSE,
+                    "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nno more than");
+    assert_int_equal(put("/", "x", 5000), CREST_IO);
+    check_says("broke before the answer was complete");
+}
+
 static void redirects_are_not_followed(void **state)
 {
     (void)state;
@@ -210,6 +225,8 @@ static void no_time_means_not_tried(void **state)
     assert_int_equal(put("/", "x", 0), CREST_TIMED_OUT);
     check_says("not tried");
     assert_int_equal(fake_server_connections(&server), 0);
+    /* And time without end is no mistake. */
+    assert_int_equal(put("/", "x", UINT64_MAX / MS - crest_now() / MS - 1), CREST_OK);
 }
 
 static void a_host_that_swallows_packets_is_given_up_on(void **state)
@@ -335,6 +352,7 @@ int main(void)
         WITH_SERVER(large_bodies_go_without_waiting_for_leave),
         WITH_SERVER(the_connection_is_kept_and_made_anew),
         WITH_SERVER(answers_of_any_code_are_answers),
+        WITH_SERVER(half_a_refusal_is_an_answer),
         WITH_SERVER(redirects_are_not_followed),
         WITH_SERVER(huge_answers_are_cut_off),
         WITH_SERVER(silence_ends_at_the_deadline),
