@@ -6,11 +6,14 @@
 #include "push_text.h"
 #include "push_url.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Of the server's words in a message: what we add must fit behind them. */
 #define PUSH_ANSWER_WORDS_BYTES 320u
+#define PUSH_ANSWER_NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:"
+/* Stands for the instance of a group we do not know. */
+#define PUSH_ANSWER_UNKNOWN "OTHER-INSTANCE"
 
 /* Where its words first say this; NULL if they do not. The words may hold NULs. */
 static const char *push_answer_find(const crest_http_answer *answer, const char *text)
@@ -36,13 +39,15 @@ static int push_answer_unquote(const crest_http_answer *answer, const char *from
     return 1;
 }
 
-/* The name of the metric it complains about: `metric "a"` or `metric named "a"`. */
+/* The name of the metric it complains about: `metric "a"` or `metric named "a"`. It goes into a line
+ * to paste into a shell, so it is taken only if it is nothing but a metric's name. */
 static int push_answer_metric(const crest_http_answer *answer, char *name, size_t size)
 {
     static const char *const leads[] = {"metric \"", "metric named \""};
     for (unsigned i = 0; i < 2; i++) {
         const char *from = push_answer_find(answer, leads[i]);
-        if (from != NULL && push_answer_unquote(answer, from + strlen(leads[i]), name, size))
+        if (from != NULL && push_answer_unquote(answer, from + strlen(leads[i]), name, size) &&
+            name[0] != '\0' && name[strspn(name, PUSH_ANSWER_NAME_LETTERS)] == '\0')
             return 1;
     }
     return 0;
@@ -65,20 +70,21 @@ static int push_answer_label(const crest_http_answer *answer, const char *lead, 
     return push_answer_unquote(answer, from + sizeof middle - 1, text, size);
 }
 
-/* The line that deletes the group in the way: exactly, when the gateway named one that is not ours,
- * else with its instance to be filled in. */
-static void push_answer_delete_line(const crest_push_question *question,
-                                    const crest_http_answer *answer, char *url, size_t size)
+/* The address of the group in the way. Returns 0 when the gateway did not name it, but ours, so that
+ * its instance is to be filled in. */
+static int push_answer_other_group(const crest_push_question *question,
+                                   const crest_http_answer *answer, char *url, size_t size)
 {
     char job[CREST_LABEL_VALUE_BYTES_MAX + 1], instance[CREST_LABEL_VALUE_BYTES_MAX + 1];
     if (push_answer_label(answer, "name:\"job\"", job, sizeof job) &&
         push_answer_label(answer, "name:\"instance\"", instance, sizeof instance) &&
         (strcmp(job, question->job) != 0 || strcmp(instance, question->instance) != 0) &&
         crest_push_url_group(question->url, job, instance, NULL, 0, url, size, NULL) == CREST_OK)
-        return;
-    if (crest_push_url_group(question->url, question->job, "OTHER-INSTANCE", NULL, 0, url, size,
+        return 1;
+    if (crest_push_url_group(question->url, question->job, PUSH_ANSWER_UNKNOWN, NULL, 0, url, size,
                              NULL) != CREST_OK)
         url[0] = '\0';
+    return 0;
 }
 
 static crest_status push_answer_explain_type(const crest_push_question *question,
@@ -98,17 +104,20 @@ static crest_status push_answer_explain_type(const crest_push_question *question
             "of the same name itself, as another type: rename ours. What it had stored before is "
             "still there. Its words: %s",
             question->method, question->group, answer->code, words);
-    char url[CREST_PUSHGATEWAY_URL_BYTES_MAX], subject[sizeof name + 2] = "a metric";
-    push_answer_delete_line(question, answer, url, sizeof url);
-    if (push_answer_metric(answer, name, sizeof name))
-        strcat(strcat(strcpy(subject, "\""), name), "\"");
+    char url[CREST_PUSHGATEWAY_URL_BYTES_MAX], where[CREST_NAME_BYTES_MAX + 256] = "";
+    int named = push_answer_metric(answer, name, sizeof name);
+    if (!named)
+        strcpy(name, "a metric");
+    if (!push_answer_other_group(question, answer, url, sizeof url) && named)
+        snprintf(where, sizeof where, " (which one: curl -s '%.160s/metrics' | grep %s)",
+                 question->url, name);
     /* Its words last: when all does not fit, they are what is cut. */
     return crest_error_set(
         error, CREST_REFUSED,
         "%s %s: the Pushgateway refused the whole push (code %u), because %s is stored with "
         "another type in another group, and a metric's type is the same in all groups for ever. "
-        "Rename the metric, or delete the old group: curl -X DELETE '%s'. Its words: %s",
-        question->method, question->group, answer->code, subject, url, words);
+        "Rename the metric, or delete the old group%s: curl -X DELETE '%s'. Its words: %s",
+        question->method, question->group, answer->code, name, where, url, words);
 }
 
 /* Whether the metric's type is what it does not like. */

@@ -99,23 +99,24 @@ static void type_clashes_name_metric_and_way_out(void **state)
         /* the other group's metric is named: its group can be */
         {REFUSED "collected metric \"a_total\" { label:<name:\"instance\" value:\"i1\" > "
                  "label:<name:\"job\" value:\"j\" > counter:<value:3 > } is not a GAUGE",
-         {"\"a_total\" is stored with another type",
+         {"because a_total is stored with another type",
           "curl -X DELETE 'http://gw:9091/metrics/job/j/instance/i1'"}},
         /* a later protobuf library prints it differently */
         {REFUSED "collected metric \"a_total\" { label:{name:\"instance\"  value:\"h:1\"}  "
                  "label:{name:\"job\"  value:\"k\"}  counter:{value:3}} is not a GAUGE",
-         {"\"a_total\" is stored",
+         {"because a_total is stored",
           "curl -X DELETE 'http://gw:9091/metrics/job/k/instance@base64/aDox'"}},
         /* ours is named: the other's instance is not known */
         {REFUSED "collected metric \"h\" { label:<name:\"instance\" value:\"i2\" > "
                  "label:<name:\"job\" value:\"j\" > gauge:<value:3 > } is not a HISTOGRAM",
-         {"\"h\" is stored",
+         {"because h is stored",
           "curl -X DELETE 'http://gw:9091/metrics/job/j/instance/OTHER-INSTANCE'"}},
         {REFUSED "collected metric named \"h_count\" collides with previously collected "
                  "histogram named \"h\"",
-         {"\"h_count\" is stored", "OTHER-INSTANCE"}},
+         {"because h_count is stored", "delete the old group (which one: curl -s "
+                                       "'http://gw:9091/metrics' | grep h_count): curl"}},
         {"metric \"x\" has been registered with another type in some group",
-         {"\"x\" is stored", "OTHER-INSTANCE"}},
+         {"because x is stored", "OTHER-INSTANCE"}},
         /* the gateway's own metrics */
         {REFUSED "gathered metric family process_cpu_seconds_total has type GAUGE but should have "
                  "COUNTER",
@@ -123,8 +124,10 @@ static void type_clashes_name_metric_and_way_out(void **state)
         /* quotes inside a value: no guess */
         {REFUSED "collected metric \"a\" { label:<name:\"instance\" value:\"i\\\"1\" > "
                  "label:<name:\"job\" value:\"j\" > counter:<value:3 > } is not a GAUGE",
-         {"\"a\" is stored", "OTHER-INSTANCE"}},
-        {"is not a GAUGE", {"a metric is stored", "OTHER-INSTANCE"}},
+         {"because a is stored", "OTHER-INSTANCE"}},
+        {"metric \"a;reboot\" is not a GAUGE",
+         {"because a metric is stored", "group: curl -X DELETE"}},
+        {"is not a GAUGE", {"because a metric is stored", "OTHER-INSTANCE"}},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         crest_error error;
