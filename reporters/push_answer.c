@@ -39,8 +39,8 @@ static int push_answer_unquote(const crest_http_answer *answer, const char *from
     return 1;
 }
 
-/* The name of the metric it complains about: `metric "a"` or `metric named "a"`. It goes into a line
- * to paste into a shell, so it is taken only if it is nothing but a metric's name. */
+/* The name of the metric it complains about: `metric "a"` or `metric named "a"`. It goes into a
+ * line to paste into a shell, so it is taken only if it is nothing but a metric's name. */
 static int push_answer_metric(const crest_http_answer *answer, char *name, size_t size)
 {
     static const char *const leads[] = {"metric \"", "metric named \""};
@@ -70,8 +70,8 @@ static int push_answer_label(const crest_http_answer *answer, const char *lead, 
     return push_answer_unquote(answer, from + sizeof middle - 1, text, size);
 }
 
-/* The address of the group in the way. Returns 0 when the gateway did not name it, but ours, so that
- * its instance is to be filled in. */
+/* The address of the group in the way. Returns 0 when the gateway did not name it, but ours, so
+ * that its instance is to be filled in. */
 static int push_answer_other_group(const crest_push_question *question,
                                    const crest_http_answer *answer, char *url, size_t size)
 {
