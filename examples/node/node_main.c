@@ -42,7 +42,7 @@ static void main_log(crest_log_level level, const char *message, void *context)
 {
     static const char *const name[] = {"info", "warning", "error"};
     (void)context;
-    node_say("crest %s: %s", name[level], message);
+    node_say("%s: %s", name[level], message);
 }
 
 /* ---- control ---- */
