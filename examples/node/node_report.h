@@ -5,8 +5,7 @@
  * names that Prometheus will have them by. Whoever reads both can compare them number by number.
  *
  *     report_count(r, served, "rchain_comm_discovery_kademlia_handle_ping_total");
- *     report_seconds(r, sum_ns, "rchain_…_ping_time_seconds_sum{peer=\"%s\",outcome=\"ok\"}",
- * name);
+ *     report_seconds(r, sum_ns, "rchain_…_ping_time_seconds_sum{peer=\"%s\"}", name);
  */
 #ifndef NODE_REPORT_H
 #define NODE_REPORT_H
