@@ -53,8 +53,8 @@ typedef struct crest_timer_family {
 #define CREST_EACH_7(macro, a, ...) macro(a), CREST_EACH_6(macro, __VA_ARGS__)
 #define CREST_EACH_8(macro, a, ...) macro(a), CREST_EACH_7(macro, __VA_ARGS__)
 #define CREST_KEY_STRING_(key) #key
-#define CREST_KEY_PARAMETER_(key) const char *key
-#define CREST_KEY_ARGUMENT_(key) key
+#define CREST_KEY_PARAMETER_(key) const char *key##_value_
+#define CREST_KEY_ARGUMENT_(key) key##_value_
 #define CREST_UNWRAP_(...) __VA_ARGS__
 
 #define CREST_FAMILY_RESOLVER_(type, get, variable, ...)                                           \
