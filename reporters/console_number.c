@@ -39,9 +39,12 @@ static void console_digits(char text[CREST_CONSOLE_NUMBER_BYTES], double value, 
     }
     int length =
         snprintf(text, CREST_CONSOLE_NUMBER_BYTES, "%llu", (unsigned long long)(scaled / scale));
-    if (decimals > 0)
-        snprintf(text + length, CREST_CONSOLE_NUMBER_BYTES - (size_t)length, ".%0*llu", decimals,
-                 (unsigned long long)(scaled % scale));
+    if (decimals == 0)
+        return;
+    text[length] = '.';
+    text[length + decimals + 1] = '\0';
+    for (int i = decimals; i > 0; i--, scaled /= 10)
+        text[length + i] = (char)('0' + scaled % 10);
 }
 
 /* The same for any value, with a sign or an exponent where that is needed. */

@@ -315,6 +315,8 @@ static crest_status run_make_plan(run_plan *plan, const char *text, crest_error 
 /* Frees the plan, and the reporters that nobody else owns: those from the `started`-th on. */
 static void run_plan_free(run_plan *plan, size_t started)
 {
+    if (plan == NULL)
+        return;
     for (size_t i = started; i < plan->reporter_count; i++)
         crest_reporter_free(plan->reporters[i].reporter);
     crest_options_free(plan->options);
@@ -372,10 +374,10 @@ static crest_status run_launch(run_plan *plan, size_t *started, crest_error *err
 static crest_status run_start(const char *options, crest_error *error)
 {
     run_plan *plan = crest_alloc(1, sizeof *plan);
-    if (plan == NULL)
-        return crest_error_set(error, CREST_NO_MEMORY, "no memory to start");
     size_t started = 0;
-    crest_status status = run_make_plan(plan, options, error);
+    crest_status status = plan != NULL
+                              ? run_make_plan(plan, options, error)
+                              : crest_error_set(error, CREST_NO_MEMORY, "no memory to start");
     if (status == CREST_OK)
         status = run_launch(plan, &started, error);
     pthread_mutex_lock(&run_lock);
