@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The cost of recording, against the physical limit and against plain code, as ratios of one run.
+ *
+ *     make bench                            prints the table; exits 0 also when a target is missed
+ *     make bench STRICT=1                   exits 1 then
+ *     make bench BENCH_ARGS=--rounds=51     more rounds; other arguments go to Google Benchmark
+ *
+ * Rounds are interleaved: each runs every benchmark once, for some milliseconds, so that what
+ * disturbs the machine disturbs all alike. Costs are processor time of the measuring thread, so
+ * that waiting for a processor does not count. What every loop left behind is checked at the end; a
+ * loop that did not do its work makes the run fail, whatever STRICT says.
+ */
+#include "hot_loops.h"
+#include "two_threads.h"
+#include "verdict.h"
+
+#include <benchmark/benchmark.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+namespace
+{
+
+const unsigned ROUNDS = 31, ROUNDS_MIN = 9;
+const unsigned BATCHES = 4;
+const uint64_t FAST_BATCH = UINT64_C(1) << 20; /* operations of a nanosecond or so, per batch */
+const uint64_t SLOW_BATCH = UINT64_C(1) << 15; /* of tens of nanoseconds */
+const uint64_t PAIR_TIMES = UINT64_C(1) << 22; /* of the first of two threads, in one window */
+const uint64_t PAIR_LOCK_TIMES = UINT64_C(1) << 19;
+const char RESULTS[] = "build/bench/results.json";
+
+/* Log-normal: median 100 µs, sigma 1.6, cut to 1 µs .. 1 s, in nanoseconds. */
+const double VALUES_MEDIAN = 1e5, VALUES_SIGMA = 1.6, VALUES_LEAST = 1e3, VALUES_MOST = 1e9;
+
+/* What one loop has been asked to do so far, per language and kind. */
+struct asked {
+    uint64_t counter, xadd, thread_local_inc, histogram, plain, folded, timer, gauge;
+    uint64_t pair_counter[2], pair_lock[2];
+    unsigned disturbed;
+};
+
+int64_t values[HOT_VALUES];
+asked asked_of[2];
+std::map<std::string, uint64_t> operations; /* of one iteration, by benchmark */
+unsigned wrong;
+
+const hot_loops &loops_of(unsigned language)
+{
+    return language == 0 ? hot_loops_c : hot_loops_cc;
+}
+
+void values_prepare()
+{
+    std::mt19937_64 random(20);
+    std::normal_distribution<double> normal(0, VALUES_SIGMA);
+    for (int64_t &value : values)
+        value = int64_t(std::min(std::max(VALUES_MEDIAN * std::exp(normal(random)), VALUES_LEAST),
+                                 VALUES_MOST));
+}
+
+/* ---- registering ---- */
+
+template <typename function>
+void add(const std::string &name, uint64_t times, uint64_t asked::*count, unsigned language,
+         function loop)
+{
+    operations[name] = times;
+    auto body = [=](benchmark::State &state) {
+        for (auto _ : state) {
+            loop(times);
+            asked_of[language].*count += times;
+        }
+    };
+    benchmark::RegisterBenchmark(name.c_str(), body)->Iterations(BATCHES);
+}
+
+struct pair_context {
+    const hot_loops *loops;
+    bool locked, apart;
+};
+
+void pair_work(const void *opaque, unsigned thread, uint64_t times)
+{
+    const pair_context *context = static_cast<const pair_context *>(opaque);
+    unsigned which = context->apart ? thread : 0;
+    (context->locked ? context->loops->shared_lock_xadd
+                     : context->loops->shared_counter_inc)(which, times);
+}
+
+void add_pair(const std::string &name, unsigned language, bool locked, bool apart)
+{
+    operations[name] = 1;
+    auto body = [=](benchmark::State &state) {
+        asked &sum = asked_of[language];
+        pair_context context = {&loops_of(language), locked, apart};
+        for (auto _ : state) {
+            two_threads_result result =
+                two_threads_run(pair_work, &context, locked ? PAIR_LOCK_TIMES : PAIR_TIMES);
+            for (unsigned i = 0; i < 2; i++)
+                (locked ? sum.pair_lock : sum.pair_counter)[apart ? i : 0] += result.done[i];
+            sum.disturbed += result.disturbed;
+            state.SetIterationTime(result.ns * 1e-9);
+        }
+    };
+    benchmark::RegisterBenchmark(name.c_str(), body)->Iterations(1)->UseManualTime();
+}
+
+void register_language(unsigned language)
+{
+    const hot_loops *loops = &loops_of(language);
+    std::string in = std::string(loops->language) + "/";
+    add(in + "counter", FAST_BATCH, &asked::counter, language, loops->counter_inc);
+    add(in + "lock-xadd", FAST_BATCH, &asked::xadd, language, loops->lock_xadd);
+    add(in + "thread-local", FAST_BATCH, &asked::thread_local_inc, language,
+        loops->thread_local_inc);
+    add(in + "gauge", FAST_BATCH, &asked::gauge, language, loops->gauge_set);
+    auto over_values = [](void (*record)(const int64_t *, uint64_t)) {
+        return [record](uint64_t times) { record(values, times); };
+    };
+    add(in + "histogram", FAST_BATCH, &asked::histogram, language,
+        over_values(loops->histogram_record));
+    add(in + "plain-hdr", FAST_BATCH, &asked::plain, language,
+        over_values(loops->plain_hdr_record));
+    add(in + "plain-hdr-folded", FAST_BATCH, &asked::folded, language,
+        over_values(loops->plain_hdr_folded));
+    static uint64_t clock_asked[2];
+    add(in + "timer", SLOW_BATCH, &asked::timer, language, loops->timer_start_end);
+    add(in + "timer-through-memory", SLOW_BATCH, &asked::timer, language,
+        loops->timer_through_memory);
+    operations[in + "clock-twice"] = SLOW_BATCH;
+    benchmark::RegisterBenchmark((in + "clock-twice").c_str(), [=](benchmark::State &state) {
+        for (auto _ : state)
+            clock_asked[language] += loops->clock_twice(SLOW_BATCH);
+        if (clock_asked[language] == 0)
+            state.SkipWithError("the clock stands still");
+    })->Iterations(BATCHES);
+    if (language == 0) {
+        add_pair(in + "two-threads-one-counter", language, false, false);
+        add_pair(in + "two-threads-two-counters", language, false, true);
+        add_pair(in + "two-threads-one-lock-xadd", language, true, false);
+        add_pair(in + "two-threads-two-lock-xadd", language, true, true);
+    }
+}
+
+std::vector<verdict_row> table()
+{
+    return {
+        {"C/counter", "C/lock-xadd", 0.35, "counter increment / lock xadd"},
+        {"C++/counter", "C++/lock-xadd", 0.35, "  the same compiled as C++"},
+        {"C/thread-local", "C/lock-xadd", 0, "  the limit: thread-local ++ / lock xadd"},
+        {"C/lock-xadd", "", 0, "  lock xadd"},
+        {"C/two-threads-one-counter", "C/two-threads-two-counters", 1.15,
+         "two threads, one counter / two counters"},
+        {"C/two-threads-one-lock-xadd", "C/two-threads-two-lock-xadd", 0,
+         "  the same with lock xadd"},
+        {"C/histogram", "C/plain-hdr", 0.95, "histogram record / plain HDR"},
+        {"C++/histogram", "C++/plain-hdr", 0.95, "  the same compiled as C++"},
+        {"C/plain-hdr", "", 0, "  plain HDR"},
+        {"C/histogram", "C/plain-hdr-folded", 0, "  histogram record / plain HDR folded by hand"},
+        {"C/timer", "C/clock-twice", 1.7, "timer start + end / two clock reads"},
+        {"C++/timer", "C++/clock-twice", 1.7, "  the same compiled as C++"},
+        {"C/timer-through-memory", "C/clock-twice", 1.7, "  token handed on through memory"},
+        {"C/clock-twice", "", 0, "  two clock reads"},
+        {"C/gauge", "", 0, "gauge set"},
+    };
+}
+
+/* ---- running ---- */
+
+class gatherer : public benchmark::BenchmarkReporter
+{
+  public:
+    explicit gatherer(verdict &to) : to_(to) {}
+    bool ReportContext(const Context &) override { return true; }
+    void ReportRuns(const std::vector<Run> &runs) override
+    {
+        for (const Run &run : runs) {
+            std::string name = run.run_name.function_name;
+            if (run.run_type != Run::RT_Iteration)
+                continue;
+            if (run.error_occurred) {
+                std::fprintf(stderr, "%s: %s\n", name.c_str(), run.error_message.c_str());
+                wrong++;
+                continue;
+            }
+            bool manual = !run.run_name.time_type.empty();
+            double ns = manual ? run.GetAdjustedRealTime() : run.GetAdjustedCPUTime();
+            to_.add(name, ns / double(operations.at(name)));
+        }
+    }
+
+  private:
+    verdict &to_;
+};
+
+/* ---- checking ---- */
+
+void expect(const std::string &what, uint64_t found, uint64_t asked)
+{
+    if (found == asked)
+        return;
+    std::fprintf(stderr, "WRONG: %s: %llu, but it was asked for %llu\n", what.c_str(),
+                 static_cast<unsigned long long>(found), static_cast<unsigned long long>(asked));
+    wrong++;
+}
+
+/* How often Crest's histogram or timer was recorded into; the rest is compared when given. */
+uint64_t recorded(const crest_snapshot *snapshot, const char *name, const char *outcome,
+                  uint64_t *sum, uint64_t *min, uint64_t *max)
+{
+    crest_series_view series;
+    if (crest_snapshot_find(snapshot, name, &outcome, outcome != nullptr, &series) != CREST_OK)
+        return 0;
+    *sum = crest_distribution_sum(series.distribution);
+    *min = crest_distribution_min(series.distribution);
+    *max = crest_distribution_max(series.distribution);
+    return crest_distribution_count(series.distribution);
+}
+
+void check_histograms(const crest_snapshot *snapshot, unsigned language)
+{
+    const hot_loops &loops = loops_of(language);
+    const asked &was = asked_of[language];
+    std::string in = std::string(loops.language) + ": ";
+    uint64_t sum = 0, min = 0, max = 0, once = 0;
+    int64_t least = INT64_MAX, most = 0, plain_min, plain_max;
+    for (int64_t value : values) {
+        once += uint64_t(value);
+        least = std::min(least, value);
+        most = std::max(most, value);
+    }
+    uint64_t count = recorded(snapshot, loops.histogram_name, nullptr, &sum, &min, &max);
+    expect(in + "values in the histogram", count, was.histogram);
+    if (was.histogram != 0) {
+        expect(in + "sum of the histogram", sum, once * (was.histogram / HOT_VALUES));
+        expect(in + "least value of the histogram", min, uint64_t(least));
+        expect(in + "largest value of the histogram", max, uint64_t(most));
+    }
+    for (unsigned folded = 0; folded < 2; folded++) {
+        uint64_t times = folded ? was.folded : was.plain;
+        expect(in + "values in the plain HDR",
+               loops.plain_hdr_total(folded, &plain_min, &plain_max), times);
+        if (times != 0) {
+            expect(in + "least value of the plain HDR", uint64_t(plain_min), uint64_t(least));
+            expect(in + "largest value of the plain HDR", uint64_t(plain_max), uint64_t(most));
+        }
+    }
+    count = recorded(snapshot, loops.timer_name, "ok", &sum, &min, &max);
+    expect(in + "timings", count, was.timer);
+    if (was.timer != 0)
+        expect(in + "timings that took any time", sum > 0 && max > 0, 1);
+}
+
+void check()
+{
+    crest_snapshot *snapshot = crest_snapshot_take(nullptr);
+    for (unsigned language = 0; language < 2; language++) {
+        const hot_loops &loops = loops_of(language);
+        const asked &was = asked_of[language];
+        std::string in = std::string(loops.language) + ": ";
+        expect(in + "counter", loops.counter_total(), was.counter);
+        expect(in + "lock xadd", loops.lock_total(), was.xadd);
+        expect(in + "thread-local ++", loops.thread_local_total(), was.thread_local_inc);
+        for (unsigned i = 0; i < 2; i++) {
+            expect(in + "counter of two threads", loops.shared_counter_total(i),
+                   was.pair_counter[i]);
+            expect(in + "lock xadd of two threads", loops.shared_lock_total(i), was.pair_lock[i]);
+        }
+        if (was.gauge != 0)
+            expect(in + "gauge", uint64_t(loops.gauge_value()), FAST_BATCH - 1);
+        check_histograms(snapshot, language);
+    }
+    crest_snapshot_free(snapshot);
+}
+
+/* ---- the machine ---- */
+
+std::string first_word_after(const char *path, const std::string &key)
+{
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);)
+        if (line.compare(0, key.size(), key) == 0)
+            return line.substr(std::min(line.find_first_not_of(" \t:", key.size()), line.size()));
+    return "unknown";
+}
+
+std::vector<std::pair<std::string, std::string>> facts(unsigned rounds)
+{
+    utsname kernel;
+    if (uname(&kernel) != 0)
+        std::strcpy(kernel.release, "unknown");
+    double load[1] = {0};
+    getloadavg(load, 1);
+    char text[32];
+    std::snprintf(text, sizeof text, "%.2f", load[0]);
+    bool counter = crest_clock_source_now() == CREST_CLOCK_COUNTER;
+    return {
+        {"processor", first_word_after("/proc/cpuinfo", "model name")},
+        {"processors", std::to_string(sysconf(_SC_NPROCESSORS_ONLN))},
+        {"kernel", kernel.release},
+        {"compiler", __VERSION__},
+        {"clock", counter ? "time-stamp counter" : "clock_gettime"},
+        {"rounds", std::to_string(rounds)},
+        {"load", text},
+    };
+}
+
+/* Takes --rounds=N out of the arguments. */
+unsigned rounds_wanted(int *argc, char **argv)
+{
+    unsigned rounds = ROUNDS;
+    int kept = 1;
+    for (int i = 1; i < *argc; i++) {
+        if (std::strncmp(argv[i], "--rounds=", 9) == 0)
+            rounds = std::max(ROUNDS_MIN, unsigned(std::strtoul(argv[i] + 9, nullptr, 10)));
+        else
+            argv[kept++] = argv[i];
+    }
+    *argc = kept;
+    return rounds;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    unsigned rounds = rounds_wanted(&argc, argv);
+    benchmark::Initialize(&argc, argv);
+    if (benchmark::ReportUnrecognizedArguments(argc, argv))
+        return 2;
+    values_prepare();
+    for (unsigned language = 0; language < 2; language++) {
+        if (!loops_of(language).plain_hdr_prepare()) {
+            std::fprintf(stderr, "no memory for the plain HDR\n");
+            return 2;
+        }
+        register_language(language);
+    }
+    usleep(20000); /* until the clock knows the rate of its counter */
+    (void)crest_now();
+
+    verdict gathered;
+    verdict warm_up;
+    for (unsigned round = 0; round <= rounds; round++) {
+        gatherer reporter(round == 0 ? warm_up : gathered);
+        if (benchmark::RunSpecifiedBenchmarks(&reporter) == 0 || wrong != 0)
+            return 2;
+        if (warm_up.empty()) /* only listed */
+            return 0;
+    }
+    check();
+
+    auto known = facts(rounds);
+    for (const auto &fact : known)
+        std::printf("%s%s: %s", &fact == &known[0] ? "" : ", ", fact.first.c_str(),
+                    fact.second.c_str());
+    std::printf("\nratios are medians over rounds of one run; costs are processor time\n");
+    unsigned missed = gathered.print(table());
+    unsigned disturbed = asked_of[0].disturbed + asked_of[1].disturbed;
+    if (disturbed != 0)
+        std::printf("\n%u windows of two threads did not overlap and were repeated.\n", disturbed);
+    std::error_code failed;
+    std::filesystem::create_directories(std::filesystem::path(RESULTS).parent_path(), failed);
+    if (!gathered.write_json(RESULTS, table(), known))
+        std::fprintf(stderr, "%s: cannot be written\n", RESULTS);
+    else
+        std::printf("\nAll samples: %s\n", RESULTS);
+    if (wrong != 0) {
+        std::fprintf(stderr, "\n%u results are wrong: the figures above mean nothing.\n", wrong);
+        return 1;
+    }
+    const char *strict = std::getenv("STRICT");
+    return missed != 0 && strict != nullptr && *strict != '\0' && std::strcmp(strict, "0") != 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From samples to ratios: gathers what each round measured, prints the table, writes the JSON, and
+ * says which targets were missed. It knows nothing of what was measured.
+ */
+#ifndef BENCH_VERDICT_H
+#define BENCH_VERDICT_H
+
+#include <map>
+#include <string>
+#include <vector>
+
+/* One line of the table. */
+struct verdict_row {
+    std::string name;      /* the benchmark's */
+    std::string reference; /* the benchmark it is divided by; empty: none */
+    double limit;          /* what the ratio may be at most; 0: no target */
+    std::string text;      /* what it is */
+};
+
+struct verdict_spread {
+    double median, least, most;
+};
+
+class verdict
+{
+  public:
+    void add(const std::string &name, double ns) { samples_[name].push_back(ns); }
+    size_t rounds(const std::string &name) const;
+    bool empty() const { return samples_.empty(); }
+
+    /* Median and range of a benchmark's samples, in nanoseconds an operation. */
+    verdict_spread cost(const std::string &name) const;
+    /* Of the ratios of each round: both sides of a ratio were measured one after the other. */
+    verdict_spread ratio(const verdict_row &row) const;
+
+    /* Prints the rows of which there are samples; the number of missed targets. */
+    unsigned print(const std::vector<verdict_row> &rows) const;
+    /* Writes them with every sample; 0 when the file cannot be written. */
+    int write_json(const std::string &path, const std::vector<verdict_row> &rows,
+                   const std::vector<std::pair<std::string, std::string>> &facts) const;
+
+  private:
+    bool has(const verdict_row &row) const;
+    std::map<std::string, std::vector<double>> samples_;
+};
+
+#endif
