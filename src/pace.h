@@ -7,7 +7,8 @@
  *     crest_pace_init(&pace, schedule, now_ns, seed);
  *     due_ns = crest_pace_first(&pace);
  *     ... report at due_ns ...
- *     due_ns = failures ? crest_pace_retry(&pace, now_ns, failures) : crest_pace_next(&pace, now_ns);
+ *     due_ns = failures ? crest_pace_retry(&pace, now_ns, failures)
+ *                       : crest_pace_next(&pace, now_ns);
  */
 #ifndef CREST_PACE_H
 #define CREST_PACE_H

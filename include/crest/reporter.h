@@ -10,8 +10,8 @@
  *     crest_reporter_attach(NULL, &mine, &(crest_schedule){.interval_ms = 10000}, &error);
  *
  * Each report is measured by the default registry's crest.report-time (outcome ok or error) and
- * crest.report-last-success-timestamp, both labelled with the reporter's name. The log callback is told of
- * the first failure of a streak and of its end, not of each.
+ * crest.report-last-success-timestamp, both labelled with the reporter's name. The log callback is
+ * told of the first failure of a streak and of its end, not of each.
  *
  * The child of a fork has no reporter attached and no thread running: it must not report into its
  * parent's group. It may attach reporters of its own, or call crest_start.

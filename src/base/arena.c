@@ -76,7 +76,7 @@ static arena_region *arena_map(crest_arena_kind kind, uint64_t least)
             madvise((char *)address + ARENA_PAGE, bytes - ARENA_PAGE, MADV_WIPEONFORK) == 0;
 #endif
 #ifdef ARENA_LEAK_ROOTS
-    /* the leak checker does not look into mapped memory, where registries keep what is on the heap */
+    /* the leak checker does not look into mapped memory, which points to what is on the heap */
     if (kind == CREST_ARENA_META)
         __lsan_register_root_region(address, bytes);
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The example node's encodings and digest: what is written is read back, and no prefix, no flipped
- * byte and no random bytes make the reader go past the end or accept what is not whole. Includes the
- * sources, for the node is a program and not a library.
+ * byte and no random bytes make the reader go past the end or accept what is not whole. Includes
+ * the sources, for the node is a program and not a library.
  */
 #include <setjmp.h>
 #include <stdarg.h>
