@@ -97,8 +97,9 @@ static void directory_walk(crest_registry_state *state, crest_series **to, size_
 
 /*
  * Under the lock: a new directory, without users yet. What was added while it was made may or may
- * not be in it, and the next one has it, because the generation grows after a series can be found. The lists grow at
- * their heads: a walk that finds no room for all would lack the oldest, so it is made again.
+ * not be in it, and the next one has it, because the generation grows after a series can be found.
+ * The lists grow at their heads: a walk that finds no room for all would lack the oldest, so it is
+ * made again.
  */
 static crest_directory *directory_make(crest_registry_state *state)
 {
