@@ -71,6 +71,19 @@ CREST_INLINE uint64_t *crest_cell_of(const crest_handle *handle)
     return &chunk[slot & (CREST_CHUNK_CELLS - 1)];
 }
 
+/* The position of the highest bit of a word that is not 0. */
+CREST_INLINE uint64_t crest_top_bit(uint64_t word)
+{
+#if defined(__x86_64__) && !defined(__LZCNT__)
+    /* in place: bsr waits for the register it writes to, and into another one than it reads from
+       it would make each record wait for the record before */
+    __asm__("bsrq %0, %0" : "+r"(word) : : "cc");
+    return word;
+#else
+    return 63u ^ (unsigned)__builtin_clzll(word);
+#endif
+}
+
 /*
  * Records value `times` times into the shard; 0 when its block is not there, which covers values
  * out of range and negative ones too. Written in the order extremes, count, sum and read in the
@@ -78,7 +91,7 @@ CREST_INLINE uint64_t *crest_cell_of(const crest_handle *handle)
  */
 CREST_INLINE int crest_shard_record(crest_shard *shard, uint64_t value, uint64_t times)
 {
-    unsigned top = 63u ^ (unsigned)__builtin_clzll(value | 1);
+    uint64_t top = crest_top_bit(value | 1);
     uintptr_t block = __atomic_load_n(&shard->interior[top], __ATOMIC_RELAXED);
     if (block == 0) {
         if (CREST_UNLIKELY(value > shard->highest))
