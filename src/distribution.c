@@ -56,18 +56,18 @@ int crest_distribution_add_shard(crest_distribution *distribution, const crest_s
 {
     const crest_layout *layout = distribution->layout;
     /* acquire: partner of crest_word_add_release in crest_shard_record */
-    for (unsigned top = layout->bits; top < layout->bits + crest_layout_blocks(layout); top++)
-        distribution->sum += crest_atomic_load_acquire(&shard->sum[top]);
+    distribution->sum += crest_atomic_load_acquire(&shard->sum);
     for (unsigned s = 0; s < crest_layout_blocks(layout); s++) {
         /* acquire: partner of the release store in crest_shard_touch */
-        uintptr_t biased = (uintptr_t)crest_atomic_load_ptr_acquire(CREST_PTR(&shard->block[s]));
-        if (biased == 0)
+        uintptr_t word =
+            (uintptr_t)crest_atomic_load_ptr_acquire(CREST_PTR(&shard->block[s + layout->bits]));
+        if (word == 0)
             continue;
         uint64_t *to = distribution_block(distribution, s);
         if (to == NULL)
             return 0;
         uint64_t first = crest_layout_first_cell(layout, s);
-        const uint64_t *from = (const uint64_t *)(biased + first * sizeof(uint64_t));
+        const uint64_t *from = (const uint64_t *)(word - s + first * sizeof(uint64_t));
         for (size_t i = 0; i < distribution_block_cells(layout, s); i++)
             to[i] += crest_atomic_load(&from[i]);
     }
@@ -75,7 +75,7 @@ int crest_distribution_add_shard(crest_distribution *distribution, const crest_s
     ck_pr_fence_load(); /* counts before extremes */
 #endif
     distribution_extremes(distribution, crest_atomic_load_acquire(&shard->max),
-                          crest_atomic_load(&shard->min_inverted));
+                          ~crest_atomic_load(&shard->min));
     return 1;
 }
 

@@ -102,7 +102,7 @@ static void record_distribution(const crest_series *series, uint32_t slot, uint6
     uint64_t *cell = crest_cells_touch(slot);
     crest_shard *shard = cell ? (crest_shard *)(uintptr_t)crest_atomic_load(cell) : NULL;
     if (cell != NULL && shard == NULL) {
-        shard = crest_shard_new(layout);
+        shard = crest_shard_new();
         /* partner: the acquire load in distribution.c */
         crest_atomic_store_release(cell, (uint64_t)(uintptr_t)shard);
     }

@@ -6,45 +6,25 @@
 #include "arena.h"
 #include "atomic.h"
 
-#include <stddef.h>
-
 const crest_layout crest_layout_default = {.bits = 7, .highest = (UINT64_C(1) << 42) - 1};
 
-crest_shard *crest_shard_new(const crest_layout *layout)
-{
-    unsigned blocks = crest_layout_blocks(layout), tops = layout->bits + blocks;
-    size_t sums = offsetof(crest_shard, sum) + tops * sizeof(uint64_t);
-    crest_shard *shard =
-        crest_arena_take(CREST_ARENA_CELLS, sums + blocks * sizeof(uintptr_t), CREST_LINE_BYTES);
-    if (shard == NULL)
-        return NULL;
-    shard->highest = layout->highest;
-    shard->bits = layout->bits;
-    shard->blocks = blocks;
-    shard->block = (uintptr_t *)((char *)shard + sums);
-    return shard;
-}
+/* Even biased, a block begins on a cache line, so that the bits of the shift are free. */
+_Static_assert(CREST_LINE_BYTES > CREST_BLOCK_SHIFT, "a block's word has no room for its shift");
+_Static_assert((sizeof(uint64_t) << CREST_LAYOUT_BITS_MIN) % (CREST_BLOCK_SHIFT + 1) == 0,
+               "a block's bias moves it off its cache line");
 
-/*
- * Lets the blocks between the lowest and the highest in use go without comparing. Both have been
- * hit by a value that the extremes know already, so no value of a block between can be a new one.
- */
-static void shard_mark_interior(crest_shard *shard)
+crest_shard *crest_shard_new(void)
 {
-    unsigned lowest = 0, highest = shard->blocks - 1;
-    while (lowest < highest && shard->block[lowest] == 0)
-        lowest++;
-    while (highest > lowest && shard->block[highest] == 0)
-        highest--;
-    for (unsigned i = lowest + 1; i < highest; i++)
-        crest_atomic_store_ptr_release(CREST_PTR(&shard->interior[i + shard->bits]),
-                                       (void *)shard->block[i]);
+    crest_shard *shard = crest_arena_take(CREST_ARENA_CELLS, sizeof *shard, CREST_LINE_BYTES);
+    if (shard != NULL)
+        shard->min = UINT64_MAX;
+    return shard;
 }
 
 int crest_shard_touch(crest_shard *shard, const crest_layout *layout, uint64_t value)
 {
-    unsigned shift = crest_layout_shift(layout, value);
-    if (shard->block[shift] != 0)
+    unsigned shift = crest_layout_shift(layout, value), top = shift + layout->bits;
+    if (shard->block[top] != 0)
         return 1;
     uint64_t first = crest_layout_first_cell(layout, shift);
     size_t cells = crest_layout_end_cell(layout) - first;
@@ -52,12 +32,12 @@ int crest_shard_touch(crest_shard *shard, const crest_layout *layout, uint64_t v
         crest_arena_take(CREST_ARENA_CELLS, cells * sizeof(uint64_t), CREST_LINE_BYTES);
     if (block == NULL)
         return 0;
-    crest_word_raise(&shard->max, value);
-    crest_word_raise(&shard->min_inverted, ~value);
-    /* biased, so that value >> shift indexes it; partner: the acquire load in distribution.c */
-    uintptr_t biased = (uintptr_t)block - (uintptr_t)(first * sizeof(uint64_t));
-    crest_atomic_store_ptr_release(CREST_PTR(&shard->block[shift]), (void *)biased);
-    shard_mark_interior(shard);
+    uintptr_t word = ((uintptr_t)block - (uintptr_t)(first * sizeof(uint64_t))) | shift;
+    /* partner: the acquire load in distribution.c, which reads this word; the lowest block's others
+     * lead to cells that it has then seen */
+    crest_atomic_store_ptr_release(CREST_PTR(&shard->block[top]), (void *)word);
+    for (unsigned lower = 0; shift == 0 && lower < top; lower++)
+        crest_atomic_store_ptr_release(CREST_PTR(&shard->block[lower]), (void *)word);
     return 1;
 }
 

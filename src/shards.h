@@ -19,6 +19,9 @@ typedef struct crest_layout {
     uint64_t highest; /* 2^n - 1; larger values count as this one */
 } crest_layout;
 
+/* Fewer bits would move a biased block off its cache line. */
+#define CREST_LAYOUT_BITS_MIN 3u
+
 /* Two decimal digits from 1 to 2^42 - 1: 73 minutes in nanoseconds. Kamon's Default. */
 extern const crest_layout crest_layout_default;
 
@@ -34,8 +37,8 @@ typedef struct crest_shared_shard {
         count[CREST_DISTRIBUTION_BLOCKS]; /* by the position of the value's highest bit; 0 in [0] */
 } crest_shared_shard;
 
-/* Under the lock: a new shard of this layout, or NULL. */
-crest_shard *crest_shard_new(const crest_layout *layout);
+/* Under the lock: a new shard, of any layout, or NULL. */
+crest_shard *crest_shard_new(void);
 
 /* Under the lock: makes the block that `value`, within the range, falls into; non-zero when it is
  * there. */

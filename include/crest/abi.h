@@ -88,25 +88,38 @@ CREST_INLINE void crest_word_add_release(uint64_t *word, uint64_t n)
 #endif
 }
 
-/* Raises a word that only this thread writes to at least n; an unlocked compare-and-swap, because
- * a handler may have raised it further between the look and the write. */
+/*
+ * Writes n into a word that only this thread writes, if it still holds *seen; otherwise loads *seen
+ * and returns 0. An unlocked compare-and-swap, because a handler may have written since the look.
+ */
+CREST_INLINE int crest_word_replace(uint64_t *word, uint64_t *seen, uint64_t n)
+{
+#ifdef CREST_X86_64_ASM
+    unsigned char done;
+    __asm__ volatile("cmpxchgq %3, %0\n\tsete %2"
+                     : "+m"(*word), "+a"(*seen), "=q"(done)
+                     : "r"(n)
+                     : "cc");
+    return done;
+#else
+    return __atomic_compare_exchange_n(word, seen, n, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+#endif
+}
+
+/* Raises a word that only this thread writes to at least n. */
 CREST_INLINE void crest_word_raise(uint64_t *word, uint64_t n)
 {
     uint64_t seen = __atomic_load_n(word, __ATOMIC_RELAXED);
-    while (seen < n) {
-#ifdef CREST_X86_64_ASM
-        unsigned char done;
-        __asm__ volatile("cmpxchgq %3, %0\n\tsete %2"
-                         : "+m"(*word), "+a"(seen), "=q"(done)
-                         : "r"(n)
-                         : "cc");
-        if (done)
-            return;
-#else
-        if (__atomic_compare_exchange_n(word, &seen, n, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-            return;
-#endif
-    }
+    while (seen < n && !crest_word_replace(word, &seen, n))
+        continue;
+}
+
+/* Lowers a word that only this thread writes to at most n. */
+CREST_INLINE void crest_word_lower(uint64_t *word, uint64_t n)
+{
+    uint64_t seen = __atomic_load_n(word, __ATOMIC_RELAXED);
+    while (seen > n && !crest_word_replace(word, &seen, n))
+        continue;
 }
 
 CREST_END_C

@@ -27,24 +27,23 @@ typedef struct crest_cells {
 
 /*
  * One thread's share of one histogram: HDR's log-linear counts, one block per power of two, given
- * when first hit. A value v whose highest bit is at `top` falls into block top, cell v >> (top -
- * bits). Block addresses are biased so that this indexes them directly; 0 says: not there.
+ * when first hit. A value whose highest bit is `top` finds all about its block in block[top]: the
+ * low six bits say how far to shift the value so that only the bits kept remain, the others are the
+ * block's address, biased so that the shifted value indexes it. The lowest block, whose values are
+ * exact, serves several powers of two. 0 says: not there yet, or out of range.
  *
- * The lowest and the highest block in use are "edges": only a record in one of them can be a new
- * minimum or maximum. All those between are in `interior` too, where a record needs no comparison
- * with the extremes. Blocks below `bits` are one, the lowest, and so never interior.
+ * All in one word, because then nothing about the value waits for the way to the shard and only one
+ * load lies between the shard and the count: the length of that chain is what a record costs.
  */
 typedef struct crest_shard {
+    uintptr_t block[CREST_DISTRIBUTION_BLOCKS];
+    uint64_t sum;
     uint64_t max;
-    uint64_t min_inverted; /* ~min, so that a zeroed shard has no minimum */
-    uint64_t highest;      /* of the range */
-    uint32_t bits;         /* position of the highest bit kept: 7 for two decimal digits */
-    uint32_t blocks;       /* of the range */
-    uintptr_t *block;      /* by top - bits; behind sum */
-    uintptr_t interior[CREST_DISTRIBUTION_BLOCKS]; /* by top */
-    uint64_t sum[]; /* by top, of what is in the block: a sum of its own for each keeps
-                              records from waiting for each other */
+    uint64_t min; /* UINT64_MAX at first */
 } crest_shard;
+
+/* The part of a block's word that is the shift. Blocks begin on cache lines, so it is free. */
+#define CREST_BLOCK_SHIFT UINT64_C(63)
 
 /* What every handle begins with. Zeroed but for abi and declaration, it is a valid handle. */
 typedef struct crest_handle {
@@ -92,22 +91,18 @@ CREST_INLINE uint64_t crest_top_bit(uint64_t word)
 CREST_INLINE int crest_shard_record(crest_shard *shard, uint64_t value, uint64_t times)
 {
     uint64_t top = crest_top_bit(value | 1);
-    uintptr_t block = __atomic_load_n(&shard->interior[top], __ATOMIC_RELAXED);
-    if (block == 0) {
-        if (CREST_UNLIKELY(value > shard->highest))
-            return 0;
-        top = top > shard->bits ? top : shard->bits;
-        block = __atomic_load_n(&shard->block[top - shard->bits], __ATOMIC_RELAXED);
-        if (CREST_UNLIKELY(block == 0))
-            return 0;
-        if (CREST_UNLIKELY(value > __atomic_load_n(&shard->max, __ATOMIC_RELAXED)))
-            crest_word_raise(&shard->max, value);
-        if (CREST_UNLIKELY(~value > __atomic_load_n(&shard->min_inverted, __ATOMIC_RELAXED)))
-            crest_word_raise(&shard->min_inverted, ~value);
-    }
-    uintptr_t cell = (uintptr_t)(value >> (top - shard->bits)) * sizeof(uint64_t);
-    crest_word_add((uint64_t *)(block + cell), times);
-    crest_word_add_release(&shard->sum[top], value * times);
+    uintptr_t block = __atomic_load_n(&shard->block[top], __ATOMIC_RELAXED);
+    if (CREST_UNLIKELY(block == 0))
+        return 0;
+    /* Plain loads, which fold into the comparisons: only this thread writes, and what a handler has
+     * written meanwhile is seen by crest_word_raise and _lower. */
+    if (CREST_UNLIKELY(value > shard->max))
+        crest_word_raise(&shard->max, value);
+    if (CREST_UNLIKELY(value < shard->min))
+        crest_word_lower(&shard->min, value);
+    uint64_t *cells = (uint64_t *)(block & ~(uintptr_t)CREST_BLOCK_SHIFT);
+    crest_word_add(&cells[value >> (block & CREST_BLOCK_SHIFT)], times);
+    crest_word_add_release(&shard->sum, value * times);
     return 1;
 }
 
