@@ -54,7 +54,8 @@ CREST_INLINE void crest_histogram_record_n(crest_histogram *histogram, int64_t v
                                            uint64_t times)
 {
     uint64_t *cell = crest_cell_of(&histogram->handle);
-    if (CREST_LIKELY(cell != NULL && times <= CREST_RECORD_TIMES_INLINE_MAX)) {
+    /* none at all takes the cold path too, for it must leave the extremes alone */
+    if (CREST_LIKELY(cell != NULL && times - 1 < CREST_RECORD_TIMES_INLINE_MAX)) {
         crest_shard *shard = (crest_shard *)(uintptr_t)__atomic_load_n(cell, __ATOMIC_RELAXED);
         if (CREST_LIKELY(shard != NULL && crest_shard_record(shard, (uint64_t)value, times)))
             return;
