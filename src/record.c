@@ -122,14 +122,11 @@ static uint64_t record_clamp(int64_t value, const crest_layout *layout, int *cla
 
 void crest_histogram_record_slow(crest_histogram *histogram, int64_t value, uint64_t times)
 {
-    uint64_t product;
     crest_status why = crest_handle_dead(&histogram->handle);
     if (times == 0)
         return;
     if (why == CREST_OK && value < 0)
         why = CREST_NEGATIVE;
-    if (why == CREST_OK && __builtin_mul_overflow((uint64_t)value, times, &product))
-        why = CREST_LIMIT;
     if (why != CREST_OK) {
         record_refused(&histogram->handle, why);
         return;
@@ -140,11 +137,14 @@ void crest_histogram_record_slow(crest_histogram *histogram, int64_t value, uint
     uint32_t slot = crest_handle_resolve(&histogram->handle, CREST_KIND_HISTOGRAM, &why);
     if (slot != 0) {
         const crest_series *series = histogram->handle.series;
-        uint64_t kept = record_clamp(value, series->child->metric->layout, &clamped);
-        record_distribution(series, slot, kept, times);
+        uint64_t kept = record_clamp(value, series->child->metric->layout, &clamped), product;
+        if (__builtin_mul_overflow(kept, times, &product))
+            why = CREST_LIMIT;
+        else
+            record_distribution(series, slot, kept, times);
     }
     crest_lock_drop(&saved);
-    if (slot == 0)
+    if (why != CREST_OK)
         record_refused(&histogram->handle, why);
     if (clamped)
         crest_misuse_count(CREST_MISUSE_CLAMPED, crest_handle_name(&histogram->handle));
