@@ -85,11 +85,11 @@ int crest_distribution_add_shared(crest_distribution *distribution,
 {
     const crest_layout *layout = distribution->layout;
     uint64_t sum = crest_atomic_load_acquire(&shared->sum); /* as above */
-    for (unsigned top = 0; top < CREST_DISTRIBUTION_BLOCKS; top++) {
-        uint64_t count = crest_atomic_load(&shared->count[top]);
+    for (unsigned bits = 0; bits < CREST_DISTRIBUTION_BLOCKS; bits++) {
+        uint64_t count = crest_atomic_load(&shared->count[bits]);
         if (count == 0)
             continue;
-        uint64_t middle = top < 2 ? top : (UINT64_C(3) << (top - 1));
+        uint64_t middle = bits < 2 ? bits : (UINT64_C(3) << (bits - 2));
         if (middle > layout->highest)
             middle = layout->highest;
         unsigned s = crest_layout_shift(layout, middle);

@@ -48,10 +48,10 @@ crest_shared_shard *crest_shared_shard_new(void)
 
 void crest_shared_shard_record(crest_shared_shard *shard, uint64_t value, uint64_t times)
 {
-    unsigned top = value ? 63u - (unsigned)__builtin_clzll(value) : 0;
+    unsigned bits = value ? 64u - (unsigned)__builtin_clzll(value) : 0;
     crest_atomic_raise(&shard->max, value);
     crest_atomic_raise(&shard->min_inverted, ~value);
-    crest_atomic_add(&shard->count[top], times);
+    crest_atomic_add(&shard->count[bits], times);
     /* partner: the acquire load of the sum in distribution.c */
     crest_atomic_add_release(&shard->sum, value * times);
 }

@@ -33,8 +33,7 @@ typedef struct crest_shared_shard {
     uint64_t sum;
     uint64_t max;
     uint64_t min_inverted;
-    uint64_t
-        count[CREST_DISTRIBUTION_BLOCKS]; /* by the position of the value's highest bit; 0 in [0] */
+    uint64_t count[CREST_DISTRIBUTION_BLOCKS]; /* by the number of the value's significant bits */
 } crest_shared_shard;
 
 /* Under the lock: a new shard, of any layout, or NULL. */
