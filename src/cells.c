@@ -60,14 +60,14 @@ static void cells_thread_end(void *value)
 static void cells_fork_before(void)
 {
     crest_lock_saved saved;
-    crest_lock_take(&saved);
+    crest_lock_fork_before(&saved);
     cells_fork_saved = saved;
 }
 
 static void cells_fork_parent(void)
 {
     crest_lock_saved saved = cells_fork_saved;
-    crest_lock_drop(&saved);
+    crest_lock_fork_parent(&saved);
 }
 
 /* The child has one thread: every other record is free. Its cells have been zeroed by the kernel.
@@ -79,10 +79,7 @@ static void cells_fork_child(void)
     for (crest_thread_record *record = cells_newest; record != NULL; record = record->next)
         if (record != cells_record)
             crest_atomic_store32(&record->owned, 0);
-    crest_lock_forked();
-    crest_lock_take(&saved);
-    saved = cells_fork_saved;
-    crest_lock_drop(&saved);
+    crest_lock_fork_child(&saved);
 }
 
 void crest_cells_prepare(void)

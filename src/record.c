@@ -20,6 +20,22 @@ static void record_refused(const crest_handle *handle, crest_status why)
     crest_misuse_count(crest_misuse_of(why), crest_handle_name(handle));
 }
 
+/*
+ * Takes the lock and returns 0; or, while a fork holds it and the series exists, takes nothing and
+ * returns the series' slot: what is recorded then goes to what threads share, for which no lock is
+ * needed.
+ */
+static uint32_t record_lock(const crest_handle *handle, crest_lock_saved *saved)
+{
+    /* acquire: partner of the release store in series.c, so that the series and its shared part
+     * are there */
+    uint32_t slot = crest_atomic_load32_acquire(&handle->slot);
+    if (slot != 0)
+        return crest_lock_take_unless_forking(saved) ? 0 : slot;
+    crest_lock_take(saved);
+    return 0;
+}
+
 void crest_counter_add_slow(crest_counter *counter, int64_t amount)
 {
     crest_status why = amount < 0 ? CREST_NEGATIVE : crest_handle_dead(&counter->handle);
@@ -28,7 +44,11 @@ void crest_counter_add_slow(crest_counter *counter, int64_t amount)
         return;
     }
     crest_lock_saved saved;
-    crest_lock_take(&saved);
+    uint32_t shared = record_lock(&counter->handle, &saved);
+    if (shared != 0) {
+        crest_atomic_add(crest_cells_shared(shared), (uint64_t)amount);
+        return;
+    }
     uint32_t slot = crest_handle_resolve(&counter->handle, CREST_KIND_COUNTER, &why);
     uint64_t *cell = slot ? crest_cells_touch(slot) : NULL;
     if (cell != NULL)
@@ -112,12 +132,35 @@ static void record_distribution(const crest_series *series, uint32_t slot, uint6
         crest_shared_shard_record(series->shared, value, times);
 }
 
-/* What one record asks for, checked: the value as it is to be recorded and what to count besides.
- */
+/* A value as it is to be recorded. */
 static uint64_t record_clamp(int64_t value, const crest_layout *layout, int *clamped)
 {
     *clamped = (uint64_t)value > layout->highest;
     return *clamped ? layout->highest : (uint64_t)value;
+}
+
+/* Clamps and records, under the lock if slot is not 0; CREST_LIMIT if the sum could not be told. */
+static crest_status record_value(const crest_series *series, uint32_t slot, int64_t value,
+                                 uint64_t times, int *clamped)
+{
+    uint64_t kept = record_clamp(value, series->child->metric->layout, clamped), product;
+    if (__builtin_mul_overflow(kept, times, &product))
+        return CREST_LIMIT;
+    if (slot != 0)
+        record_distribution(series, slot, kept, times);
+    else
+        crest_shared_shard_record(series->shared, kept, times);
+    return CREST_OK;
+}
+
+/* Without the lock, of a handle that has a slot: the registry may have been freed meanwhile. */
+static crest_status record_shared(const crest_handle *handle, int64_t value, uint64_t times,
+                                  int *clamped)
+{
+    const crest_series *series = crest_handle_series(handle);
+    crest_status why;
+    return crest_series_is_dead(series, &why) ? why
+                                              : record_value(series, 0, value, times, clamped);
 }
 
 void crest_histogram_record_slow(crest_histogram *histogram, int64_t value, uint64_t times)
@@ -133,17 +176,14 @@ void crest_histogram_record_slow(crest_histogram *histogram, int64_t value, uint
     }
     int clamped = 0;
     crest_lock_saved saved;
-    crest_lock_take(&saved);
-    uint32_t slot = crest_handle_resolve(&histogram->handle, CREST_KIND_HISTOGRAM, &why);
-    if (slot != 0) {
-        const crest_series *series = histogram->handle.series;
-        uint64_t kept = record_clamp(value, series->child->metric->layout, &clamped), product;
-        if (__builtin_mul_overflow(kept, times, &product))
-            why = CREST_LIMIT;
-        else
-            record_distribution(series, slot, kept, times);
+    if (record_lock(&histogram->handle, &saved) != 0) {
+        why = record_shared(&histogram->handle, value, times, &clamped);
+    } else {
+        uint32_t slot = crest_handle_resolve(&histogram->handle, CREST_KIND_HISTOGRAM, &why);
+        if (slot != 0)
+            why = record_value(histogram->handle.series, slot, value, times, &clamped);
+        crest_lock_drop(&saved);
     }
-    crest_lock_drop(&saved);
     if (why != CREST_OK)
         record_refused(&histogram->handle, why);
     if (clamped)
@@ -159,17 +199,19 @@ void crest_timer_record_slow(crest_timer *timer, int64_t duration_ns, crest_outc
         return;
     }
     int backwards = duration_ns < 0, clamped = 0;
+    const crest_handle *handle = &timer->outcome[outcome].handle;
     crest_lock_saved saved;
-    crest_lock_take(&saved);
-    uint32_t slot = crest_timer_resolve(timer, outcome, &why);
-    if (slot != 0) {
-        const crest_series *series = timer->outcome[outcome].handle.series;
-        uint64_t kept =
-            record_clamp(backwards ? 0 : duration_ns, series->child->metric->layout, &clamped);
-        record_distribution(series, slot, kept, 1);
+    if (backwards)
+        duration_ns = 0;
+    if (record_lock(handle, &saved) != 0) {
+        why = record_shared(handle, duration_ns, 1, &clamped);
+    } else {
+        uint32_t slot = crest_timer_resolve(timer, outcome, &why);
+        if (slot != 0)
+            why = record_value(handle->series, slot, duration_ns, 1, &clamped);
+        crest_lock_drop(&saved);
     }
-    crest_lock_drop(&saved);
-    if (slot == 0)
+    if (why != CREST_OK)
         record_refused(&timer->handle, why);
     if (backwards)
         crest_misuse_count(CREST_MISUSE_BACKWARDS, crest_handle_name(&timer->handle));

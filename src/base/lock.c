@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A futex lock of three states: free, held, held with waiters. See lock.h.
+ * A futex lock of three states: free, held, held with waiters; and a fourth from when a fork takes it
+ * until somebody waits. See lock.h.
  *
  * Source: U. Drepper, "Futexes Are Tricky", mutex 2.
  */
@@ -9,16 +10,18 @@
 #include "atomic.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { LOCK_FREE, LOCK_HELD, LOCK_HELD_WAITERS };
+enum { LOCK_FREE, LOCK_HELD, LOCK_HELD_WAITERS, LOCK_HELD_FORKING };
 
 static uint32_t lock_word;
+static uint32_t lock_forking; /* from fork_before to fork_parent or fork_child */
 
-void crest_lock_take(crest_lock_saved *saved)
+static void lock_block_signals(crest_lock_saved *saved)
 {
     saved->error_number = errno;
     sigset_t all;
@@ -30,23 +33,71 @@ void crest_lock_take(crest_lock_saved *saved)
     sigdelset(&all, SIGILL);
     sigdelset(&all, SIGTRAP);
     pthread_sigmask(SIG_SETMASK, &all, &saved->signals);
-    /* acquire: partner of the exchange in crest_lock_drop */
-    if (crest_atomic_cas32_acquire(&lock_word, LOCK_FREE, LOCK_HELD))
-        return;
-    while (crest_atomic_exchange32(&lock_word, LOCK_HELD_WAITERS) != LOCK_FREE)
-        syscall(SYS_futex, &lock_word, FUTEX_WAIT_PRIVATE, LOCK_HELD_WAITERS, NULL, NULL, 0);
 }
 
-void crest_lock_drop(const crest_lock_saved *saved)
+static void lock_open_signals(const crest_lock_saved *saved)
 {
-    /* release: partner of the compare-and-swap and the exchange in crest_lock_take */
-    if (crest_atomic_exchange32(&lock_word, LOCK_FREE) == LOCK_HELD_WAITERS)
-        syscall(SYS_futex, &lock_word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
     pthread_sigmask(SIG_SETMASK, &saved->signals, NULL);
     errno = saved->error_number;
 }
 
-void crest_lock_forked(void)
+/* Non-zero when it was taken; only who does not wait for a fork can come back without. */
+static int lock_wait(int for_a_fork)
 {
-    crest_atomic_store32(&lock_word, LOCK_FREE);
+    /* acquire: partner of the exchange in crest_lock_drop */
+    if (crest_atomic_cas32_acquire(&lock_word, LOCK_FREE, LOCK_HELD))
+        return 1;
+    while (crest_atomic_exchange32(&lock_word, LOCK_HELD_WAITERS) != LOCK_FREE) {
+        /* Looked at after the exchange: a fork that says so later exchanges later, and then the
+           wait finds another word and returns at once. */
+        if (!for_a_fork && crest_atomic_load32_acquire(&lock_forking))
+            return 0;
+        syscall(SYS_futex, &lock_word, FUTEX_WAIT_PRIVATE, LOCK_HELD_WAITERS, NULL, NULL, 0);
+    }
+    return 1;
+}
+
+void crest_lock_take(crest_lock_saved *saved)
+{
+    lock_block_signals(saved);
+    lock_wait(1);
+}
+
+int crest_lock_take_unless_forking(crest_lock_saved *saved)
+{
+    lock_block_signals(saved);
+    if (lock_wait(0))
+        return 1;
+    lock_open_signals(saved);
+    return 0;
+}
+
+void crest_lock_drop(const crest_lock_saved *saved)
+{
+    /* release: partner of the compare-and-swap and the exchange in lock_wait */
+    if (crest_atomic_exchange32(&lock_word, LOCK_FREE) != LOCK_HELD)
+        syscall(SYS_futex, &lock_word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    lock_open_signals(saved);
+}
+
+void crest_lock_fork_before(crest_lock_saved *saved)
+{
+    crest_lock_take(saved);
+    /* release: partner of the acquire load in lock_wait */
+    crest_atomic_store32_release(&lock_forking, 1);
+    crest_atomic_exchange32(&lock_word, LOCK_HELD_FORKING);
+    syscall(SYS_futex, &lock_word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+void crest_lock_fork_parent(const crest_lock_saved *saved)
+{
+    crest_atomic_store32_release(&lock_forking, 0);
+    crest_lock_drop(saved);
+}
+
+void crest_lock_fork_child(const crest_lock_saved *saved)
+{
+    crest_atomic_store32(&lock_forking, 0);
+    crest_atomic_exchange32(&lock_word, LOCK_FREE); /* nobody waits in the child */
+    lock_open_signals(saved);
 }

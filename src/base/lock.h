@@ -21,7 +21,17 @@ typedef struct crest_lock_saved {
 void crest_lock_take(crest_lock_saved *saved);
 void crest_lock_drop(const crest_lock_saved *saved);
 
-/* In the child of a fork whose parent's thread held the lock across it: frees the child's copy. */
-void crest_lock_forked(void);
+/*
+ * As crest_lock_take, but 0 with nothing taken while a fork holds the lock. A forking thread waits
+ * for the locks of malloc and stdio; who may have been interrupted in one of these must not wait
+ * for the forking thread.
+ */
+int crest_lock_take_unless_forking(crest_lock_saved *saved);
+
+/* Before a fork: takes the lock and tells those who wait. After it: gives it back in the parent,
+ * and frees the copy in the child. */
+void crest_lock_fork_before(crest_lock_saved *saved);
+void crest_lock_fork_parent(const crest_lock_saved *saved);
+void crest_lock_fork_child(const crest_lock_saved *saved);
 
 #endif

@@ -9,11 +9,13 @@
 #include <crest/crest.h>
 
 #include <math.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -27,6 +29,21 @@
 
 /* As often as wished, or a tenth of it under a sanitizer, which is about as much slower. */
 #define FIXTURE_TIMES(times) ((times) / (FIXTURE_SANITIZED ? 10 : 1))
+
+/* Ends a program that hangs. A thread, because the library holds its lock with signals blocked. */
+__attribute__((unused)) static void *fixture_watch(void *seconds)
+{
+    sleep((unsigned)(uintptr_t)seconds);
+    fprintf(stderr, "it hangs\n");
+    _exit(2);
+}
+
+__attribute__((unused)) static void fixture_watchdog(unsigned seconds)
+{
+    pthread_t watch;
+    assert_int_equal(pthread_create(&watch, NULL, fixture_watch, (void *)(uintptr_t)seconds), 0);
+    pthread_detach(watch);
+}
 
 __attribute__((unused)) static crest_registry *fixture_registry(const char *prefix)
 {

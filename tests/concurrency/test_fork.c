@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Forking a process that records: the child starts at zero and counts into nobody, the parent is
+ * not disturbed, and a fork waits for nobody who waits for it.
+ *
+ * ThreadSanitizer does not support threads in the child of a process with threads.
+ * crest-test: sanitizers=address
+ */
+#define _GNU_SOURCE
+#include "atomic.h"
+#include "cells.h"
+#include "unit/core_fixture.h"
+
+#include <crest/by_name.h>
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define WATCHDOG_S 60
+
+CREST_COUNTER(forked, "test.forked", "Counted on both sides.");
+CREST_COUNTER(untouched, "test.untouched", "Counted by one thread only.");
+CREST_GAUGE(level, "test.level", "A gauge.");
+CREST_HISTOGRAM(sizes, "test.size", "A histogram.");
+CREST_TIMER(waits, "test.wait-time", "A timer.");
+
+/* Runs in a child; 0 when it finds what it should, else the number of the line that did not. */
+#define CHILD_WANTS(condition)                                                                     \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "child: %s:%d: %s\n", __FILE__, __LINE__, #condition);                 \
+            _exit(1);                                                                              \
+        }                                                                                          \
+    } while (0)
+
+static void wait_for_child(pid_t child)
+{
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static uint64_t fork_count(const char *name, const char *value)
+{
+    crest_snapshot *snapshot = crest_snapshot_take(NULL);
+    CHILD_WANTS(snapshot != NULL);
+    crest_series_view view;
+    CHILD_WANTS(crest_snapshot_find(snapshot, name, &value, value != NULL, &view) == CREST_OK);
+    uint64_t count = view.distribution ? crest_distribution_count(view.distribution) : view.counter;
+    crest_snapshot_free(snapshot);
+    return count;
+}
+
+static void *record_once(void *unused)
+{
+    crest_counter_inc(&forked);
+    crest_histogram_record(&sizes, 1000);
+    return unused;
+}
+
+static void child_records(void)
+{
+    alarm(WATCHDOG_S);
+    CHILD_WANTS(crest_counter_value(&forked) == 0);
+    CHILD_WANTS(crest_counter_value(&untouched) == 0);
+    CHILD_WANTS(crest_gauge_value(&level) == 0);
+    CHILD_WANTS(fork_count("test.size", NULL) == 0);
+    CHILD_WANTS(fork_count("test.wait-time", "ok") == 0);
+    crest_counter_add(&forked, 5);
+    crest_gauge_set(&level, 2);
+    crest_histogram_record(&sizes, 7);
+    crest_timer_record(&waits, 8, CREST_OUTCOME_OK);
+    crest_timer_record(&waits, 8, CREST_OUTCOME_TIMEOUT);
+    /* a thread of the child adopts what its parent's threads had */
+    uint64_t records = crest_cells_record_count();
+    pthread_t thread;
+    CHILD_WANTS(pthread_create(&thread, NULL, record_once, NULL) == 0);
+    pthread_join(thread, NULL);
+    CHILD_WANTS(crest_cells_record_count() == records);
+    CHILD_WANTS(crest_counter_value(&forked) == 6);
+    CHILD_WANTS(crest_gauge_value(&level) == 2);
+    CHILD_WANTS(fork_count("test.size", NULL) == 2);
+    CHILD_WANTS(fork_count("test.wait-time", "ok") == 1);
+    CHILD_WANTS(fork_count("test.wait-time", "timeout") == 1);
+    crest_metric_options options = {.name = "test.child-only"};
+    crest_counter *own = crest_counter_get(NULL, &options, NULL);
+    crest_counter_inc(own);
+    CHILD_WANTS(crest_counter_value(own) == 1);
+    /* and has a ticker of its own */
+    CHILD_WANTS(crest_counter_rate(&forked, CREST_WINDOW_S).covered_s == 0);
+    CHILD_WANTS(crest_ticker_detach(NULL) == CREST_NOT_FOUND);
+    CHILD_WANTS(crest_ticker_attach(NULL) == CREST_OK);
+    crest_counter_add(&forked, 10);
+    for (int i = 0; i < 300 && crest_counter_rate(&forked, CREST_WINDOW_S).covered_s == 0; i++)
+        usleep(10000);
+    crest_rate rate = crest_counter_rate(&forked, CREST_WINDOW_S);
+    CHILD_WANTS(rate.covered_s > 0.5);
+    CHILD_WANTS(fabs(rate.per_second * rate.covered_s - 10) < 1e-6);
+    CHILD_WANTS(crest_ticker_detach(NULL) == CREST_OK);
+    pid_t grandchild = fork();
+    if (grandchild == 0) {
+        CHILD_WANTS(crest_counter_value(&forked) == 0);
+        crest_counter_inc(&forked);
+        CHILD_WANTS(crest_counter_value(&forked) == 1);
+        _exit(0);
+    }
+    int status;
+    CHILD_WANTS(waitpid(grandchild, &status, 0) == grandchild && status == 0);
+    CHILD_WANTS(crest_counter_value(&forked) == 16);
+    _exit(0);
+}
+
+static void test_child_starts_at_zero(void **state)
+{
+    (void)state;
+    crest_counter_add(&forked, 100);
+    crest_counter_add(&untouched, 3);
+    crest_gauge_set(&level, -4);
+    crest_histogram_record(&sizes, 12345);
+    crest_timer_record(&waits, 9, CREST_OUTCOME_OK);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, record_once, NULL), 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(crest_ticker_attach(NULL), CREST_OK);
+    pid_t child = fork();
+    if (child == 0)
+        child_records();
+    wait_for_child(child);
+    assert_int_equal(crest_ticker_detach(NULL), CREST_OK);
+    assert_int_equal(crest_counter_value(&forked), 101);
+    assert_int_equal(crest_counter_value(&untouched), 3);
+    assert_true(crest_gauge_value(&level) == -4);
+    assert_int_equal(fork_count("test.size", NULL), 2);
+    assert_int_equal(fork_count("test.wait-time", "ok"), 1);
+    crest_series_view view;
+    crest_snapshot *snapshot = fixture_snapshot(NULL);
+    assert_int_equal(crest_snapshot_find(snapshot, "test.child-only", NULL, 0, &view),
+                     CREST_NOT_FOUND);
+    crest_snapshot_free(snapshot);
+}
+
+/* ---- forking amid recording and registering ---- */
+
+#define BUSY_THREADS 3
+#define BUSY_FORKS FIXTURE_TIMES(300)
+
+typedef struct busy {
+    crest_registry *registry;
+    uint64_t number, counted, done;
+} busy;
+
+static void *busy_run(void *argument)
+{
+    busy *b = argument;
+    for (uint64_t i = 0; !crest_atomic_load(&b->done); i++) {
+        crest_counter_inc(&forked);
+        crest_atomic_store(&b->counted, b->counted + 1);
+        if (i % 64 == 0 && i < 64 * 500) {
+            char name[64];
+            snprintf(name, sizeof name, "busy.t%llu-m%llu", (unsigned long long)b->number,
+                     (unsigned long long)i);
+            crest_metric_options options = {.name = name};
+            crest_histogram_record(crest_histogram_get(b->registry, &options, NULL), (int64_t)i);
+        }
+        free(malloc(2000));
+    }
+    return NULL;
+}
+
+static void test_fork_amid_recording(void **state)
+{
+    (void)state;
+    crest_registry *registry = fixture_registry(NULL);
+    uint64_t before = crest_counter_value(&forked);
+    busy threads[BUSY_THREADS];
+    pthread_t ids[BUSY_THREADS];
+    for (unsigned i = 0; i < BUSY_THREADS; i++) {
+        threads[i] = (busy){registry, i, 0, 0};
+        assert_int_equal(pthread_create(&ids[i], NULL, busy_run, &threads[i]), 0);
+    }
+    for (unsigned i = 0; i < BUSY_FORKS; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(WATCHDOG_S);
+            CHILD_WANTS(crest_counter_value(&forked) == 0);
+            crest_counter_inc(&forked);
+            crest_metric_options options = {.name = "child.size"};
+            crest_status status;
+            crest_histogram_record(crest_histogram_get(registry, &options, &status), 1);
+            CHILD_WANTS(status == CREST_OK);
+            crest_snapshot *snapshot = crest_snapshot_take(registry);
+            CHILD_WANTS(snapshot != NULL);
+            uint64_t count = 0;
+            for (size_t s = 0; s < crest_snapshot_size(snapshot); s++) {
+                crest_series_view view;
+                crest_snapshot_series(snapshot, s, &view);
+                count += crest_distribution_count(view.distribution);
+            }
+            CHILD_WANTS(count == 1);
+            CHILD_WANTS(crest_counter_value(&forked) == 1);
+            _exit(0);
+        }
+        wait_for_child(child);
+    }
+    uint64_t counted = 0;
+    for (unsigned i = 0; i < BUSY_THREADS; i++) {
+        crest_atomic_store(&threads[i].done, 1);
+        pthread_join(ids[i], NULL);
+        counted += threads[i].counted;
+    }
+    assert_int_equal(crest_counter_value(&forked) - before, counted);
+    crest_registry_free(registry);
+}
+
+/* ---- a first record under a lock that fork waits for ---- */
+
+static uint64_t stuck_step;
+
+static void stuck_wait(uint64_t step)
+{
+    while (crest_atomic_load_acquire(&stuck_step) < step)
+        usleep(1000);
+}
+
+/* Called by fflush(NULL) with the lock of the list of streams held, which fork takes as well. */
+static ssize_t stuck_write(void *cookie, const char *bytes, size_t length)
+{
+    (void)cookie, (void)bytes;
+    crest_atomic_store_release(&stuck_step, 1);
+    stuck_wait(2);
+    usleep(100000); /* by now the other thread is in fork */
+    crest_counter_add(&forked, 7);
+    crest_histogram_record(&sizes, 300);
+    crest_histogram_record(&sizes, INT64_MAX);
+    crest_timer_record(&waits, 300, CREST_OUTCOME_ERROR);
+    crest_gauge_set(&level, 12);
+    crest_increment_counter("test.forked");
+    return (ssize_t)length;
+}
+
+static void *stuck_flush(void *unused)
+{
+    FILE *stream = fopencookie(NULL, "w", (cookie_io_functions_t){.write = stuck_write});
+    assert_non_null(stream);
+    fputs("text", stream);
+    fflush(NULL);
+    fclose(stream);
+    return unused;
+}
+
+static void test_fork_waits_for_nobody_who_waits(void **state)
+{
+    (void)state;
+    uint64_t count = crest_counter_value(&forked), records = fork_count("test.size", NULL);
+    uint64_t errors = fork_count("test.wait-time", "error");
+    pthread_t thread;
+    fflush(stdout);
+    assert_int_equal(pthread_create(&thread, NULL, stuck_flush, NULL), 0);
+    stuck_wait(1);
+    crest_atomic_store_release(&stuck_step, 2);
+    pid_t child = fork();
+    if (child == 0) {
+        CHILD_WANTS(crest_counter_value(&forked) == 0);
+        crest_counter_inc(&forked);
+        CHILD_WANTS(crest_counter_value(&forked) == 1);
+        _exit(0);
+    }
+    wait_for_child(child);
+    pthread_join(thread, NULL);
+    assert_int_equal(crest_counter_value(&forked), count + 8);
+    assert_int_equal(fork_count("test.size", NULL), records + 2);
+    assert_int_equal(fork_count("test.wait-time", "error"), errors + 1);
+    assert_true(crest_gauge_value(&level) == 12);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_child_starts_at_zero),
+        cmocka_unit_test(test_fork_amid_recording),
+        cmocka_unit_test(test_fork_waits_for_nobody_who_waits),
+    };
+    fixture_watchdog(WATCHDOG_S);
+    return cmocka_run_group_tests_name("fork", tests, NULL, NULL);
+}
