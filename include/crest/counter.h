@@ -41,7 +41,7 @@ CREST_API void crest_counter_add_slow(crest_counter *counter, int64_t amount);
 /*
  * Adds `amount`, 0 or more, in the counter's unit. A negative amount is not applied and is counted
  * as misuse. Any thread, any handler, the first touch included; never locks, blocks, allocates or
- * fails once the thread has touched the counter's chunk. Cost: inline, four instructions.
+ * fails once the thread has touched the counter's chunk. Cost: inline, ten instructions.
  */
 CREST_INLINE void crest_counter_add(crest_counter *counter, int64_t amount)
 {

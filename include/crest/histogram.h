@@ -48,7 +48,7 @@ CREST_API void crest_histogram_record_slow(crest_histogram *histogram, int64_t v
  * counts as the range's highest and is counted in crest_misuse_total{cause="clamped"}; a negative
  * one is not applied and is counted as misuse. Any thread, any handler, the first touch included;
  * never locks, blocks, allocates or fails once the thread has touched the value's power of two.
- * Cost: inline, about fifteen instructions.
+ * Cost: inline, about thirty instructions.
  */
 CREST_INLINE void crest_histogram_record_n(crest_histogram *histogram, int64_t value,
                                            uint64_t times)
