@@ -392,8 +392,10 @@ static void test_fork(void **state)
     (void)state;
     fake_reporter fake;
     fake_init(&fake, "parent");
-    assert_int_equal(crest_reporter_attach(NULL, &fake.reporter, &often, NULL), CREST_OK);
-    assert_true(fake_wait(&fake, &fake.reports, 1));
+    assert_int_equal(crest_reporter_attach(NULL, &fake.reporter, &seldom, NULL), CREST_OK);
+    /* the thread is idle after this, and not in the address sanitizer's allocator, whose locks gcc
+       12's does not free in the child */
+    assert_int_equal(crest_report_now(&fake.reporter, FAKE_PATIENCE_MS, NULL), CREST_OK);
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0)
@@ -403,7 +405,7 @@ static void test_fork(void **state)
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
     /* the parent goes on */
-    assert_true(fake_wait(&fake, &fake.reports, fake_get(&fake, &fake.reports) + 1));
+    assert_int_equal(crest_report_now(&fake.reporter, FAKE_PATIENCE_MS, NULL), CREST_OK);
     assert_int_equal(crest_reporter_detach(&fake.reporter, 5000, NULL), CREST_OK);
 }
 

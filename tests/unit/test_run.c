@@ -386,6 +386,8 @@ static void test_fork(void **state)
     (void)state;
     crest_error error;
     assert_int_equal(crest_start("one=x", &error), CREST_OK);
+    /* its thread is idle after this: see exit_in_a_fork */
+    assert_int_equal(crest_report_now(&one.reporter, FAKE_PATIENCE_MS, &error), CREST_OK);
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0)
@@ -423,8 +425,11 @@ static crest_status report_for_ever(crest_reporter *self, const crest_report *re
     return CREST_OK;
 }
 
+/* The reporter's thread is idle when this forks, not in the sanitizer's allocator, whose locks gcc
+ * 12's does not free in the child. */
 static void exit_in_a_fork(void)
 {
+    crest_report_now(&one.reporter, FAKE_PATIENCE_MS, NULL);
     pid_t child = fork();
     if (child == 0)
         exit(0);
@@ -473,6 +478,12 @@ static void run_child(const char *what, char *text, size_t size)
     if (child == 0) {
         dup2(ends[1], STDOUT_FILENO);
         dup2(ends[1], STDERR_FILENO);
+        if (strcmp(what, "fork") == 0) { /* the leak checker cannot work in a forked child */
+            char options[512];
+            const char *given = getenv("ASAN_OPTIONS");
+            snprintf(options, sizeof options, "%s:detect_leaks=0", given != NULL ? given : "");
+            setenv("ASAN_OPTIONS", options, 1);
+        }
         execl("/proc/self/exe", "test_run", what, (char *)NULL);
         _exit(127);
     }
@@ -502,11 +513,9 @@ static void test_exit(void **state)
     run_child("later", text, sizeof text);
     assert_contains(text, "one 42 final\n");
     assert_contains(text, "later 42 final\n");
-    /* a child that exits does not flush for its parent; the leak checker may have a word on it */
+    /* a child that exits does not flush for its parent */
     run_child("fork", text, sizeof text);
-    const char *final = strstr(text, "one 42 final\n");
-    assert_non_null(final);
-    assert_null(strstr(final + 1, "final"));
+    assert_string_equal(text, "one 42 more\none 42 final\n");
     /* and a reporter that hangs does not keep the process from exiting */
     uint64_t start_ms = fake_now_ms();
     run_child("hang", text, sizeof text);
