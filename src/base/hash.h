@@ -14,10 +14,13 @@
  * chosen to collide. Any thread, any handler. */
 uint64_t crest_hash_seed(void);
 
+/* Folds the high half of the product in: in the low half alone a difference of the highest bit would
+ * stay where it is, whatever the seed, for a chosen next word to undo. */
 static inline uint64_t crest_hash_mix(uint64_t hash, uint64_t word)
 {
-    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ (hash >> 29);
+    __extension__ typedef unsigned __int128 wide;
+    wide product = (wide)(hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
 static inline uint64_t crest_hash_bytes(uint64_t hash, const void *bytes, size_t length)

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hash.h: spreads, and cannot be made to collide without knowing the seed.
+ */
+#include "core_fixture.h"
+#include "hash.h"
+
+static void test_lengths(void **state)
+{
+    (void)state;
+    static const char zeros[64];
+    for (size_t a = 0; a < sizeof zeros; a++)
+        for (size_t b = 0; b < a; b++)
+            assert_int_not_equal(crest_hash_bytes(1, zeros, a), crest_hash_bytes(1, zeros, b));
+    assert_int_equal(crest_hash_text(7, "abc"), crest_hash_bytes(7, "abc", 3));
+    assert_int_not_equal(crest_hash_text(7, "abc"), crest_hash_text(8, "abc"));
+    assert_int_equal(crest_hash_seed(), crest_hash_seed());
+}
+
+/* Two texts that differ in few bits of two neighbouring words: under no seed do they collide more
+ * often than by chance. A multiplication alone keeps the highest bit's difference whatever the
+ * seed, and the next word can undo it. */
+static void test_differences_are_not_undone(void **state)
+{
+    (void)state;
+    uint64_t seed = crest_hash_seed();
+    for (int round = 0; round < 200; round++) {
+        seed = seed * UINT64_C(6364136223846793005) + 1;
+        for (unsigned shift = 1; shift < 64; shift++) {
+            uint64_t a[2] = {seed, ~seed}, b[2];
+            b[0] = a[0] ^ UINT64_C(1) << 63;
+            b[1] = a[1] ^ UINT64_C(1) << 63 ^ UINT64_C(1) << (63 - shift);
+            assert_int_not_equal(crest_hash_bytes(seed >> 7, a, sizeof a),
+                                 crest_hash_bytes(seed >> 7, b, sizeof b));
+        }
+    }
+}
+
+/* Names as they come fall evenly into the low bits, which tables go by. */
+static void test_spread(void **state)
+{
+    (void)state;
+    enum { NAMES = 1 << 14, PLACES = 1 << 10 };
+    static unsigned place[PLACES];
+    for (unsigned i = 0; i < NAMES; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "peer-10.0.%u.%u", i >> 8, i & 255);
+        place[crest_hash_text(crest_hash_seed(), name) % PLACES]++;
+    }
+    for (unsigned i = 0; i < PLACES; i++)
+        assert_in_range(place[i], 1, 48); /* 16 on average */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_differences_are_not_undone),
+        cmocka_unit_test(test_spread),
+    };
+    return cmocka_run_group_tests_name("hash", tests, NULL, NULL);
+}
