@@ -82,6 +82,17 @@ static size_t op_put_number(char *text, uint64_t number, unsigned base)
     return at;
 }
 
+/* The bytes of these that are left when a character cut in the middle is taken away. */
+static size_t op_whole_characters(const char *text, size_t length)
+{
+    size_t lead = length;
+    while (lead != 0 && length - lead < 3 && ((unsigned char)text[lead - 1] & 0xc0) == 0x80)
+        lead--;
+    unsigned char first = lead != 0 ? (unsigned char)text[lead - 1] : 0;
+    size_t bytes = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
+    return first >= 0xc0 && length - (lead - 1) < bytes ? lead - 1 : length;
+}
+
 /* The kept bytes as text, or as hexadecimal digits; an ellipsis where some were not kept. */
 static size_t op_put_bytes(const crest_op *op, char *text)
 {
@@ -89,7 +100,7 @@ static size_t op_put_bytes(const crest_op *op, char *text)
     size_t kept = op->length <= CREST_OP_EXACT_BYTES ? op->length : CREST_OP_PREFIX_BYTES, at = 0;
     if (op->kind == CREST_OP_TEXT) {
         memcpy(text, bytes, kept);
-        at = kept;
+        at = kept < op->length ? op_whole_characters(text, kept) : kept;
     } else {
         text[at++] = '0';
         text[at++] = 'x';
@@ -123,7 +134,7 @@ size_t crest_op_format(const crest_op *op, char *text, size_t size)
     default: whole[length++] = '-';
     }
     if (length > size - 1)
-        length = size - 1;
+        length = op_whole_characters(whole, size - 1);
     memcpy(text, whole, length);
     text[length] = '\0';
     return length;
