@@ -70,6 +70,9 @@ static unsigned long registry_metric_hash(const void *object, unsigned long seed
 static bool registry_metric_same(const void *a, const void *b)
 {
     const crest_metric *x = a, *y = b;
+    /* one is the key, the other found; called from the table, so before its user can say acquire */
+    CREST_ANNOTATE_ACQUIRE(x);
+    CREST_ANNOTATE_ACQUIRE(y);
     return x->hash == y->hash && strcmp(x->name, y->name) == 0;
 }
 
@@ -355,6 +358,7 @@ static crest_metric *registry_metric_make(crest_registry_state *state, const reg
     if (*status != CREST_OK)
         return NULL;
     int has_child = wish->key_count != 0 || crest_child_make(metric, NULL, status) != NULL;
+    CREST_ANNOTATE_RELEASE(metric);
     CREST_ANNOTATE_RELEASE(&state->by_name);
     if (!has_child || !ck_hs_put(&state->by_name, metric->hash, metric)) {
         if (has_child)

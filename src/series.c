@@ -41,6 +41,9 @@ static unsigned long series_child_hash(const void *object, unsigned long seed)
 static bool series_child_same(const void *a, const void *b)
 {
     const crest_child *x = a, *y = b;
+    /* one is the key, the other found; called from the table, so before its user can say acquire */
+    CREST_ANNOTATE_ACQUIRE(x);
+    CREST_ANNOTATE_ACQUIRE(y);
     if (x->hash != y->hash)
         return false;
     for (unsigned i = 0; i < x->metric->label_count; i++)
@@ -186,6 +189,7 @@ crest_child *crest_child_make(crest_metric *metric, const char *const *values, c
             return NULL;
     series_handle_init(child);
     *status = CREST_NO_MEMORY;
+    CREST_ANNOTATE_RELEASE(child);
     CREST_ANNOTATE_RELEASE(&metric->by_values);
     if (metric->label_count != 0 && !ck_hs_put(&metric->by_values, child->hash, child))
         return NULL;
