@@ -103,6 +103,7 @@ core_src      := $(wildcard src/*.c src/system/*.c)
 reporters_src := $(wildcard reporters/*.c)
 examples_src  := $(wildcard examples/*.c)
 node_src      := $(wildcard examples/node/*.c)
+demo_src      := $(wildcard examples/demo/*.c)
 unit_src      := $(wildcard tests/unit/test_*.c tests/unit/test_*.cc)
 conc_src      := $(wildcard tests/concurrency/test_*.c)
 integ_src     := $(wildcard tests/integration/*.c)
@@ -116,13 +117,13 @@ reporters_obj := $(call objects,$(reporters_src))
 lib_obj       := $(base_obj) $(core_obj) $(reporters_obj)
 node_obj      := $(call objects,$(node_src))
 bench_obj     := $(call objects,$(bench_src))
-public_obj    := $(call objects,$(examples_src)) $(node_obj)
+public_obj    := $(call objects,$(examples_src) $(demo_src)) $(node_obj)
 test_obj      := $(call objects,$(unit_src) $(conc_src) $(integ_src))
 all_obj       := $(lib_obj) $(public_obj) $(test_obj) $(bench_obj)
 
 programs = $(patsubst %,$(B)/%,$(basename $(1)))
 
-EXAMPLES   := $(call programs,$(examples_src))
+EXAMPLES   := $(call programs,$(examples_src) $(demo_src))
 NODE       := $(if $(node_src),$(B)/examples/node/node)
 UNIT_TESTS := $(call programs,$(unit_src))
 CONC_TESTS := $(call programs,$(conc_src))
@@ -169,7 +170,7 @@ check: deps all tests examples ## every test; narrow with T=words in a name, SUI
 
 .PHONY: demo
 demo: deps all examples $(if $(filter embedded,$(CREST_DEMO)),,servers) ## the node, a Pushgateway and Prometheus, live; CREST_DEMO=embedded needs no server
-	@CREST_BUILD='$(B)' examples/node/demo
+	@CREST_BUILD='$(B)' python3 examples/demo/run_demo.py
 
 .PHONY: bench
 bench: deps $(BENCH) ## the ratios of the hot path; BENCH_ARGS= goes to Google Benchmark

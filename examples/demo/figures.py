@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What operators of a node ask for, and the PromQL that answers it: the rows of the live table.
+
+Two kinds of figures are in it: moving averages that the node computed from every event (X_rate1m,
+X_avg1m, X_max1m) and what Prometheus computes from cumulative values (rate, histogram_quantile).
+Each row has a query by instance and one for the whole network.
+"""
+
+JOB = 'job="rnode"'
+COMM = "rchain_rspace_comm"
+REPLAY = "rchain_rspace_replay_comm"
+CONSENSUS = "rchain_casper_consensus_time"
+PING = "rchain_comm_discovery_kademlia_grpc_ping_time"
+SEND = "rchain_comm_rp_transport_send_time"
+STORE = "rchain_block_storage_lmdb"
+AGE = f"time() - push_time_seconds{{{JOB}}}"
+MEBI = 1048576
+MICRO = 1000000
+
+
+class Row:
+    """One line: its label, the queries by instance, those for all, and how figures are written."""
+
+    def __init__(self, label, each, total, write, own=None):
+        self.label = label
+        self.each = each
+        self.total = total
+        self.write = write
+        self.own = own
+
+    def read(self, prometheus, names):
+        """The cells: one for each node, then one for all."""
+        parts = [prometheus.by("instance", query) for query in self.each]
+        cells = ["·" if name == self.own else cell([part.get(name) for part in parts], self.write)
+                 for name in names]
+        sums = [prometheus.one(query) for query in self.total]
+        return cells + [cell(sums, self.write) if self.total else ""]
+
+
+def cell(figures, write):
+    """'1.4 / 2.9', or '–' for what is not known yet."""
+    return " / ".join("–" if figure is None else write(figure) for figure in figures)
+
+
+def whole(figure):
+    return f"{figure:,.0f}"
+
+
+def short(figure):
+    """Three digits, and no more than are needed."""
+    if figure == 0:
+        return "0"
+    if abs(figure) < 9.995:
+        return f"{figure:.2f}"
+    return f"{figure:.1f}" if abs(figure) < 99.95 else f"{figure:,.0f}"
+
+
+def summed(label, query, write=whole):
+    """A quantity that adds up over the nodes."""
+    return Row(label, [query], [f"sum({query})"], write)
+
+
+def pair(label, first, second, write=whole):
+    return Row(label, [first, second], [f"sum({first})", f"sum({second})"], write)
+
+
+def of_machine(label, *queries, write=whole):
+    """The same for all nodes, since they share a machine: only in the last column."""
+    return Row(label, [], [f"max({query})" for query in queries], write)
+
+
+def rate1m(name):
+    return f"{name}_rate1m{{{JOB}}}"
+
+
+def rate(name, labels=""):
+    return f"sum by (instance) (rate({name}{{{JOB}{labels}}}[1m]))"
+
+
+def timer(label, name, labels="", own=None, per_second=1000):
+    """Average and 99th percentile of the last minute, in milliseconds or another part of a second.
+
+    Where the node has one series, the average is its own, from every event. The percentile is read
+    from buckets; it is bounded by the exact maximum, which buckets alone do not know.
+    """
+    chosen = f'{{{JOB},outcome="ok"{labels}}}'
+
+    def mean(by):
+        return (f"{per_second} * sum by ({by}) (rate({name}_seconds_sum{chosen}[1m]))"
+                f" / sum by ({by}) (rate({name}_seconds_count{chosen}[1m]))")
+
+    def quantile(by):
+        most = f"max by ({by}) ({name}_max1m_seconds{chosen})"
+        buckets = f"sum by ({by + ', ' if by else ''}le) (rate({name}_seconds_bucket{chosen}[1m]))"
+        return f"{per_second} * ((histogram_quantile(0.99, {buckets}) < {most}) or {most})"
+
+    # a node sends to each peer under its own series: those are averaged by Prometheus
+    each = mean("instance") if name == SEND else f"{per_second} * {name}_avg1m_seconds{chosen}"
+    return Row(label, [each, quantile("instance")], [mean(""), quantile("")], short, own)
+
+
+def sections(names):
+    """[(title, [rows])]: the requirements, in the order operators gave them."""
+    return [
+        ("Throughput, per second", [
+            summed("comm events    offered", f"2 * {rate1m('rchain_casper_transfers_offered')}"),
+            summed("               proposing",
+                   f"{rate1m(COMM + '_produce')} + {rate1m(COMM + '_consume')}"),
+            summed("               validating",
+                   f"{rate1m(REPLAY + '_produce')} + {rate1m(REPLAY + '_consume')}"),
+            summed("deploys        offered", rate1m("rchain_block_api_deploys_offered"), short),
+            summed("               accepted", rate1m("rchain_block_api_deploys_received"), short),
+            summed("transfers      offered", rate1m("rchain_casper_transfers_offered")),
+            summed("               finalised", f"{rate1m('rchain_casper_transfers_applied')} + "
+                                               f"{rate1m('rchain_casper_transfers_rejected')}"),
+        ]),
+        ("Latency to consensus, ms: average / 99th percentile", [
+            timer("support 0      stored, sent", CONSENSUS, ',support="0"'),
+            timer("support 1/3    one peer voted", CONSENSUS, ',support="1/3"'),
+            timer("support 1      all peers voted", CONSENSUS, ',support="1"'),
+        ]),
+        ("Ping, ms: average / 99th percentile", [
+            timer(f"to {name}", PING, f',peer="{name}"', own=name) for name in names
+        ]),
+        ("Disk and network: average / 99th percentile", [
+            timer("disk           put, µs", STORE + "_put_time", per_second=MICRO),
+            timer("               commit, ms", STORE + "_sync_time"),
+            timer("               get, µs", STORE + "_get_time", per_second=MICRO),
+            timer("network        send, µs", SEND, per_second=MICRO),
+        ]),
+        ("Memory and paging", [
+            summed("resident, MiB", f"process_resident_memory_bytes{{{JOB}}} / {MEBI}", short),
+            pair("page faults/s  minor / major", rate("process_page_faults_total", ',kind="minor"'),
+                 rate("process_page_faults_total", ',kind="major"'), short),
+            of_machine("machine        free, MiB", f"system_memory_available_bytes{{{JOB}}} / {MEBI}"),
+            of_machine("               swap/s in / out",
+                       rate("system_pages_swapped_total", ',direction="in"'),
+                       rate("system_pages_swapped_total", ',direction="out"'), write=short),
+        ]),
+        ("/proc/self", [
+            summed("CPU, %", f"100 * process_cpu_rate1m_seconds{{{JOB}}}", short),
+            pair("threads / open files", f"process_threads{{{JOB}}}", f"process_open_fds{{{JOB}}}"),
+            summed("context switches/s", rate("process_context_switches_total")),
+            summed("disk writes, KiB/s",
+                   rate("process_disk_data_bytes_total", ',direction="write"') + " / 1024"),
+        ]),
+        ("", [Row("age of these figures, s", [AGE], [f"max({AGE})"], short)]),
+    ]
+

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The three moments: a burst between two samples, a gateway that is killed, and blocks that overlap.
+
+Each is a function of the running demo that says what it does, does it, and shows in a small table
+what Prometheus answers beside what the nodes know themselves. It returns what the report draws.
+What must not be and is goes into `demo.problems`.
+"""
+
+import time
+
+from figures import CONSENSUS, JOB, whole
+from servers import Failure
+from table import small
+
+SEEN_S = 12
+LOOK_EVERY_S = 0.2
+BURST_MESSAGES = 2500
+BURST_WATCHED_S = 4
+OUTAGE_S = 4
+SECOND_OUTAGE_S = 3
+OVERLAP_WATCHED_S = 6
+QUEUE = "rchain_comm_rp_transport_inbound_queue"
+PACKETS = "rchain_comm_rp_transport_packets_enqueued"
+UNBOUND = "rchain_casper_unbound_consensus_time"
+# what a node says on standard output: the counter that must agree with it
+BLOCKS = {"proposed": "rchain_casper_blocks_proposed_total",
+          "finalised": "rchain_casper_blocks_finalised_total",
+          "orphaned": "rchain_casper_blocks_orphaned_total"}
+# A mean of durations read twice, from two clocks, differs by less than this.
+CLOCKS_MS = 0.5
+
+
+def wait_for(what, look, seconds=SEEN_S):
+    """Looks until there is something, and gives up with what was waited for."""
+    until = time.monotonic() + seconds
+    while not (found := look()):
+        if time.monotonic() > until:
+            raise Failure(f"Waited {seconds} s in vain for {what}. The logs of all are in the "
+                          "folder of this run, below build/demo.")
+        time.sleep(LOOK_EVERY_S)
+    return found
+
+
+# ---- 1 ----
+
+def watch_queue(demo, node, mine, deepest, happened):
+    """Watches both readings for some seconds after the burst; returns Crest's."""
+    def look():
+        most = demo.prometheus.one(f"{QUEUE}_max1m{mine}") or 0
+        now = demo.prometheus.one(f"{QUEUE}_sampled{mine}") or 0
+        passed = time.time() - happened
+        demo.screen.redraw([f"   {passed:3.0f} s after it: the gauge of {node.name} says {now:.0f}, "
+                            f"the histogram's maximum {whole(most)}"])
+        pushed = demo.prometheus.one(f"push_time_seconds{mine}") or 0
+        return most >= deepest and pushed > happened + BURST_WATCHED_S and most
+    most = wait_for(f"the burst of {node.name} in Prometheus", look)
+    demo.screen.wipe()
+    return most
+
+
+def burst(demo):
+    screen, prometheus = demo.screen, demo.prometheus
+    node = demo.network.nodes[1]
+    mine = f'{{{JOB},instance="{node.name}"}}'
+    screen.say(f"   A neighbour sends {node.name} {BURST_MESSAGES} messages at once. A gauge of "
+               "its inbound queue is read\n   once a second; a histogram is told at each enqueue.")
+    began = time.time()
+    node.tell(f"burst {BURST_MESSAGES}")
+    said = wait_for(f"{node.name} to say that the burst arrived",
+                    lambda: [e for e in node.said("burst")])[-1]
+    happened = time.time()
+
+    deepest = watch_queue(demo, node, mine, said["deepest"], happened)
+    peak = prometheus.one(f"{PACKETS}_peak1m{mine}")
+    usual = prometheus.one(f"{PACKETS}_rate1m{mine}")
+    seconds = int(time.time() - began) + 4
+    sampled = prometheus.one(f"max_over_time({QUEUE}_sampled{mine}[{seconds}s])")
+    samples = [value for _, points in prometheus.samples(f"{QUEUE}_sampled{mine}", seconds)
+               for _, value in points]
+    rows = [("deepest inbound queue", whole(said["deepest"]), whole(deepest), whole(sampled)),
+            ("messages in one second", f"{said['notes']} in {said['arrived_within_ms']:.1f} ms",
+             f"{peak:,.0f}/s at peak", f"{usual:,.0f}/s on average")]
+    for line in small(screen, ("", "the node knows", "Crest, exact", "as it is sampled"), rows):
+        screen.say(line)
+    screen.say(screen.paint("   gauge: " + " ".join(whole(value) for value in samples)
+                            + f"    {QUEUE}_sampled", "dim"))
+    screen.say(screen.paint(f"   Crest: {whole(deepest)}    {QUEUE}_max1m    "
+                            f"{PACKETS.removeprefix('rchain_comm_rp_transport_')}_peak1m", "dim"))
+    if sampled >= said["deepest"]:
+        screen.say("   This time a reading fell into the burst; it does so about once in a hundred.")
+    if deepest != said["deepest"]:
+        demo.problems.append(f"{QUEUE}_max1m of {node.name} is {deepest:.0f}, the node's own "
+                             f"deepest was {said['deepest']}")
+    return {"node": node.name, "when": happened, "truth": said["deepest"], "crest": deepest,
+            "sampled": sampled, "messages": said["notes"], "ms": said["arrived_within_ms"]}
+
+
+# ---- 2 ----
+
+def totals(demo):
+    """{what: total of all nodes}, as Prometheus has them."""
+    query = "sum by (__name__) ({__name__=~\"" + "|".join(BLOCKS.values()) + f"\",{JOB}}})"
+    found = demo.prometheus.by("__name__", query)
+    return {what: found.get(name) for what, name in BLOCKS.items()}
+
+
+def totals_and_own(demo, since):
+    """Totals of pushes after `since` in Prometheus, and what the nodes had counted at those pushes;
+    None while there are none, or one falls between a block and its push."""
+    names = "|".join([*BLOCKS.values(), "push_time_seconds"])
+    found = {(labels["__name__"], labels["instance"]): value for labels, value
+             in demo.prometheus.instant(f'{{__name__=~"{names}",{JOB}}}')}
+    theirs, own = dict.fromkeys(BLOCKS, 0), dict.fromkeys(BLOCKS, 0)
+    for node in demo.network:
+        pushed = found.get(("push_time_seconds", node.name), 0)
+        if pushed < since:
+            return None
+        for what, name in BLOCKS.items():
+            theirs[what] += found.get((name, node.name), 0)
+            own[what] += len(node.said(what, until=pushed))
+    return theirs, own
+
+
+def settled(demo, since):
+    """Both, when they agree; else both as they are after SEEN_S."""
+    until = time.monotonic() + SEEN_S
+    last = wait_for("all four nodes' pushes after the gateway came back",
+                    lambda: totals_and_own(demo, since))
+    while last[0] != last[1] and time.monotonic() < until:
+        time.sleep(LOOK_EVERY_S)
+        last = totals_and_own(demo, since) or last
+    return last
+
+
+def own_course(network, what):
+    """[(time, total)] of what all nodes said of themselves."""
+    times = sorted(when for node in network for when, event in list(node.events)
+                   if event["event"] == what)
+    return [(when, index + 1) for index, when in enumerate(times)]
+
+
+def failed_pushes(demo):
+    return demo.prometheus.one(
+        f'sum(crest_report_time_seconds_count{{{JOB},outcome!="ok",reporter="pushgateway"}})') or 0
+
+
+def outage(demo):
+    screen, gateway = demo.screen, demo.gateway
+    screen.say("   The Pushgateway gets SIGKILL while four nodes push to it each second. It comes "
+               "back twice:\n   first with its persistence file, then with that file deleted too.")
+    before = totals(demo)
+    failed_before = failed_pushes(demo)
+    away, columns = [], []
+    for lost_file, seconds, text in ((False, OUTAGE_S, "the gateway is away"),
+                                     (True, SECOND_OUTAGE_S, "away again, its file deleted")):
+        start = time.time()
+        gateway.kill()
+        if lost_file:
+            gateway.file.unlink(missing_ok=True)
+        screen.wait(seconds, text)
+        gateway.start()
+        back = time.time()
+        away.append((start, back))
+        columns.append(settled(demo, back))
+    failed = failed_pushes(demo) - failed_before
+    seconds = time.time() - away[0][0] + 2
+    grown = demo.prometheus.one(f"sum(increase({BLOCKS['proposed']}{{{JOB}}}[{seconds:.0f}s]))")
+    rows = []
+    lost = 0
+    for what in BLOCKS:
+        row = [f"blocks {what}", whole(before[what])]
+        missing = 0
+        for theirs, own in columns:
+            row += [whole(theirs[what]), whole(own[what])]
+            missing += own[what] - theirs[what]
+        rows.append((*row, whole(missing)))
+        lost += abs(missing)
+        if missing:
+            demo.problems.append(f"after the gateway's restarts Prometheus has {missing:.0f} blocks "
+                                 f"{what} fewer than the nodes counted")
+    head = ("totals of all nodes", "before", "file kept", "nodes' own", "file lost", "nodes' own",
+            "missing")
+    for line in small(screen, head, rows):
+        screen.say(line)
+    screen.say(f"   {whole(failed)} pushes failed meanwhile (crest_report_time_seconds_count"
+               '{outcome="error"}), each was repeated\n   with all that was new; increase(blocks '
+               f"proposed) over the {seconds:.0f} s says {grown:.1f}.")
+    if failed == 0:
+        demo.problems.append("the gateway was away, and no node counts a failed push")
+    return {"away": away, "failed": failed, "missing": lost}
+
+
+# ---- 3 ----
+
+def most_in_flight(network):
+    """The most blocks that were proposed and neither finalised nor orphaned at one time."""
+    changes = []
+    for node in network:
+        for when, what in list(node.events):
+            if what["event"] in BLOCKS:
+                changes.append((when, 1 if what["event"] == "proposed" else -1))
+    most = now = 0
+    for _, change in sorted(changes):
+        now += change
+        most = max(most, now)
+    return most
+
+
+def timers(demo):
+    """{node: (blocks, truth, bound, unbound)} in milliseconds, of the same blocks."""
+    chosen = f'{{{JOB},outcome="ok",support=~"1|"}}'
+    found = {}
+    for name in (CONSENSUS, UNBOUND):
+        for part in ("sum", "count"):
+            found[name, part] = demo.prometheus.by("instance", f"{name}_seconds_{part}{chosen}")
+    means = {}
+    for node in demo.network:
+        count = int(found[CONSENSUS, "count"].get(node.name, 0))
+        took = [event["took_ms"] for event in node.said("finalised")[:count]]
+        unbound = found[UNBOUND, "count"].get(node.name, 0)
+        if count == 0 or len(took) < count or unbound == 0:
+            return None
+        means[node.name] = (count, sum(took) / count,
+                            1000 * found[CONSENSUS, "sum"][node.name] / count,
+                            1000 * found[UNBOUND, "sum"][node.name] / unbound)
+    return means
+
+
+def overlap(demo):
+    screen, network = demo.screen, demo.network
+    orphans = sum(len(node.said("orphaned")) for node in network)
+    screen.say(f"   Up to {most_in_flight(network)} blocks were in flight at a time, {orphans} were "
+               "orphaned. One timer keeps the start of\n   \"the block\" in a variable, the other "
+               "is bound to the block's hash. Time to support 1:")
+    until = time.monotonic() + OVERLAP_WATCHED_S
+    while True:
+        means = wait_for("consensus times in Prometheus", lambda: timers(demo))
+        lines, found = overlap_table(screen, means)
+        if time.monotonic() >= until:
+            break
+        screen.redraw(lines)
+        time.sleep(LOOK_EVERY_S)
+    screen.settle(lines)
+    real, crest, wrong = found
+    screen.say(f"   Bound: {crest - real:+.3f} ms off. Not bound: {wrong - real:+.1f} ms off, "
+               f"{100 * (wrong - real) / real:+.0f} %.")
+    for name, (_, truth, bound, _) in means.items():
+        if abs(bound - truth) > CLOCKS_MS:
+            demo.problems.append(f"{name}: Crest's mean time to support 1 is {bound:.3f} ms, the "
+                                 f"node's own {truth:.3f} ms")
+    return {"means": means, "orphans": orphans, "truth": real, "bound": crest, "unbound": wrong}
+
+
+def overlap_table(screen, means):
+    """The lines, and the means over all nodes: truth, bound, not bound."""
+    names = list(means)
+    everything = sum(means[name][0] for name in names)
+
+    def row(label, index):
+        mean = sum(means[name][0] * means[name][index] for name in names) / everything
+        return (label, *(f"{means[name][index]:.2f}" for name in names), f"{mean:.2f}"), mean
+    truth, real = row("the nodes' own clock, ms", 1)
+    bound, crest = row("Crest, bound, ms", 2)
+    unbound, wrong = row("not bound, ms", 3)
+    rows = [("blocks finalised", *(whole(means[name][0]) for name in names), whole(everything)),
+            truth, bound, unbound]
+    return (small(screen, ("mean over the same blocks", *names, "all"), rows, marked=(2,)),
+            (real, crest, wrong))

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The last word: each series that a node counted itself, in plain variables that know nothing of
+Crest, against the last value Prometheus has of it.
+
+Counts must be equal, to the last one. Sums of durations are read from another clock by the node, a
+few instructions apart; they must agree within what two clocks can differ by.
+"""
+
+import re
+import time
+
+from figures import JOB
+from table import small
+
+SCRAPED_S = 10
+LOOK_EVERY_S = 0.3
+SHOWN_MOST = 12
+CLOCKS_S_PER_OPERATION = 5e-6
+# A thread that is interrupted between the two readings adds a scheduler's time slice.
+CLOCKS_S = 0.05
+SERIES = re.compile(r"^(\w+)(?:\{(.*)\})?$")
+LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+DURATIONS = "_seconds_sum"
+
+
+def key_of(series):
+    """'x_total{kind="a"}' as (name, labels in no order)."""
+    name, labels = SERIES.match(series).groups()
+    return name, frozenset(LABEL.findall(labels or ""))
+
+
+def own_series(exits):
+    """{(node, name, labels): value} from the exit reports."""
+    return {(node, *key_of(series)): value for node, report in exits.items()
+            for series, value in report["series"].items()}
+
+
+def answered_series(prometheus):
+    found = {}
+    for labels, value in prometheus.instant(f"{{{JOB}}}"):
+        name, node = labels.pop("__name__"), labels.pop("instance", "")
+        labels.pop("job", None)
+        found[(node, name, frozenset(labels.items()))] = value
+    return found
+
+
+class Verdict:
+    """What was compared, and what differs."""
+
+    def __init__(self, own, answered):
+        self.counts = self.equal = self.sums = self.sums_near = 0
+        self.worst_s = 0.0
+        self.different = []
+        for key, value in own.items():
+            node, name, labels = key
+            found = answered.get(key)
+            if name.endswith(DURATIONS):
+                self.sums += 1
+                operations = own[(node, name.removesuffix("sum") + "count", labels)]
+                allowed = CLOCKS_S + CLOCKS_S_PER_OPERATION * operations
+                near = found is not None and abs(found - value) <= allowed
+                self.sums_near += near
+                if near and operations:
+                    self.worst_s = max(self.worst_s, abs(found - value) / operations)
+            else:
+                self.counts += 1
+                # both sides print shortest round-trip doubles: fractions are compared as such
+                near = found is not None and abs(found - value) <= 1e-12 * abs(value)
+                self.equal += near
+            if not near:
+                self.different.append((node, name, labels, value, found))
+
+    @property
+    def good(self):
+        return not self.different and self.counts > 0 and self.sums > 0
+
+
+def reconcile(exits, look, seconds=SCRAPED_S):
+    """Compares until all agree: the last push may not have been scraped yet. `look` returns the
+    other side's series."""
+    own = own_series(exits)
+    until = time.monotonic() + seconds
+    while True:
+        verdict = Verdict(own, look())
+        if verdict.good or time.monotonic() > until:
+            return verdict
+        time.sleep(LOOK_EVERY_S)
+
+
+def show(screen, verdict, side, problems):
+    """The verdict, and every difference."""
+    tone = "green" if verdict.good else "red"
+    screen.say("   " + screen.paint(f"{verdict.counts} counts compared, {verdict.equal} equal",
+                                    "bold", tone)
+               + f": as {side} has them, and as the nodes counted.")
+    screen.say(f"   {verdict.sums} sums of durations, read from two clocks: {verdict.sums_near} "
+               f"agree (to {1e6 * verdict.worst_s:.1f} µs an operation or better).")
+    if verdict.good:
+        return
+    rows = [(node, name + ("{" + ",".join(f'{k}="{v}"' for k, v in sorted(labels)) + "}"
+                           if labels else ""), value, "nothing" if found is None else found)
+            for node, name, labels, value, found in verdict.different]
+    for line in small(screen, ("node", "series", "the node", side), rows[:SHOWN_MOST]):
+        screen.say(line)
+    if len(rows) > SHOWN_MOST:
+        screen.say(f"   and {len(rows) - SHOWN_MOST} more")
+    problems.append(f"{len(rows)} series differ between the nodes and {side}")

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Starts the demo's Pushgateway and Prometheus on free loopback ports, and ends by their process
+ids whatever was started here.
+
+    with servers.Started() as started:
+        gateway = servers.Pushgateway(started, folder).start()
+
+Everything started is a session of its own, so that Ctrl-C reaches the demo alone, which then ends
+the others in order; and the kernel ends them should the demo itself be killed.
+"""
+
+import ctypes
+import http.client
+import os
+import pathlib
+import random
+import signal
+import socket
+import subprocess
+import time
+
+from promql import OPENER
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAMS = pathlib.Path(os.environ.get("CREST_SERVERS", ROOT / "build/servers/root/usr/bin"))
+READY_S = 10
+STOP_S = 5
+LOG_LINES_SHOWN = 8
+# Below the ports that the kernel gives to outgoing connections, so that a server that was killed
+# finds its port free when it comes back.
+PORTS = range(20000, 32768)
+PR_SET_PDEATHSIG = 1
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+LIBC = ctypes.CDLL(None)
+
+
+class Failure(Exception):
+    """The demo cannot go on; the text is for the person who started it."""
+
+
+def free_ports(count):
+    """Ports of the loopback interface that nobody listens on now."""
+    found = []
+    for port in random.sample(PORTS, 200):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        found.append(port)
+        if len(found) == count:
+            return found
+    raise Failure(f"No {count} free ports between {PORTS[0]} and {PORTS[-1]} on 127.0.0.1: 200 were "
+                  "tried. 'ss -tln' shows who listens.")
+
+
+def die_with_parent():
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def ignore_signals():
+    """From here on things are put in order, undisturbed."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+
+
+def last_lines(path):
+    try:
+        lines = path.read_text(errors="replace").splitlines()[-LOG_LINES_SHOWN:]
+    except OSError as error:
+        return f"(no log: {error})"
+    return "\n".join("    " + line[:160] for line in lines) or "    (it said nothing)"
+
+
+def end_process(process, how=signal.SIGTERM):
+    """Ends one process and waits until it is gone; by force if it takes too long."""
+    if process.poll() is None:
+        process.send_signal(how)
+    try:
+        process.wait(STOP_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+class Started:
+    """What has to be ended, in the order it was started."""
+
+    def __init__(self):
+        self.running = []
+        self.kept = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        ignore_signals()
+        for process in reversed(self.running):
+            if process not in self.kept:
+                end_process(process)
+
+    def launch(self, command, survives=False, **settings):
+        """Popen, remembered. One that `survives` may be kept when the demo ends."""
+        try:
+            process = subprocess.Popen(command, start_new_session=True,
+                                       preexec_fn=None if survives else die_with_parent, **settings)
+        except OSError as error:
+            raise Failure(f"{command[0]} could not be started: {error.strerror}. 'make examples' "
+                          "builds the node, 'make servers' fetches the servers.") from error
+        self.running.append(process)
+        return process
+
+
+class Server:
+    """A server program, its port, folder and log."""
+
+    name = ""
+
+    def __init__(self, started, folder, survives=False):
+        self.started = started
+        self.folder = folder
+        self.survives = survives
+        self.port = free_ports(1)[0]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.log = folder / f"{self.name}.log"
+        self.process = None
+
+    def command(self):
+        raise NotImplementedError
+
+    def launch(self):
+        with open(self.log, "ab") as log:
+            self.process = self.started.launch(
+                self.command(), survives=self.survives, stdin=subprocess.DEVNULL, stdout=log,
+                stderr=subprocess.STDOUT, cwd=self.folder)
+        return self
+
+    def wait_ready(self):
+        until = time.monotonic() + READY_S
+        said = "nothing yet"
+        while time.monotonic() < until:
+            if self.process.poll() is not None:
+                said = f"it ended with status {self.process.returncode}"
+                break
+            try:
+                with OPENER.open(f"{self.url}/-/ready", timeout=1) as answer:
+                    if answer.status == 200:
+                        return self
+            except (OSError, http.client.HTTPException) as error:
+                said = str(error)
+            time.sleep(0.05)
+        raise Failure(f"{self.name} was started on 127.0.0.1:{self.port} and did not become ready "
+                      f"within {READY_S} s: {said}. The end of its log, {self.log}:\n"
+                      + last_lines(self.log))
+
+    def start(self):
+        return self.launch().wait_ready()
+
+    def kill(self):
+        """As a power cut would end it."""
+        end_process(self.process, signal.SIGKILL)
+
+
+class Pushgateway(Server):
+    """Always with a file of its own: without one, two gateways on a machine would share Debian's."""
+
+    name = "pushgateway"
+
+    def command(self):
+        return [PROGRAMS / "prometheus-pushgateway", f"--web.listen-address=127.0.0.1:{self.port}",
+                f"--persistence.file={self.file}", "--persistence.interval=1s"]
+
+    @property
+    def file(self):
+        return self.folder / "pushgateway.data"
+
+
+class Prometheus(Server):
+    """With the node's own prometheus.yml and alerts.yml; only the gateway's address is another."""
+
+    name = "prometheus"
+
+    def configure(self, gateway):
+        source = ROOT / "examples/node"
+        text = (source / "prometheus.yml").read_text()
+        if text.count("127.0.0.1:9091") < 1:
+            raise Failure(f"{source}/prometheus.yml has no target 127.0.0.1:9091 to replace.")
+        (self.folder / "prometheus.yml").write_text(
+            text.replace("127.0.0.1:9091", f"127.0.0.1:{gateway.port}"))
+        (self.folder / "alerts.yml").write_text((source / "alerts.yml").read_text())
+        return self
+
+    def command(self):
+        return [PROGRAMS / "prometheus", f"--config.file={self.folder}/prometheus.yml",
+                f"--storage.tsdb.path={self.folder}/prometheus.data",
+                f"--web.listen-address=127.0.0.1:{self.port}", "--log.level=warn"] + self.pages()
+
+    @staticmethod
+    def pages():
+        """Where the parts of its web page are, when it is not installed but only unpacked."""
+        folder = PROGRAMS.parents[0] / "share/prometheus/web"
+        return [f"--web.local-assets={folder}/"] if folder.is_dir() else []
