@@ -30,20 +30,19 @@ namespace
 {
 
 const unsigned ROUNDS = 31, ROUNDS_MIN = 9;
-const unsigned BATCHES = 4;
-const uint64_t FAST_BATCH = UINT64_C(1) << 20; /* operations of a nanosecond or so, per batch */
-const uint64_t SLOW_BATCH = UINT64_C(1) << 15; /* of tens of nanoseconds */
-const uint64_t PAIR_TIMES = UINT64_C(1) << 22; /* of the first of two threads, in one window */
-const uint64_t PAIR_LOCK_TIMES = UINT64_C(1) << 19;
+const uint64_t FAST_BATCH = UINT64_C(1) << 19; /* operations of a nanosecond or so, per metric */
+const uint64_t SLOW_BATCH = UINT64_C(1) << 14; /* of tens of nanoseconds */
+const uint64_t PAIR_TIMES = UINT64_C(1) << 21; /* of the first of two threads, in one window */
+const uint64_t PAIR_LOCK_TIMES = UINT64_C(1) << 18;
 const char RESULTS[] = "build/bench/results.json";
 
 /* Log-normal: median 100 µs, sigma 1.6, cut to 1 µs .. 1 s, in nanoseconds. */
 const double VALUES_MEDIAN = 1e5, VALUES_SIGMA = 1.6, VALUES_LEAST = 1e3, VALUES_MOST = 1e9;
 
-/* What one loop has been asked to do so far, per language and kind. */
+/* What the loops of one language have been asked to do so far. */
+typedef uint64_t asked_each[HOT_METRICS];
 struct asked {
-    uint64_t counter, xadd, thread_local_inc, histogram, plain, folded, timer, gauge;
-    uint64_t pair_counter[2], pair_lock[2];
+    asked_each counter, xadd, thread_local_inc, histogram, plain, folded, timer, gauge;
     unsigned disturbed;
 };
 
@@ -68,49 +67,55 @@ void values_prepare()
 
 /* ---- registering ---- */
 
+/* `loop` is given one of HOT_METRICS after the other. */
 template <typename function>
-void add(const std::string &name, uint64_t times, uint64_t asked::*count, unsigned language,
+void add(const std::string &name, uint64_t times, asked_each asked::*count, unsigned language,
          function loop)
 {
     operations[name] = times;
     auto body = [=](benchmark::State &state) {
+        unsigned which = 0;
         for (auto _ : state) {
-            loop(times);
-            asked_of[language].*count += times;
+            loop(which, times);
+            (asked_of[language].*count)[which] += times;
+            which = (which + 1) % HOT_METRICS;
         }
     };
-    benchmark::RegisterBenchmark(name.c_str(), body)->Iterations(BATCHES);
+    benchmark::RegisterBenchmark(name.c_str(), body)->Iterations(HOT_METRICS);
 }
 
 struct pair_context {
-    const hot_loops *loops;
-    bool locked, apart;
+    void (*loop)(unsigned which, uint64_t times);
+    unsigned of[2]; /* which metric each thread takes */
 };
 
 void pair_work(const void *opaque, unsigned thread, uint64_t times)
 {
     const pair_context *context = static_cast<const pair_context *>(opaque);
-    unsigned which = context->apart ? thread : 0;
-    (context->locked ? context->loops->shared_lock_xadd
-                     : context->loops->shared_counter_inc)(which, times);
+    context->loop(context->of[thread], times);
 }
 
+/* Two windows, so that both metrics weigh the same whether the threads are apart or not. */
 void add_pair(const std::string &name, unsigned language, bool locked, bool apart)
 {
     operations[name] = 1;
     auto body = [=](benchmark::State &state) {
         asked &sum = asked_of[language];
-        pair_context context = {&loops_of(language), locked, apart};
+        const hot_loops &loops = loops_of(language);
+        unsigned window = 0;
         for (auto _ : state) {
+            pair_context context = {locked ? loops.lock_xadd : loops.counter_inc,
+                                    {window, apart ? 1 - window : window}};
             two_threads_result result =
                 two_threads_run(pair_work, &context, locked ? PAIR_LOCK_TIMES : PAIR_TIMES);
             for (unsigned i = 0; i < 2; i++)
-                (locked ? sum.pair_lock : sum.pair_counter)[apart ? i : 0] += result.done[i];
+                (locked ? sum.xadd : sum.counter)[context.of[i]] += result.done[i];
             sum.disturbed += result.disturbed;
             state.SetIterationTime(result.ns * 1e-9);
+            window = 1 - window;
         }
     };
-    benchmark::RegisterBenchmark(name.c_str(), body)->Iterations(1)->UseManualTime();
+    benchmark::RegisterBenchmark(name.c_str(), body)->Iterations(2)->UseManualTime();
 }
 
 void register_language(unsigned language)
@@ -121,9 +126,8 @@ void register_language(unsigned language)
     add(in + "lock-xadd", FAST_BATCH, &asked::xadd, language, loops->lock_xadd);
     add(in + "thread-local", FAST_BATCH, &asked::thread_local_inc, language,
         loops->thread_local_inc);
-    add(in + "gauge", FAST_BATCH, &asked::gauge, language, loops->gauge_set);
-    auto over_values = [](void (*record)(const int64_t *, uint64_t)) {
-        return [record](uint64_t times) { record(values, times); };
+    auto over_values = [](void (*record)(unsigned, const int64_t *, uint64_t)) {
+        return [record](unsigned which, uint64_t times) { record(which, values, times); };
     };
     add(in + "histogram", FAST_BATCH, &asked::histogram, language,
         over_values(loops->histogram_record));
@@ -131,17 +135,23 @@ void register_language(unsigned language)
         over_values(loops->plain_hdr_record));
     add(in + "plain-hdr-folded", FAST_BATCH, &asked::folded, language,
         over_values(loops->plain_hdr_folded));
-    static uint64_t clock_asked[2];
-    add(in + "timer", SLOW_BATCH, &asked::timer, language, loops->timer_start_end);
+    auto of_one = [](void (*loop)(uint64_t)) {
+        return [loop](unsigned, uint64_t times) { loop(times); };
+    };
+    add(in + "timer", SLOW_BATCH, &asked::timer, language, of_one(loops->timer_start_end));
     add(in + "timer-through-memory", SLOW_BATCH, &asked::timer, language,
-        loops->timer_through_memory);
+        of_one(loops->timer_through_memory));
+    add(in + "gauge", FAST_BATCH, &asked::gauge, language, of_one(loops->gauge_set));
     operations[in + "clock-twice"] = SLOW_BATCH;
-    benchmark::RegisterBenchmark((in + "clock-twice").c_str(), [=](benchmark::State &state) {
+    auto clock_twice = [=](benchmark::State &state) {
+        uint64_t passed = 0;
         for (auto _ : state)
-            clock_asked[language] += loops->clock_twice(SLOW_BATCH);
-        if (clock_asked[language] == 0)
+            passed += loops->clock_twice(SLOW_BATCH);
+        if (passed == 0)
             state.SkipWithError("the clock stands still");
-    })->Iterations(BATCHES);
+    };
+    benchmark::RegisterBenchmark((in + "clock-twice").c_str(), clock_twice)
+        ->Iterations(HOT_METRICS);
     if (language == 0) {
         add_pair(in + "two-threads-one-counter", language, false, false);
         add_pair(in + "two-threads-two-counters", language, false, true);
@@ -225,60 +235,64 @@ uint64_t recorded(const crest_snapshot *snapshot, const char *name, const char *
     return crest_distribution_count(series.distribution);
 }
 
-void check_histograms(const crest_snapshot *snapshot, unsigned language)
+/* What all of the values come to, once. */
+struct all_values {
+    uint64_t sum = 0, least = UINT64_MAX, most = 0;
+    all_values()
+    {
+        for (int64_t value : values) {
+            sum += uint64_t(value);
+            least = std::min(least, uint64_t(value));
+            most = std::max(most, uint64_t(value));
+        }
+    }
+};
+
+void check_histogram(const crest_snapshot *snapshot, unsigned language, unsigned which)
+{
+    const hot_loops &loops = loops_of(language);
+    const asked &was = asked_of[language];
+    const all_values once;
+    std::string in = std::string(loops.language) + ": ";
+    uint64_t sum = 0, min = 0, max = 0, times = was.histogram[which];
+    expect(in + "values in a histogram",
+           recorded(snapshot, loops.histogram_name[which], nullptr, &sum, &min, &max), times);
+    if (times != 0) {
+        expect(in + "sum of a histogram", sum, once.sum * (times / HOT_VALUES));
+        expect(in + "least value of a histogram", min, once.least);
+        expect(in + "largest value of a histogram", max, once.most);
+    }
+    for (unsigned folded = 0; folded < 2; folded++) {
+        int64_t least, most;
+        times = folded ? was.folded[which] : was.plain[which];
+        expect(in + "values in a plain HDR", loops.plain_hdr_total(which, folded, &least, &most),
+               times);
+        if (times != 0) {
+            expect(in + "least value of a plain HDR", uint64_t(least), once.least);
+            expect(in + "largest value of a plain HDR", uint64_t(most), once.most);
+        }
+    }
+}
+
+void check_language(const crest_snapshot *snapshot, unsigned language)
 {
     const hot_loops &loops = loops_of(language);
     const asked &was = asked_of[language];
     std::string in = std::string(loops.language) + ": ";
-    uint64_t sum = 0, min = 0, max = 0, once = 0;
-    int64_t least = INT64_MAX, most = 0, plain_min, plain_max;
-    for (int64_t value : values) {
-        once += uint64_t(value);
-        least = std::min(least, value);
-        most = std::max(most, value);
+    uint64_t timings = 0, gauges = 0, sum = 0, min = 0, max = 0;
+    for (unsigned i = 0; i < HOT_METRICS; i++) {
+        expect(in + "counter", loops.counter_total(i), was.counter[i]);
+        expect(in + "lock xadd", loops.lock_total(i), was.xadd[i]);
+        expect(in + "thread-local ++", loops.thread_local_total(i), was.thread_local_inc[i]);
+        check_histogram(snapshot, language, i);
+        timings += was.timer[i];
+        gauges += was.gauge[i];
     }
-    uint64_t count = recorded(snapshot, loops.histogram_name, nullptr, &sum, &min, &max);
-    expect(in + "values in the histogram", count, was.histogram);
-    if (was.histogram != 0) {
-        expect(in + "sum of the histogram", sum, once * (was.histogram / HOT_VALUES));
-        expect(in + "least value of the histogram", min, uint64_t(least));
-        expect(in + "largest value of the histogram", max, uint64_t(most));
-    }
-    for (unsigned folded = 0; folded < 2; folded++) {
-        uint64_t times = folded ? was.folded : was.plain;
-        expect(in + "values in the plain HDR",
-               loops.plain_hdr_total(folded, &plain_min, &plain_max), times);
-        if (times != 0) {
-            expect(in + "least value of the plain HDR", uint64_t(plain_min), uint64_t(least));
-            expect(in + "largest value of the plain HDR", uint64_t(plain_max), uint64_t(most));
-        }
-    }
-    count = recorded(snapshot, loops.timer_name, "ok", &sum, &min, &max);
-    expect(in + "timings", count, was.timer);
-    if (was.timer != 0)
+    expect(in + "timings", recorded(snapshot, loops.timer_name, "ok", &sum, &min, &max), timings);
+    if (timings != 0)
         expect(in + "timings that took any time", sum > 0 && max > 0, 1);
-}
-
-void check()
-{
-    crest_snapshot *snapshot = crest_snapshot_take(nullptr);
-    for (unsigned language = 0; language < 2; language++) {
-        const hot_loops &loops = loops_of(language);
-        const asked &was = asked_of[language];
-        std::string in = std::string(loops.language) + ": ";
-        expect(in + "counter", loops.counter_total(), was.counter);
-        expect(in + "lock xadd", loops.lock_total(), was.xadd);
-        expect(in + "thread-local ++", loops.thread_local_total(), was.thread_local_inc);
-        for (unsigned i = 0; i < 2; i++) {
-            expect(in + "counter of two threads", loops.shared_counter_total(i),
-                   was.pair_counter[i]);
-            expect(in + "lock xadd of two threads", loops.shared_lock_total(i), was.pair_lock[i]);
-        }
-        if (was.gauge != 0)
-            expect(in + "gauge", uint64_t(loops.gauge_value()), FAST_BATCH - 1);
-        check_histograms(snapshot, language);
-    }
-    crest_snapshot_free(snapshot);
+    if (gauges != 0)
+        expect(in + "gauge", uint64_t(loops.gauge_value()), FAST_BATCH - 1);
 }
 
 /* ---- the machine ---- */
@@ -356,7 +370,10 @@ int main(int argc, char **argv)
         if (warm_up.empty()) /* only listed */
             return 0;
     }
-    check();
+    crest_snapshot *snapshot = crest_snapshot_take(nullptr);
+    for (unsigned language = 0; language < 2; language++)
+        check_language(snapshot, language);
+    crest_snapshot_free(snapshot);
 
     auto known = facts(rounds);
     for (const auto &fact : known)

@@ -12,10 +12,34 @@
 
 #define HOT_LOOP __attribute__((noinline, aligned(64))) static
 
-CREST_COUNTER(hot_counter, HOT_METRIC("counter"), "Increments of one counter.");
-CREST_COUNTER(hot_first, HOT_METRIC("first"), "Increments by two threads.");
-CREST_COUNTER(hot_second, HOT_METRIC("second"), "Increments by one of two threads.");
-CREST_HISTOGRAM(hot_histogram, HOT_METRIC("histogram"), "Latencies.", .unit = CREST_NANOSECONDS);
+#define HOT_COUNTER(n) CREST_COUNTER(hot_counter_##n, HOT_METRIC("counter-" #n), "Increments.")
+HOT_COUNTER(0);
+HOT_COUNTER(1);
+HOT_COUNTER(2);
+HOT_COUNTER(3);
+HOT_COUNTER(4);
+HOT_COUNTER(5);
+HOT_COUNTER(6);
+HOT_COUNTER(7);
+static crest_counter *const hot_counter[HOT_METRICS] = {
+    &hot_counter_0, &hot_counter_1, &hot_counter_2, &hot_counter_3,
+    &hot_counter_4, &hot_counter_5, &hot_counter_6, &hot_counter_7};
+
+#define HOT_HISTOGRAM(n)                                                                           \
+    CREST_HISTOGRAM(hot_histogram_##n, HOT_METRIC("histogram-" #n), "Latencies.",                  \
+                    .unit = CREST_NANOSECONDS)
+HOT_HISTOGRAM(0);
+HOT_HISTOGRAM(1);
+HOT_HISTOGRAM(2);
+HOT_HISTOGRAM(3);
+HOT_HISTOGRAM(4);
+HOT_HISTOGRAM(5);
+HOT_HISTOGRAM(6);
+HOT_HISTOGRAM(7);
+static crest_histogram *const hot_histogram[HOT_METRICS] = {
+    &hot_histogram_0, &hot_histogram_1, &hot_histogram_2, &hot_histogram_3,
+    &hot_histogram_4, &hot_histogram_5, &hot_histogram_6, &hot_histogram_7};
+
 CREST_TIMER(hot_timer, HOT_METRIC("timer"), "Empty operations.");
 CREST_GAUGE(hot_gauge, HOT_METRIC("gauge"), "The last of the numbers set.");
 
@@ -24,16 +48,17 @@ typedef struct hot_word {
     uint64_t value __attribute__((aligned(64)));
 } hot_word;
 
-static hot_word hot_locked, hot_shared_locked[2];
-static __thread uint64_t hot_thread_local;
-static plain_hdr *hot_plain[2]; /* as published, folded */
+static hot_word hot_locked[HOT_METRICS];
+static __thread uint64_t hot_thread_local[HOT_METRICS];
+static plain_hdr *hot_plain[2][HOT_METRICS]; /* as published, folded */
 
 /* ---- counters ---- */
 
-HOT_LOOP void hot_counter_inc(uint64_t times)
+HOT_LOOP void hot_counter_inc(unsigned which, uint64_t times)
 {
+    crest_counter *counter = hot_counter[which];
     for (uint64_t i = 0; i < times; i++)
-        crest_counter_inc(&hot_counter);
+        crest_counter_inc(counter);
 }
 
 #if defined(__x86_64__)
@@ -47,79 +72,55 @@ HOT_LOOP void hot_counter_inc(uint64_t times)
 #define HOT_LOCK_XADD(word) __atomic_fetch_add(&(word), 1, __ATOMIC_SEQ_CST)
 #endif
 
-HOT_LOOP void hot_lock_xadd(uint64_t times)
+HOT_LOOP void hot_lock_xadd(unsigned which, uint64_t times)
 {
-    for (uint64_t i = 0; i < times; i++)
-        HOT_LOCK_XADD(hot_locked.value);
-}
-
-HOT_LOOP void hot_thread_local_inc(uint64_t times)
-{
-    for (uint64_t i = 0; i < times; i++) {
-        hot_thread_local++;
-        __asm__ volatile("" : "+m"(hot_thread_local));
-    }
-}
-
-static uint64_t hot_counter_total(void)
-{
-    return crest_counter_value(&hot_counter);
-}
-
-static uint64_t hot_lock_total(void)
-{
-    return hot_locked.value;
-}
-
-static uint64_t hot_thread_local_total(void)
-{
-    return hot_thread_local;
-}
-
-/* ---- two threads ---- */
-
-HOT_LOOP void hot_shared_counter_inc(unsigned which, uint64_t times)
-{
-    crest_counter *counter = which == 0 ? &hot_first : &hot_second;
-    for (uint64_t i = 0; i < times; i++)
-        crest_counter_inc(counter);
-}
-
-HOT_LOOP void hot_shared_lock_xadd(unsigned which, uint64_t times)
-{
-    hot_word *word = &hot_shared_locked[which];
+    hot_word *word = &hot_locked[which];
     for (uint64_t i = 0; i < times; i++)
         HOT_LOCK_XADD(word->value);
 }
 
-static uint64_t hot_shared_counter_total(unsigned which)
+HOT_LOOP void hot_thread_local_inc(unsigned which, uint64_t times)
 {
-    return crest_counter_value(which == 0 ? &hot_first : &hot_second);
+    for (uint64_t i = 0; i < times; i++) {
+        hot_thread_local[which]++;
+        __asm__ volatile("" : "+m"(hot_thread_local[which]));
+    }
 }
 
-static uint64_t hot_shared_lock_total(unsigned which)
+static uint64_t hot_counter_total(unsigned which)
 {
-    return __atomic_load_n(&hot_shared_locked[which].value, __ATOMIC_SEQ_CST);
+    return crest_counter_value(hot_counter[which]);
+}
+
+static uint64_t hot_lock_total(unsigned which)
+{
+    return __atomic_load_n(&hot_locked[which].value, __ATOMIC_SEQ_CST);
+}
+
+static uint64_t hot_thread_local_total(unsigned which)
+{
+    return hot_thread_local[which];
 }
 
 /* ---- histograms ---- */
 
-HOT_LOOP void hot_histogram_record(const int64_t *values, uint64_t times)
+HOT_LOOP void hot_histogram_record(unsigned which, const int64_t *values, uint64_t times)
 {
+    crest_histogram *histogram = hot_histogram[which];
     for (uint64_t i = 0; i < times; i++)
-        crest_histogram_record(&hot_histogram, values[i % HOT_VALUES]);
+        crest_histogram_record(histogram, values[i % HOT_VALUES]);
 }
 
-HOT_LOOP void hot_plain_hdr_record(const int64_t *values, uint64_t times)
+HOT_LOOP void hot_plain_hdr_record(unsigned which, const int64_t *values, uint64_t times)
 {
-    plain_hdr *plain = hot_plain[0];
+    plain_hdr *plain = hot_plain[0][which];
     for (uint64_t i = 0; i < times; i++)
         plain_hdr_record(plain, values[i % HOT_VALUES]);
 }
 
-HOT_LOOP void hot_plain_hdr_folded(const int64_t *values, uint64_t times)
+HOT_LOOP void hot_plain_hdr_folded(unsigned which, const int64_t *values, uint64_t times)
 {
-    plain_hdr *plain = hot_plain[1];
+    plain_hdr *plain = hot_plain[1][which];
     for (uint64_t i = 0; i < times; i++)
         plain_hdr_record_folded(plain, values[i % HOT_VALUES]);
 }
@@ -127,15 +128,19 @@ HOT_LOOP void hot_plain_hdr_folded(const int64_t *values, uint64_t times)
 /* Two decimal digits up to 2^42 - 1: what a histogram of Crest has by default. */
 static int hot_plain_hdr_prepare(void)
 {
-    for (unsigned i = 0; i < 2; i++)
-        if (hot_plain[i] == NULL)
-            hot_plain[i] = plain_hdr_new(1, (INT64_C(1) << 42) - 1, 2);
-    return hot_plain[0] != NULL && hot_plain[1] != NULL;
+    int all = 1;
+    for (unsigned i = 0; i < 2 * HOT_METRICS; i++) {
+        plain_hdr **plain = &hot_plain[i % 2][i / 2];
+        if (*plain == NULL)
+            *plain = plain_hdr_new(1, (INT64_C(1) << 42) - 1, 2);
+        all &= *plain != NULL;
+    }
+    return all;
 }
 
-static uint64_t hot_plain_hdr_total(unsigned folded, int64_t *min, int64_t *max)
+static uint64_t hot_plain_hdr_total(unsigned which, unsigned folded, int64_t *min, int64_t *max)
 {
-    const plain_hdr *plain = hot_plain[folded != 0];
+    const plain_hdr *plain = hot_plain[folded != 0][which];
     uint64_t counted = 0;
     for (int32_t i = 0; i < plain->counts_len; i++)
         counted += (uint64_t)plain->counts[i];
@@ -199,16 +204,14 @@ const hot_loops HOT_TABLE = {
     hot_counter_total,
     hot_lock_total,
     hot_thread_local_total,
-    hot_shared_counter_inc,
-    hot_shared_lock_xadd,
-    hot_shared_counter_total,
-    hot_shared_lock_total,
     hot_plain_hdr_prepare,
     hot_histogram_record,
     hot_plain_hdr_record,
     hot_plain_hdr_folded,
     hot_plain_hdr_total,
-    HOT_METRIC("histogram"),
+    {HOT_METRIC("histogram-0"), HOT_METRIC("histogram-1"), HOT_METRIC("histogram-2"),
+     HOT_METRIC("histogram-3"), HOT_METRIC("histogram-4"), HOT_METRIC("histogram-5"),
+     HOT_METRIC("histogram-6"), HOT_METRIC("histogram-7")},
     hot_timer_start_end,
     hot_timer_through_memory,
     hot_clock_twice,
