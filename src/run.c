@@ -214,7 +214,7 @@ static crest_status run_read_common(run_plan *plan, crest_error *error)
         plan->resource.instance = plan->host;
     const char *windows = crest_option(plan->options, "windows");
     if (windows != NULL && strcmp(windows, "1m") != 0 && strcmp(windows, "off") != 0)
-        return run_refuse(plan, "windows", "a window there is: write 1m or off", error);
+        return run_refuse(plan, "windows", "a window: write 1m or off", error);
     plan->windows = windows == NULL || strcmp(windows, "1m") == 0;
     return CREST_OK;
 }

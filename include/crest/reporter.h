@@ -43,7 +43,8 @@ typedef struct crest_resource {
 
 /* What a reporter is given; borrowed for the call. */
 typedef struct crest_report {
-    const crest_snapshot *snapshot; /* cumulative, windows included */
+    /* cumulative, windows included if the ticker observes the registry (see window.h) */
+    const crest_snapshot *snapshot;
     const crest_resource *resource;
     uint64_t deadline_ns; /* on crest_now's timeline; give up by then */
     int final;            /* the last one before stop: leave out what would go stale (windows) */

@@ -10,7 +10,8 @@
  *     crest_stop(5000, &error);
  *
  * The operator wins over the code: built-in defaults, then crest_start's string, then the
- * environment variable CREST_OPTS; of one option given twice, the later counts.
+ * environment variable CREST_OPTS; of one option given twice, the later counts. CREST_OPTS is not
+ * looked at in a set-user-ID program, where @FILE would read files for its caller.
  *
  *   service, version, instance   who reports, as crest_target_info says; instance is the host's
  *                                name by default

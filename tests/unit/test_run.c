@@ -212,7 +212,7 @@ static void test_bad_options(void **state)
          "between 1ms and 86400s"},
         {"one=x,jitter=2", NULL, "jitter=2 in the string given to crest_start is not a number"},
         {"one=x,one.jitter=x", NULL, "one.jitter=x in the string"},
-        {"one=x,windows=5m", NULL, "is not a window there is: write 1m or off"},
+        {"one=x,windows=5m", NULL, "is not a window: write 1m or off"},
         {"one=x,atexit=maybe", NULL, "atexit=maybe in the string given to crest_start is not a"},
         {"one=x,two=soon", NULL, "two=soon in the string given to crest_start is not a duration"},
         {"one=x,two.switch=7,two=1s", NULL, "two.switch=7 in the string given to crest_start"},
