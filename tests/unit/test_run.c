@@ -168,8 +168,8 @@ static void test_reporters(void **state)
     char host[CREST_HOST_BYTES];
     crest_host_name(host);
     assert_string_equal(one.instance, host);
-    assert_in_range(one.began_ns[3] - one.began_ns[0], 200000000, 1500000000);
-    assert_in_range(two.began_ns[1] - two.began_ns[0], 100000000, 1500000000);
+    assert_in_range(one.began_ns[3] - one.began_ns[0], 200000000, 10000000000);
+    assert_in_range(two.began_ns[1] - two.began_ns[0], 100000000, 10000000000);
     assert_int_equal(threads_are(0), 0);
 }
 
@@ -460,7 +460,7 @@ static int child_main(const char *what)
     if (strcmp(what, "fork") == 0)
         exit_in_a_fork();
     if (strcmp(what, "console") == 0)
-        nanosleep(&(struct timespec){0, 350000000}, NULL);
+        nanosleep(&(struct timespec){1, 50000000}, NULL);
     if (strcmp(what, "later") == 0) { /* made by hand, after crest_start */
         static crest_reporter later = {.name = "later", .report = report_to_stdout};
         crest_reporter_attach(NULL, &later, NULL, NULL);
@@ -535,7 +535,7 @@ static void test_console_from_options(void **state)
     unsigned tables = 0;
     for (const char *at = text; (at = strstr(at, "Crest  20")) != NULL; at++)
         tables++;
-    assert_in_range(tables, 2, 5);
+    assert_in_range(tables, 2, 12);
 }
 
 int main(int argc, char **argv)
