@@ -169,11 +169,12 @@ uint64_t *crest_cells_touch(uint32_t slot)
                                            CREST_LINE_BYTES);
         if (cells == NULL)
             return NULL;
-        /* partner: the acquire load in crest_cells_of */
-        crest_atomic_store_ptr_release(CREST_PTR(chunk), cells);
+        /* biased, so that the whole slot indexes it; partner: the acquire load in crest_cells_of */
+        uint64_t before = (slot & ~(CREST_CHUNK_CELLS - 1)) * sizeof(uint64_t);
+        crest_atomic_store_ptr_release(CREST_PTR(chunk), (void *)((uintptr_t)cells - before));
     }
     crest_thread_cells = record->cells;
-    return &(*chunk)[slot & (CREST_CHUNK_CELLS - 1)];
+    return &(*chunk)[slot];
 }
 
 uint64_t *crest_cells_shared(uint32_t slot)
@@ -195,7 +196,7 @@ const uint64_t *crest_cells_of(const crest_thread_record *record, uint32_t slot)
     /* acquire: partner of the release store in crest_cells_touch */
     const uint64_t *chunk =
         crest_atomic_load_ptr_acquire(CREST_PTR(&record->cells->chunk[slot >> CREST_CHUNK_BITS]));
-    return chunk ? &chunk[slot & (CREST_CHUNK_CELLS - 1)] : NULL;
+    return chunk ? &chunk[slot] : NULL;
 }
 
 uint64_t crest_cells_sum(uint32_t slot)

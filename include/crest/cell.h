@@ -3,7 +3,7 @@
  * The one idea: every series has a slot, every thread a table of cells found by slot, only the
  * owner writes a cell and anyone may read it.
  *
- *     thread-local pointer -> table -> chunk[slot >> 12] -> cell[slot & 4095]
+ *     thread-local pointer -> table -> chunk[slot >> 12] -> cell[slot]
  *
  * The thread-local pointer starts at a constant table without chunks, and slot 0 lies in a chunk
  * that no thread ever gets, so one predictable branch covers "new thread", "not registered yet" and
@@ -16,8 +16,9 @@
 
 #include <crest/abi.h>
 
-/* A thread's table. A chunk, once given, stays for the life of the process. Written by the owner
- * with release; partner: the acquire load in cells.c that reads other threads' cells. */
+/* A thread's table. A chunk, once given, stays for the life of the process. Its address is biased,
+ * so that the whole slot indexes it. Written by the owner with release; partner: the acquire load
+ * in cells.c that reads other threads' cells. */
 typedef struct crest_cells {
     uint64_t *chunk[CREST_CHUNK_COUNT];
 } crest_cells;
@@ -67,19 +68,20 @@ CREST_INLINE uint64_t *crest_cell_of(const crest_handle *handle)
         __atomic_load_n(&crest_thread_cells->chunk[slot >> CREST_CHUNK_BITS], __ATOMIC_RELAXED);
     if (CREST_UNLIKELY(chunk == NULL))
         return NULL;
-    return &chunk[slot & (CREST_CHUNK_CELLS - 1)];
+    return &chunk[slot];
 }
 
-/* The position of the highest bit of a word that is not 0. */
+/* The position of the highest bit of a word; 0 for 0. */
 CREST_INLINE uint64_t crest_top_bit(uint64_t word)
 {
 #if defined(__x86_64__) && !defined(__LZCNT__)
-    /* in place: bsr waits for the register it writes to, and into another one than it reads from
-       it would make each record wait for the record before */
-    __asm__("bsrq %0, %0" : "+r"(word) : : "cc");
-    return word;
+    /* bsr leaves the register it writes to as it is when there is no bit, and so waits for it: set
+     * here, it neither needs a bit nor makes each record wait for the record before */
+    uint64_t top = 0;
+    __asm__("bsrq %1, %0" : "+r"(top) : "r"(word) : "cc");
+    return top;
 #else
-    return 63u ^ (unsigned)__builtin_clzll(word);
+    return 63u ^ (unsigned)__builtin_clzll(word | 1);
 #endif
 }
 
@@ -90,7 +92,7 @@ CREST_INLINE uint64_t crest_top_bit(uint64_t word)
  */
 CREST_INLINE int crest_shard_record(crest_shard *shard, uint64_t value, uint64_t times)
 {
-    uint64_t top = crest_top_bit(value | 1);
+    uint64_t top = crest_top_bit(value);
     uintptr_t block = __atomic_load_n(&shard->block[top], __ATOMIC_RELAXED);
     if (CREST_UNLIKELY(block == 0))
         return 0;

@@ -89,14 +89,14 @@ EOF
 # function, instructions of its hot path at most (the return included), additions to memory on it,
 # other writes to memory on it (the stack not counted), 1 if it needs the thread's cells
 cat > "$work/expected" << 'EOF'
-hot_counter_inc           12 1 0 1
-hot_counter_inc_through   12 1 0 1
-hot_counter_add_constant  12 1 0 1
-hot_counter_add           18 1 0 1
+hot_counter_inc           11 1 0 1
+hot_counter_inc_through   11 1 0 1
+hot_counter_add_constant  11 1 0 1
+hot_counter_add           17 1 0 1
 hot_gauge_set              10 0 1 0
-hot_histogram_record      33 2 0 1
-hot_timer_record          33 2 0 1
-hot_timer_start_end       63 2 0 1
+hot_histogram_record      31 2 0 1
+hot_timer_record          31 2 0 1
+hot_timer_start_end       61 2 0 1
 EOF
 
 # Reads what is expected and objdump's listing, and prints a line "ok" or lines "FAIL" for each
