@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CREST_DEMO=embedded: the same four nodes without any server. Each reports to its own console, which
-is shown here, the rows that answer the requirements; at exit each writes its metrics page, and that
-is compared with what it counted itself.
+"""CREST_DEMO=embedded: the same four nodes without any server. Each reports to its own console,
+which is shown here, the rows that answer the requirements; at exit each writes its metrics page,
+and that is compared with what it counted itself.
 """
 
 import itertools
@@ -76,9 +76,9 @@ def watch(screen, network):
         node = network.nodes[int(screen.seconds() / REPORT_S) % COUNT]
         shown = tables(node)
         if not shown and screen.seconds() > FIRST_REPORT_S:
-            raise Failure(f"{node.name} was started with {options(node.name)} and has shown nothing "
-                          f"on its console after {FIRST_REPORT_S} s. The end of its log, {node.log}:"
-                          f"\n{last_lines(node.log)}")
+            raise Failure(f"{node.name} was started with {options(node.name)} and has shown "
+                          f"nothing on its console after {FIRST_REPORT_S} s. The end of its log, "
+                          f"{node.log}:\n{last_lines(node.log)}")
         lines = wanted_lines(shown[-1]) if shown else ["   waiting for the first report"]
         told[node.name] = len(shown)
         screen.redraw(lines, f"{node.name} has reported {len(shown)} times")
@@ -108,8 +108,8 @@ def run(screen, folder):
         screen.phase(f"{COUNT} nodes and no server: each reports to its console every {REPORT_S} s")
         network = Network(started, folder, options)
         network.wait_ready()
-        screen.say(f"   {', '.join(NAMES)} run; their consoles are shown here in turn, and kept in\n"
-                   f"   {folder.relative_to(ROOT)}/. After {BURST_AFTER_S} s {NAMES[1]} gets a "
+        screen.say(f"   {', '.join(NAMES)} run; their consoles are shown here in turn, and kept "
+                   f"in\n   {folder.relative_to(ROOT)}/. After {BURST_AFTER_S} s {NAMES[1]} gets a "
                    "burst:\n   its inbound-queue says so under max, the sampled gauge does not.")
         watch(screen, network)
         exits = network.stop()

@@ -132,7 +132,8 @@ def sections(names):
             summed("resident, MiB", f"process_resident_memory_bytes{{{JOB}}} / {MEBI}", short),
             pair("page faults/s  minor / major", rate("process_page_faults_total", ',kind="minor"'),
                  rate("process_page_faults_total", ',kind="major"'), short),
-            of_machine("machine        free, MiB", f"system_memory_available_bytes{{{JOB}}} / {MEBI}"),
+            of_machine("machine        free, MiB",
+                       f"system_memory_available_bytes{{{JOB}}} / {MEBI}"),
             of_machine("               swap/s in / out",
                        rate("system_pages_swapped_total", ',direction="in"'),
                        rate("system_pages_swapped_total", ',direction="out"'), write=short),
@@ -146,4 +147,3 @@ def sections(names):
         ]),
         ("", [Row("age of these figures, s", [AGE], [f"max({AGE})"], short)]),
     ]
-

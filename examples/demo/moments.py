@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The three moments: a burst between two samples, a gateway that is killed, and blocks that overlap.
+"""The three moments: a burst between two samples, a gateway that is killed, blocks that overlap.
 
 Each is a function of the running demo that says what it does, does it, and shows in a small table
 what Prometheus answers beside what the nodes know themselves. It returns what the report draws.
@@ -49,8 +49,8 @@ def watch_queue(demo, node, mine, deepest, happened):
         most = demo.prometheus.one(f"{QUEUE}_max1m{mine}") or 0
         now = demo.prometheus.one(f"{QUEUE}_sampled{mine}") or 0
         passed = time.time() - happened
-        demo.screen.redraw([f"   {passed:3.0f} s after it: the gauge of {node.name} says {now:.0f}, "
-                            f"the histogram's maximum {whole(most)}"])
+        demo.screen.redraw([f"   {passed:3.0f} s after it: the gauge of {node.name} says "
+                            f"{now:.0f}, the histogram's maximum {whole(most)}"])
         pushed = demo.prometheus.one(f"push_time_seconds{mine}") or 0
         return most >= deepest and pushed > happened + BURST_WATCHED_S and most
     most = wait_for(f"the burst of {node.name} in Prometheus", look)
@@ -87,7 +87,7 @@ def burst(demo):
     screen.say(screen.paint(f"   Crest: {whole(deepest)}    {QUEUE}_max1m    "
                             f"{PACKETS.removeprefix('rchain_comm_rp_transport_')}_peak1m", "dim"))
     if sampled >= said["deepest"]:
-        screen.say("   This time a reading fell into the burst; it does so about once in a hundred.")
+        screen.say("   This time a reading fell into the burst, as one in a hundred does.")
     if deepest != said["deepest"]:
         demo.problems.append(f"{QUEUE}_max1m of {node.name} is {deepest:.0f}, the node's own "
                              f"deepest was {said['deepest']}")
@@ -176,8 +176,8 @@ def outage(demo):
         rows.append((*row, whole(missing)))
         lost += abs(missing)
         if missing:
-            demo.problems.append(f"after the gateway's restarts Prometheus has {missing:.0f} blocks "
-                                 f"{what} fewer than the nodes counted")
+            demo.problems.append(f"after the gateway's restarts Prometheus has {missing:.0f} "
+                                 f"blocks {what} fewer than the nodes counted")
     head = ("totals of all nodes", "before", "file kept", "nodes' own", "file lost", "nodes' own",
             "missing")
     for line in small(screen, head, rows):
@@ -229,9 +229,9 @@ def timers(demo):
 def overlap(demo):
     screen, network = demo.screen, demo.network
     orphans = sum(len(node.said("orphaned")) for node in network)
-    screen.say(f"   Up to {most_in_flight(network)} blocks were in flight at a time, {orphans} were "
-               "orphaned. One timer keeps the start of\n   \"the block\" in a variable, the other "
-               "is bound to the block's hash. Time to support 1:")
+    screen.say(f"   Up to {most_in_flight(network)} blocks were in flight at a time, {orphans} "
+               "were orphaned. One timer keeps the start of\n   \"the block\" in a variable, the "
+               "other is bound to the block's hash. Time to support 1:")
     until = time.monotonic() + OVERLAP_WATCHED_S
     while True:
         means = wait_for("consensus times in Prometheus", lambda: timers(demo))

@@ -65,8 +65,8 @@ class Node:
 
     def check_alive(self):
         if self.process.poll() is not None:
-            raise Failure(f"{self.name} ended with status {self.process.returncode}. The end of its "
-                          f"log, {self.log}:\n{last_lines(self.log)}")
+            raise Failure(f"{self.name} ended with status {self.process.returncode}. The end of "
+                          f"its log, {self.log}:\n{last_lines(self.log)}")
 
 
 class Network:

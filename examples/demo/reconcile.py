@@ -92,7 +92,7 @@ def show(screen, verdict, side, problems):
     tone = "green" if verdict.good else "red"
     screen.say("   " + screen.paint(f"{verdict.counts} counts compared, {verdict.equal} equal",
                                     "bold", tone)
-               + f": as {side} has them, and as the nodes counted.")
+               + f": those of {side}, and the nodes' own.")
     screen.say(f"   {verdict.sums} sums of durations, read from two clocks: {verdict.sums_near} "
                f"agree (to {1e6 * verdict.worst_s:.1f} µs an operation or better).")
     if verdict.good:

@@ -6,9 +6,10 @@
     KEEP=1 make demo                 Prometheus and the gateway stay open
     CREST_DEMO=embedded make demo    no server: the nodes report to the console
 
-What it shows as measured, it has from Prometheus with PromQL; what the nodes say about themselves is
-only ever the other side of a comparison. Everything it starts, it ends by its process id. It exits 0
-when every comparison agreed, 1 when one did not or something could not be done, and says what.
+What it shows as measured, it has from Prometheus with PromQL; what the nodes say about themselves
+is only ever the other side of a comparison. Everything it starts, it ends by its process id. It
+exits 0 when every comparison agreed, 1 when one did not or something could not be done, and says
+what.
 """
 
 import json
@@ -97,9 +98,9 @@ class Demo:
                 first = self.screen.seconds()
             if first is None and self.screen.seconds() > FIRST_FIGURES_S:
                 raise servers.Failure(
-                    f"{live.unknown} figures are still missing {FIRST_FIGURES_S} s after the start: "
-                    f"Prometheus at {self.server.url} answers, but has nothing of them. The end of "
-                    f"{self.server.log}:\n{servers.last_lines(self.server.log)}\nand of "
+                    f"{live.unknown} figures are still missing {FIRST_FIGURES_S} s after the "
+                    f"start: Prometheus at {self.server.url} answers, but has nothing of them. The "
+                    f"end of {self.server.log}:\n{servers.last_lines(self.server.log)}\nand of "
                     f"{self.network.nodes[0].log}:\n"
                     + servers.last_lines(self.network.nodes[0].log))
             self.screen.redraw(lines, live.summary if first else

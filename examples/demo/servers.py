@@ -24,11 +24,12 @@ from promql import OPENER
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = pathlib.Path(os.environ.get("CREST_SERVERS", ROOT / "build/servers/root/usr/bin"))
 READY_S = 10
-STOP_S = 5
+STOP_S = 3
 LOG_LINES_SHOWN = 8
 # Below the ports that the kernel gives to outgoing connections, so that a server that was killed
 # finds its port free when it comes back.
 PORTS = range(20000, 32768)
+PORTS_TRIED = 200
 PR_SET_PDEATHSIG = 1
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LIBC = ctypes.CDLL(None)
@@ -41,7 +42,7 @@ class Failure(Exception):
 def free_ports(count):
     """Ports of the loopback interface that nobody listens on now."""
     found = []
-    for port in random.sample(PORTS, 200):
+    for port in random.sample(PORTS, PORTS_TRIED):
         with socket.socket() as probe:
             try:
                 probe.bind(("127.0.0.1", port))
@@ -50,8 +51,8 @@ def free_ports(count):
         found.append(port)
         if len(found) == count:
             return found
-    raise Failure(f"No {count} free ports between {PORTS[0]} and {PORTS[-1]} on 127.0.0.1: 200 were "
-                  "tried. 'ss -tln' shows who listens.")
+    raise Failure(f"No {count} free ports between {PORTS[0]} and {PORTS[-1]} on 127.0.0.1: "
+                  f"{PORTS_TRIED} were tried. 'ss -tln' shows who listens.")
 
 
 def die_with_parent():
@@ -84,7 +85,7 @@ def end_process(process, how=signal.SIGTERM):
 
 
 class Started:
-    """What has to be ended, in the order it was started."""
+    """What has to be ended."""
 
     def __init__(self):
         self.running = []
@@ -95,9 +96,12 @@ class Started:
 
     def __exit__(self, *_):
         ignore_signals()
-        for process in reversed(self.running):
-            if process not in self.kept:
-                end_process(process)
+        ending = [process for process in self.running if process not in self.kept]
+        for process in ending:
+            if process.poll() is None:
+                process.terminate()
+        for process in ending:
+            end_process(process)
 
     def launch(self, command, survives=False, **settings):
         """Popen, remembered. One that `survives` may be kept when the demo ends."""
@@ -162,7 +166,7 @@ class Server:
 
 
 class Pushgateway(Server):
-    """Always with a file of its own: without one, two gateways on a machine would share Debian's."""
+    """Always with a file of its own: without, two gateways on a machine would share Debian's."""
 
     name = "pushgateway"
 

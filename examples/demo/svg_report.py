@@ -214,7 +214,8 @@ class Report:
         inside = [count for when, count in own if low <= when - self.began <= high]
         bottom = max(0, (min(inside, default=0) // 20) * 20)
         top = -(-max(inside, default=1) // 20) * 20
-        panel = self.canvas.panel(x + 56, y + PLOT_TOP, width - 80, PLOT_HEIGHT, (low, high), (bottom, top))
+        panel = self.canvas.panel(x + 56, y + PLOT_TOP, width - 80, PLOT_HEIGHT, (low, high),
+                                  (bottom, top))
         for start, end in self.away:
             panel.band(start, end, AWAY)
         panel.grid(labels=True)
@@ -239,7 +240,8 @@ class Report:
             f"the end of another: its mean is {off:+.0f} % off."])
         means = overlap["means"]
         top = nice_top(max(max(row[1:]) for row in means.values()) * 1.1)
-        panel = self.canvas.panel(x + 56, y + PLOT_TOP, width - 80, PLOT_HEIGHT, (0, len(means)), (0, top))
+        panel = self.canvas.panel(x + 56, y + PLOT_TOP, width - 80, PLOT_HEIGHT,
+                                  (0, len(means)), (0, top))
         panel.grid(labels=True)
         bar = panel.width / len(means) * 0.3
         for index, (name, (_, truth, bound, unbound)) in enumerate(means.items()):
@@ -272,8 +274,9 @@ class Report:
                          f"{verdict.equal} equal; {verdict.sums} sums of durations, "
                          f"{verdict.sums_near} equal within what two clocks differ by.", 15, color,
                          weight=600)
-        self.canvas.text(MARGIN + 22, y + 22, "The other side of the comparison: plain variables of "
-                         "the nodes that know nothing of Crest, printed when they end.", 12.5, MUTED)
+        self.canvas.text(MARGIN + 22, y + 22, "The other side of the comparison: plain variables "
+                         "of the nodes that know nothing of Crest, printed when they end.", 12.5,
+                         MUTED)
 
     def draw(self):
         self.title()

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# crest-test: timeout=240 sanitizers=none
+"""The demo: it runs to its end with everything equal and leaves nothing running, also when it is
+interrupted or cannot start; and its comparison does find what differs.
+"""
+
+import math
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree
+
+import harness
+from harness import BUILD, ROOT, contains, equal, lacks, wait_for
+
+sys.path.insert(0, str(ROOT / "examples/demo"))
+import promql  # noqa: E402
+import reconcile  # noqa: E402
+import svg_canvas  # noqa: E402
+
+DEMO = ROOT / "examples/demo/run_demo.py"
+RUN_S = 150
+EVERY_REQUIREMENT = [
+    "comm events    offered", "deploys        offered", "transfers      offered", "support 0 ",
+    "support 1/3", "support 1 ", "to node-3", "commit, ms", "send, µs", "resident, MiB",
+    "minor / major", "context switches/s", "age of these figures"]
+
+
+def start(**settings):
+    environment = {key: value for key, value in os.environ.items()
+                   if key not in ("KEEP", "CREST_DEMO")}
+    environment |= {"CREST_BUILD": str(BUILD), "CREST_SERVERS": str(harness.SERVERS), **settings}
+    return subprocess.Popen([sys.executable, DEMO], stdin=subprocess.DEVNULL, env=environment,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                            encoding="utf-8")
+
+
+def left_running(pid):
+    """Command lines of what a demo with this process id started and that still runs."""
+    found = []
+    for entry in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = entry.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if "build/demo/run-" in words and f"-{pid}/" in words:
+            found.append(words)
+    return found
+
+
+def nothing_is_left(pid):
+    wait_for("everything the demo started to end", lambda: not left_running(pid))
+
+
+def the_demo_runs(_):
+    demo = start()
+    text, _ = demo.communicate(timeout=RUN_S)
+    equal(demo.returncode, 0, "exit status after\n" + text)
+    equal(left_running(demo.pid), [], "processes left")
+    for row in EVERY_REQUIREMENT:
+        contains(text, row, "the live table")
+    lacks(text, "figures ('–') are not to be had", "output")
+    counts = [line.split() for line in text.splitlines() if "counts compared" in line]
+    equal(len(counts), 1, "lines with the comparison")
+    equal(counts[0][0], counts[0][3], "counts compared and equal")
+    equal(int(counts[0][0]) > 300, True, "number of counts")
+    root = xml.etree.ElementTree.parse(ROOT / "build/demo/report.svg").getroot()
+    equal(root.tag, "{http://www.w3.org/2000/svg}svg")
+    equal(sum(part.tag.endswith("path") for part in root.iter()) > 70, True, "curves in the report")
+
+
+def an_interrupted_demo_leaves_nothing(_):
+    for how, after_s in ((signal.SIGINT, 1), (signal.SIGTERM, 4), (signal.SIGKILL, 2)):
+        demo = start()
+        time.sleep(after_s)
+        equal(demo.poll(), None, "exit status before the signal")
+        equal(len(left_running(demo.pid)) > 1, True, "servers run before the signal")
+        demo.send_signal(how)
+        text, _ = demo.communicate(timeout=RUN_S)
+        nothing_is_left(demo.pid)
+        if how != signal.SIGKILL:
+            equal(demo.returncode, 1, "exit status")
+            contains(text, f"Interrupted ({how.name})", "output")
+
+
+def a_missing_server_is_named(place):
+    demo = start(CREST_SERVERS=str(place.folder))
+    text, _ = demo.communicate(timeout=RUN_S)
+    equal(demo.returncode, 1, "exit status")
+    contains(text, f"{place.folder}/prometheus could not be started", "output")
+    contains(text, "make servers", "output")
+    nothing_is_left(demo.pid)
+
+
+def a_server_that_ends_is_shown_with_its_log(place):
+    for name in ("prometheus", "prometheus-pushgateway"):
+        script = place.folder / name
+        script.write_text("#!/bin/sh\necho cannot do this today >&2\nexit 3\n")
+        script.chmod(0o755)
+    demo = start(CREST_SERVERS=str(place.folder))
+    text, _ = demo.communicate(timeout=RUN_S)
+    equal(demo.returncode, 1, "exit status")
+    contains(text, "ended with status 3", "output")
+    contains(text, "cannot do this today", "output")
+
+
+def the_demo_needs_no_server(place):
+    demo = start(CREST_DEMO="embedded", CREST_SERVERS=str(place.folder))
+    text, _ = demo.communicate(timeout=RUN_S)
+    equal(demo.returncode, 0, "exit status after\n" + text)
+    contains(text, "rchain.casper.unbound-consensus-time", "console table")
+    contains(text, "counts compared", "output")
+    nothing_is_left(demo.pid)
+
+
+def a_difference_is_found(_):
+    exits = {"node-0": {"series": {"a_total": 7, 'b_total{kind="x"}': 1,
+                                   "t_seconds_sum": 0.5, "t_seconds_count": 10}}}
+    own = reconcile.own_series(exits)
+    none = frozenset()
+    kind = frozenset({("kind", "x")})
+    good = {("node-0", "a_total", none): 7.0, ("node-0", "b_total", kind): 1.0,
+            ("node-0", "t_seconds_sum", none): 0.500002, ("node-0", "t_seconds_count", none): 10.0}
+    verdict = reconcile.Verdict(own, good)
+    equal((verdict.good, verdict.counts, verdict.equal, verdict.sums_near), (True, 3, 3, 1))
+    for key, value in ((("node-0", "a_total", none), 6.0), (("node-0", "a_total", none), None),
+                       (("node-0", "b_total", kind), 2.0),
+                       (("node-0", "t_seconds_sum", none), 0.6)):
+        changed = {k: v for k, v in {**good, key: value}.items() if v is not None}
+        verdict = reconcile.Verdict(own, changed)
+        equal((verdict.good, [row[:3] for row in verdict.different]), (False, [key]), str(key))
+    equal(reconcile.Verdict({}, {}).good, False, "a comparison of nothing")
+
+
+def a_silent_prometheus_is_named(_):
+    client = promql.Client(f"http://127.0.0.1:{harness.free_port()}")
+    try:
+        client.one("up")
+    except promql.Refused as refused:
+        contains(str(refused), client.url, "message")
+        contains(str(refused), "query=up", "message")
+    else:
+        raise harness.Failure("a query of nobody was answered")
+
+
+def axes_end_above_what_they_show(_):
+    for most in (0.0007, 0.15, 1, 29.9, 299, 460.3, 1844, 99999):
+        top = svg_canvas.nice_top(most)
+        equal(most * 0.999 <= top <= most * 2.5, True, f"the end of an axis for {most}: {top}")
+    equal(math.isfinite(svg_canvas.nice_top(0)), True)
+
+
+harness.main([the_demo_runs, an_interrupted_demo_leaves_nothing, a_missing_server_is_named,
+              a_server_that_ends_is_shown_with_its_log, the_demo_needs_no_server,
+              a_difference_is_found, a_silent_prometheus_is_named, axes_end_above_what_they_show])
