@@ -38,15 +38,18 @@ const char RESULTS[] = "build/bench/results.json";
 
 /* Log-normal: median 100 µs, sigma 1.6, cut to 1 µs .. 1 s, in nanoseconds. */
 const double VALUES_MEDIAN = 1e5, VALUES_SIGMA = 1.6, VALUES_LEAST = 1e3, VALUES_MOST = 1e9;
+/* And evenly spread, as sizes may be: half of them in the highest power of two. */
+const int64_t EVEN_MOST = 1 << 20;
 
 /* What the loops of one language have been asked to do so far. */
 typedef uint64_t asked_each[HOT_METRICS];
 struct asked {
-    asked_each counter, xadd, thread_local_inc, histogram, plain, folded, timer, gauge;
+    asked_each counter, xadd, thread_local_inc, timer, gauge;
+    asked_each histogram, plain, folded, histogram_even, plain_even;
     unsigned disturbed;
 };
 
-int64_t values[HOT_VALUES];
+int64_t values[HOT_VALUES], even[HOT_VALUES];
 asked asked_of[2];
 std::map<std::string, uint64_t> operations; /* of one iteration, by benchmark */
 unsigned wrong;
@@ -60,9 +63,12 @@ void values_prepare()
 {
     std::mt19937_64 random(20);
     std::normal_distribution<double> normal(0, VALUES_SIGMA);
-    for (int64_t &value : values)
-        value = int64_t(std::min(std::max(VALUES_MEDIAN * std::exp(normal(random)), VALUES_LEAST),
-                                 VALUES_MOST));
+    std::uniform_int_distribution<int64_t> spread(0, EVEN_MOST);
+    for (unsigned i = 0; i < HOT_VALUES; i++) {
+        double value = VALUES_MEDIAN * std::exp(normal(random));
+        values[i] = int64_t(std::min(std::max(value, VALUES_LEAST), VALUES_MOST));
+        even[i] = spread(random);
+    }
 }
 
 /* ---- registering ---- */
@@ -126,15 +132,19 @@ void register_language(unsigned language)
     add(in + "lock-xadd", FAST_BATCH, &asked::xadd, language, loops->lock_xadd);
     add(in + "thread-local", FAST_BATCH, &asked::thread_local_inc, language,
         loops->thread_local_inc);
-    auto over_values = [](void (*record)(unsigned, const int64_t *, uint64_t)) {
-        return [record](unsigned which, uint64_t times) { record(which, values, times); };
+    auto over = [](const int64_t *all, void (*record)(unsigned, const int64_t *, uint64_t)) {
+        return [all, record](unsigned which, uint64_t times) { record(which, all, times); };
     };
     add(in + "histogram", FAST_BATCH, &asked::histogram, language,
-        over_values(loops->histogram_record));
+        over(values, loops->histogram_record));
     add(in + "plain-hdr", FAST_BATCH, &asked::plain, language,
-        over_values(loops->plain_hdr_record));
+        over(values, loops->plain_hdr_record));
     add(in + "plain-hdr-folded", FAST_BATCH, &asked::folded, language,
-        over_values(loops->plain_hdr_folded));
+        over(values, loops->plain_hdr_folded));
+    add(in + "histogram-even", FAST_BATCH, &asked::histogram_even, language,
+        over(even, loops->histogram_record));
+    add(in + "plain-hdr-even", FAST_BATCH, &asked::plain_even, language,
+        over(even, loops->plain_hdr_record));
     auto of_one = [](void (*loop)(uint64_t)) {
         return [loop](unsigned, uint64_t times) { loop(times); };
     };
@@ -175,6 +185,7 @@ std::vector<verdict_row> table()
         {"C++/histogram", "C++/plain-hdr", 0.95, "  the same compiled as C++"},
         {"C/plain-hdr", "", 0, "  plain HDR"},
         {"C/histogram", "C/plain-hdr-folded", 0, "  histogram record / plain HDR folded by hand"},
+        {"C/histogram-even", "C/plain-hdr-even", 0.95, "  values evenly spread / plain HDR"},
         {"C/timer", "C/clock-twice", 1.7, "timer start + end / two clock reads"},
         {"C++/timer", "C++/clock-twice", 1.7, "  the same compiled as C++"},
         {"C/timer-through-memory", "C/clock-twice", 1.7, "  token handed on through memory"},
@@ -235,16 +246,22 @@ uint64_t recorded(const crest_snapshot *snapshot, const char *name, const char *
     return crest_distribution_count(series.distribution);
 }
 
-/* What all of the values come to, once. */
-struct all_values {
-    uint64_t sum = 0, least = UINT64_MAX, most = 0;
-    all_values()
+/* What recording all values `latencies` times and `sizes` times leaves behind. */
+struct left_behind {
+    uint64_t count = 0, sum = 0, least = UINT64_MAX, most = 0;
+    left_behind(uint64_t latencies, uint64_t sizes)
     {
-        for (int64_t value : values) {
-            sum += uint64_t(value);
-            least = std::min(least, uint64_t(value));
-            most = std::max(most, uint64_t(value));
+        for (unsigned i = 0; i < HOT_VALUES; i++) {
+            add(uint64_t(values[i]), latencies / HOT_VALUES);
+            add(uint64_t(even[i]), sizes / HOT_VALUES);
         }
+    }
+    void add(uint64_t value, uint64_t times)
+    {
+        count += times;
+        sum += value * times;
+        least = times ? std::min(least, value) : least;
+        most = times ? std::max(most, value) : most;
     }
 };
 
@@ -252,24 +269,25 @@ void check_histogram(const crest_snapshot *snapshot, unsigned language, unsigned
 {
     const hot_loops &loops = loops_of(language);
     const asked &was = asked_of[language];
-    const all_values once;
     std::string in = std::string(loops.language) + ": ";
-    uint64_t sum = 0, min = 0, max = 0, times = was.histogram[which];
+    uint64_t sum = 0, min = 0, max = 0;
+    left_behind whole(was.histogram[which], was.histogram_even[which]);
     expect(in + "values in a histogram",
-           recorded(snapshot, loops.histogram_name[which], nullptr, &sum, &min, &max), times);
-    if (times != 0) {
-        expect(in + "sum of a histogram", sum, once.sum * (times / HOT_VALUES));
-        expect(in + "least value of a histogram", min, once.least);
-        expect(in + "largest value of a histogram", max, once.most);
+           recorded(snapshot, loops.histogram_name[which], nullptr, &sum, &min, &max), whole.count);
+    expect(in + "sum of a histogram", sum, whole.sum);
+    if (whole.count != 0) {
+        expect(in + "least value of a histogram", min, whole.least);
+        expect(in + "largest value of a histogram", max, whole.most);
     }
     for (unsigned folded = 0; folded < 2; folded++) {
         int64_t least, most;
-        times = folded ? was.folded[which] : was.plain[which];
+        left_behind plain(folded ? was.folded[which] : was.plain[which],
+                          folded ? 0 : was.plain_even[which]);
         expect(in + "values in a plain HDR", loops.plain_hdr_total(which, folded, &least, &most),
-               times);
-        if (times != 0) {
-            expect(in + "least value of a plain HDR", uint64_t(least), once.least);
-            expect(in + "largest value of a plain HDR", uint64_t(most), once.most);
+               plain.count);
+        if (plain.count != 0) {
+            expect(in + "least value of a plain HDR", uint64_t(least), plain.least);
+            expect(in + "largest value of a plain HDR", uint64_t(most), plain.most);
         }
     }
 }

@@ -15,9 +15,10 @@
 #define HOT_VALUES 65536u
 
 /*
- * Of each kind this many, taken in turn: where a metric happens to lie in memory counts. A store and
- * a load of another word are mistaken for the same while they agree in the low twelve bits of their
- * addresses, which costs a counter 0.2 ns; that shall weigh as much here as it does in a program.
+ * Of each kind this many, taken in turn: where a metric happens to lie in memory counts. A store
+ * and a load of another word are mistaken for the same while they agree in the low twelve bits of
+ * their addresses, which costs a counter 0.2 ns; here that shall not weigh more than it does in a
+ * program.
  */
 #define HOT_METRICS 8u
 
