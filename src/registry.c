@@ -181,9 +181,7 @@ void crest_registry_free(crest_registry *registry)
 static crest_metric *registry_lookup(crest_registry_state *state, const char *name)
 {
     crest_metric key = {.name = name, .hash = crest_hash_text(crest_hash_seed(), name)};
-    crest_metric *metric = ck_hs_get(&state->by_name, key.hash, &key);
-    CREST_ANNOTATE_ACQUIRE(&state->by_name);
-    return metric;
+    return ck_hs_get(&state->by_name, key.hash, &key);
 }
 
 crest_metric *crest_metric_find(crest_registry_state *state, const char *name)
@@ -359,7 +357,6 @@ static crest_metric *registry_metric_make(crest_registry_state *state, const reg
         return NULL;
     int has_child = wish->key_count != 0 || crest_child_make(metric, NULL, status) != NULL;
     CREST_ANNOTATE_RELEASE(metric);
-    CREST_ANNOTATE_RELEASE(&state->by_name);
     if (!has_child || !ck_hs_put(&state->by_name, metric->hash, metric)) {
         if (has_child)
             *status = CREST_NO_MEMORY;

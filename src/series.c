@@ -190,7 +190,6 @@ crest_child *crest_child_make(crest_metric *metric, const char *const *values, c
     series_handle_init(child);
     *status = CREST_NO_MEMORY;
     CREST_ANNOTATE_RELEASE(child);
-    CREST_ANNOTATE_RELEASE(&metric->by_values);
     if (metric->label_count != 0 && !ck_hs_put(&metric->by_values, child->hash, child))
         return NULL;
     child->next = metric->children;
@@ -238,9 +237,7 @@ static crest_child *series_lookup(crest_metric *metric, const char *const *value
 {
     crest_child key = {
         .metric = metric, .values = values, .hash = series_values_hash(metric, values)};
-    crest_child *child = ck_hs_get(&metric->by_values, key.hash, &key);
-    CREST_ANNOTATE_ACQUIRE(&metric->by_values);
-    return child;
+    return ck_hs_get(&metric->by_values, key.hash, &key);
 }
 
 /* Under the lock: the child of these clean values, or the overflow child past the limit. */
