@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Threads that come and go: nothing of what they counted is lost, and what they leave behind is no
+ * more than threads ever were alive at once. Recording goes on in a thread's last destructors.
+ */
+#include "arena.h"
+#include "cells.h"
+#include "unit/core_fixture.h"
+
+#define WATCHDOG_S 100
+#define SHORT_THREADS 10000
+#define AT_ONCE 8
+
+CREST_COUNTER(finished, "test.finished", "Threads that ran.");
+CREST_COUNTER(destroyed, "test.destroyed", "Recorded by destructors.");
+CREST_HISTOGRAM(numbers, "test.number", "The threads' numbers.");
+CREST_TIMER(lives, "test.life-time", "A record each.");
+CREST_COUNTER_FAMILY(by_kind, "test.by-kind", "By kind.", kind);
+
+static void *short_run(void *number)
+{
+    crest_counter_inc(&finished);
+    crest_counter_inc(by_kind_with((uintptr_t)number % 2 ? "odd" : "even"));
+    crest_histogram_record(&numbers, (int64_t)(uintptr_t)number % 300);
+    crest_timer_record(&lives, (int64_t)(uintptr_t)number, CREST_OUTCOME_OK);
+    return NULL;
+}
+
+static void run_wave(uintptr_t from)
+{
+    pthread_t threads[AT_ONCE];
+    for (uintptr_t i = 0; i < AT_ONCE; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, short_run, (void *)(from + i)), 0);
+    for (uintptr_t i = 0; i < AT_ONCE; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static uint64_t arena_bytes(void)
+{
+    return crest_arena_used(CREST_ARENA_META) + crest_arena_used(CREST_ARENA_CELLS);
+}
+
+static void test_ten_thousand_threads(void **state)
+{
+    (void)state;
+    uint64_t records = crest_cells_record_count(), bytes = 0, sum = 0, times = 0;
+    for (uintptr_t i = 0; i < SHORT_THREADS; i += AT_ONCE) {
+        run_wave(i);
+        if (i == 100 * AT_ONCE) /* every record has every block by now */
+            bytes = arena_bytes();
+    }
+    for (uint64_t i = 0; i < SHORT_THREADS; i++)
+        sum += i % 300, times += i;
+    assert_int_equal(crest_counter_value(&finished), SHORT_THREADS);
+    assert_int_equal(crest_counter_value(by_kind_with("odd")), SHORT_THREADS / 2);
+    assert_int_equal(crest_counter_value(by_kind_with("even")), SHORT_THREADS / 2);
+    crest_snapshot *snapshot = fixture_snapshot(NULL);
+    const crest_distribution *values = fixture_series(snapshot, "test.number", NULL).distribution;
+    assert_int_equal(crest_distribution_count(values), SHORT_THREADS);
+    assert_int_equal(crest_distribution_sum(values), sum);
+    assert_int_equal(crest_distribution_min(values), 0);
+    assert_int_equal(crest_distribution_max(values), 299);
+    values = fixture_series(snapshot, "test.life-time", "ok").distribution;
+    assert_int_equal(crest_distribution_count(values), SHORT_THREADS);
+    assert_int_equal(crest_distribution_sum(values), times);
+    crest_snapshot_free(snapshot);
+    assert_true(crest_cells_record_count() <= records + AT_ONCE);
+    /* a record that was adopted seldom may meet a power of two for the first time */
+    assert_true(arena_bytes() - bytes < 256 * 1024);
+}
+
+/* ---- destructors ---- */
+
+static pthread_key_t last_key;
+
+typedef struct last {
+    unsigned rounds; /* how often the destructor has itself called again, which POSIX bounds */
+    unsigned first;  /* records before the end */
+} last;
+
+/* As often as the system lets it, so that some of these come after the library's destructor. */
+static void last_record(void *argument)
+{
+    last *l = argument;
+    crest_counter_inc(&destroyed);
+    crest_histogram_record(&numbers, 1000);
+    crest_timer_record(&lives, 7, CREST_OUTCOME_CANCELLED);
+    if (l->rounds-- > 1)
+        pthread_setspecific(last_key, l);
+}
+
+static void *last_run(void *argument)
+{
+    last *l = argument;
+    for (unsigned i = 0; i < l->first; i++)
+        crest_counter_inc(&destroyed);
+    pthread_setspecific(last_key, l);
+    return NULL;
+}
+
+static void test_destructors(void **state)
+{
+    (void)state;
+    crest_snapshot *before = fixture_snapshot(NULL);
+    uint64_t count =
+        crest_distribution_count(fixture_series(before, "test.number", NULL).distribution);
+    crest_snapshot_free(before);
+    uint64_t wanted = 0, rounds = 0;
+    assert_int_equal(pthread_key_create(&last_key, last_record), 0);
+    for (unsigned i = 0; i < 400; i++) {
+        last l = {1 + i % 3, i / 3 % 2};
+        rounds += l.rounds;
+        wanted += l.rounds + l.first;
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, last_run, &l), 0);
+        pthread_join(thread, NULL);
+    }
+    assert_int_equal(crest_counter_value(&destroyed), wanted);
+    crest_snapshot *snapshot = fixture_snapshot(NULL);
+    const crest_distribution *values = fixture_series(snapshot, "test.number", NULL).distribution;
+    assert_int_equal(crest_distribution_count(values) - count, rounds);
+    assert_int_equal(crest_distribution_max(values), 1000);
+    values = fixture_series(snapshot, "test.life-time", "cancelled").distribution;
+    assert_int_equal(crest_distribution_count(values), rounds);
+    assert_int_equal(crest_distribution_sum(values), 7 * rounds);
+    crest_snapshot_free(snapshot);
+    assert_true(crest_cells_record_count() <= 2 * AT_ONCE);
+}
+
+/* Threads that end while others begin and all of them are read. */
+static void *spawn_run(void *unused)
+{
+    for (int i = 0; i < FIXTURE_TIMES(1000); i++) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, short_run, (void *)(uintptr_t)1) != 0)
+            return NULL;
+        pthread_join(thread, NULL);
+    }
+    return unused;
+}
+
+static void test_adoption_while_read(void **state)
+{
+    (void)state;
+    uint64_t before = crest_counter_value(&finished), seen = before;
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, spawn_run, threads), 0);
+    for (int i = 0; i < FIXTURE_TIMES(20000); i++) {
+        uint64_t now = crest_counter_value(&finished);
+        assert_true(now >= seen && now <= before + 3 * FIXTURE_TIMES(1000));
+        seen = now;
+    }
+    for (int i = 0; i < 3; i++) {
+        void *all;
+        pthread_join(threads[i], &all);
+        assert_non_null(all);
+    }
+    assert_int_equal(crest_counter_value(&finished), before + 3 * FIXTURE_TIMES(1000));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ten_thousand_threads),
+        cmocka_unit_test(test_destructors),
+        cmocka_unit_test(test_adoption_while_read),
+    };
+    fixture_watchdog(WATCHDOG_S);
+    return cmocka_run_group_tests_name("threads", tests, NULL, NULL);
+}
