@@ -120,27 +120,29 @@ void crest_distribution_finish(crest_distribution *distribution)
 
 uint64_t crest_distribution_count(const crest_distribution *distribution)
 {
-    return distribution->count;
+    return distribution ? distribution->count : 0;
 }
 
 uint64_t crest_distribution_sum(const crest_distribution *distribution)
 {
-    return distribution->sum;
+    return distribution ? distribution->sum : 0;
 }
 
 uint64_t crest_distribution_min(const crest_distribution *distribution)
 {
-    return distribution->min;
+    return distribution ? distribution->min : 0;
 }
 
 uint64_t crest_distribution_max(const crest_distribution *distribution)
 {
-    return distribution->max;
+    return distribution ? distribution->max : 0;
 }
 
 int crest_distribution_next(const crest_distribution *distribution, size_t *cursor,
                             crest_bucket *bucket)
 {
+    if (distribution == NULL)
+        return 0;
     const crest_layout *layout = distribution->layout;
     uint64_t end = crest_layout_end_cell(layout);
     /* the cursor is the block's number and the cell behind it */
@@ -169,7 +171,7 @@ int crest_distribution_next(const crest_distribution *distribution, size_t *curs
 
 uint64_t crest_distribution_quantile(const crest_distribution *distribution, double q)
 {
-    if (distribution->count == 0)
+    if (distribution == NULL || distribution->count == 0)
         return 0;
     if (!(q > 0))
         return distribution->min;

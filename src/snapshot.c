@@ -251,12 +251,12 @@ size_t crest_snapshot_size(const crest_snapshot *snapshot)
 
 uint64_t crest_snapshot_time_ns(const crest_snapshot *snapshot)
 {
-    return snapshot->time_ns;
+    return snapshot ? snapshot->time_ns : 0;
 }
 
 uint64_t crest_snapshot_wall_ns(const crest_snapshot *snapshot)
 {
-    return snapshot->wall_ns;
+    return snapshot ? snapshot->wall_ns : 0;
 }
 
 const crest_distribution *crest_snapshot_distribution(const crest_snapshot *snapshot, size_t index)
@@ -298,9 +298,11 @@ static int snapshot_compare_values(const crest_series_view *series, const char *
 {
     if (count != series->label_count)
         return -1;
-    for (unsigned i = 0; i < count; i++)
-        if (strcmp(series->label_values[i], values[i]) != 0)
+    for (unsigned i = 0; i < count; i++) {
+        const char *value = values != NULL && values[i] != NULL ? values[i] : "";
+        if (strcmp(series->label_values[i], value) != 0)
             return -1;
+    }
     return 0;
 }
 
