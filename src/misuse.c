@@ -6,6 +6,7 @@
 #include "atomic.h"
 #include "error.h"
 #include "handles.h"
+#include "utf8.h"
 
 #include <crest/family.h>
 #include <string.h>
@@ -76,6 +77,7 @@ uint64_t crest_misuse_value(crest_misuse cause)
 crest_misuse crest_misuse_of(crest_status status)
 {
     switch (status) {
+    case CREST_INVALID_ARGUMENT: return CREST_MISUSE_ARGUMENT;
     case CREST_INVALID_LABEL: return CREST_MISUSE_LABEL;
     case CREST_INVALID_TEXT: return CREST_MISUSE_TEXT;
     case CREST_TYPE_CLASH: return CREST_MISUSE_TYPE_CLASH;
@@ -92,6 +94,30 @@ crest_misuse crest_misuse_of(crest_status status)
     }
 }
 
+/* What a log can show: a name that was refused may hold anything, line ends and escapes too. */
+static void misuse_show(const char *what, char *shown, size_t size)
+{
+    crest_utf8_copy(what, shown, size, NULL);
+    for (unsigned char *at = (unsigned char *)shown; *at != '\0'; at++) {
+        if (*at < ' ' || *at == 127)
+            *at = '?';
+        /* U+0080 to U+009F, control characters of two bytes */
+        if (at[0] == 0xc2 && at[1] < 0xa0)
+            memset(at, '?', 2);
+    }
+}
+
+static void misuse_tell_one(int cause)
+{
+    char what[MISUSE_WHAT_BYTES * CREST_UTF8_REPLACEMENT_BYTES];
+    misuse_show(misuse_causes[cause].what, what, sizeof what);
+    int known = what[0] != '\0';
+    crest_log_write(CREST_LOG_WARNING,
+                    "crest: %s%s%s%s. Told once; crest_misuse_total{cause=\"%s\"} counts them all.",
+                    misuse_texts[cause], known ? " (first seen on '" : "", what, known ? "')" : "",
+                    misuse_labels[cause]);
+}
+
 void crest_misuse_tell(void)
 {
     if (!crest_log_wanted())
@@ -101,10 +127,6 @@ void crest_misuse_tell(void)
         /* acquire: partner of the release store in misuse_keep */
         if (crest_atomic_load32_acquire(state) == MISUSE_KEPT &&
             crest_atomic_cas32_acquire(state, MISUSE_KEPT, MISUSE_TOLD))
-            crest_log_write(
-                CREST_LOG_WARNING,
-                "crest: %s (first seen on '%s'). Told once; crest_misuse_total{cause=\"%s\"} "
-                "counts them all.",
-                misuse_texts[i], misuse_causes[i].what, misuse_labels[i]);
+            misuse_tell_one(i);
     }
 }

@@ -219,10 +219,10 @@ void crest_timer_record_slow(crest_timer *timer, int64_t duration_ns, crest_outc
         crest_misuse_count(CREST_MISUSE_CLAMPED, crest_handle_name(&timer->handle));
 }
 
-crest_status crest_timing_refuse(crest_status why)
+crest_status crest_timing_refuse(const crest_timer *timer, crest_status why)
 {
     crest_misuse_count(why == CREST_INVALID_ARGUMENT ? CREST_MISUSE_OUTCOME : crest_misuse_of(why),
-                       NULL);
+                       timer ? crest_handle_name(&timer->handle) : NULL);
     return why;
 }
 

@@ -72,8 +72,8 @@ CREST_BEGIN_C
 CREST_API void crest_timer_record_slow(crest_timer *timer, int64_t duration_ns,
                                        crest_outcome outcome);
 
-/* Counts an end that records nothing and returns its status. */
-CREST_API crest_status crest_timing_refuse(crest_status why);
+/* Counts an end that records nothing, of the timer if it is known, and returns its status. */
+CREST_API crest_status crest_timing_refuse(const crest_timer *timer, crest_status why);
 
 /*
  * Records a duration measured elsewhere. A negative one counts as 0 and is counted as misuse.
@@ -112,11 +112,11 @@ CREST_INLINE crest_status crest_timing_end(crest_timing *timing, crest_op op, cr
     uint64_t now_ns = crest_now();
     crest_timer *timer = timing->timer;
     if (CREST_UNLIKELY(timer == NULL))
-        return crest_timing_refuse(CREST_NOT_RUNNING);
+        return crest_timing_refuse(NULL, CREST_NOT_RUNNING);
     if (CREST_UNLIKELY(!crest_op_equal(&timing->op, &op)))
-        return crest_timing_refuse(CREST_MISMATCH);
+        return crest_timing_refuse(timer, CREST_MISMATCH);
     if (CREST_UNLIKELY((unsigned)outcome >= CREST_OUTCOME_COUNT))
-        return crest_timing_refuse(CREST_INVALID_ARGUMENT);
+        return crest_timing_refuse(timer, CREST_INVALID_ARGUMENT);
     timing->timer = NULL;
     crest_timer_record(timer, (int64_t)(now_ns - timing->start_ns), outcome);
     return CREST_OK;

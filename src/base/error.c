@@ -19,7 +19,7 @@ typedef struct log_sink {
     void *context;
 } log_sink;
 
-/* Two places to write to in turn; a reader of the older one has finished long before it is reused.
+/* Places to write to in turn; a reader of the older one has finished long before it is reused.
  */
 #define LOG_SINKS 16
 static log_sink log_sinks[LOG_SINKS];
