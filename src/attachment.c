@@ -156,14 +156,19 @@ static void attachment_serve(crest_request **requests, crest_status status,
 }
 
 /* Tells of the first failure of a streak and of its end; a server that is down for hours is no
- * news a thousand times. Not under the lock. */
-static void attachment_tell(const char *name, uint64_t failures_before, crest_status status,
-                            const crest_error *error)
+ * news a thousand times. What fails last is not made up for. Not under the lock. */
+static void attachment_tell(const char *name, uint64_t failures_before, int final,
+                            crest_status status, const crest_error *error)
 {
-    if (status != CREST_OK && failures_before == 0)
+    if (status != CREST_OK && final)
         crest_log_write(CREST_LOG_WARNING,
-                        "crest: %s: %s. Nothing is lost: it is tried again, and the next report "
-                        "that succeeds is complete",
+                        "crest: %s: %s (this was the last report: what was recorded since the one "
+                        "that last succeeded is not delivered)",
+                        name, error->message);
+    else if (status != CREST_OK && failures_before == 0)
+        crest_log_write(CREST_LOG_WARNING,
+                        "crest: %s: %s (nothing is lost: it is tried again, and the next report "
+                        "that succeeds is complete)",
                         name, error->message);
     if (status == CREST_OK && failures_before > 0)
         crest_log_write(CREST_LOG_INFO, "crest: %s: reports again, after %llu failures", name,
@@ -189,7 +194,7 @@ static void attachment_turn(crest_attachment *attachment, int final)
     crest_status status =
         crest_one_report(attachment->registry, attachment->reporter, attachment->name, timeout_ns,
                          final, &duration_ns, &error);
-    attachment_tell(attachment->name, failures_before, status, &error);
+    attachment_tell(attachment->name, failures_before, final, status, &error);
     uint64_t wall_ns = crest_clock_wall_ns();
 
     pthread_mutex_lock(&crest_attachments_lock);

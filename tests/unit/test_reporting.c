@@ -125,8 +125,15 @@ static void test_detach_flushes(void **state)
     assert_int_equal(crest_reporter_attach(NULL, &fake.reporter, NULL, NULL), CREST_OK);
     fake.stop_answer = CREST_REFUSED;
     fake_answer(&fake, CREST_UNREACHABLE, "nobody there");
+    crest_log_to(keep_log, NULL);
     assert_int_equal(crest_reporter_detach(&fake.reporter, 5000, &error), CREST_UNREACHABLE);
+    crest_log_to(NULL, NULL);
     assert_string_equal(error.message, "detaching flush: nobody there");
+    /* nobody promises another try of what was the last */
+    assert_contains(logged.text, "1 crest: flush: nobody there (this was the last report: ");
+    assert_true(strstr(logged.text, "tried again") == NULL);
+    logged.text[0] = '\0';
+    logged.lines = 0;
     assert_int_equal(crest_reporter_attach(NULL, &fake.reporter, NULL, NULL), CREST_OK);
     fake_answer(&fake, CREST_OK, "");
     assert_int_equal(crest_reporter_detach(&fake.reporter, 5000, &error), CREST_REFUSED);
@@ -160,7 +167,8 @@ static void test_failures(void **state)
     assert_int_equal(crest_reporter_detach(&fake.reporter, 5000, NULL), CREST_OK);
     crest_log_to(NULL, NULL);
     assert_int_equal(log_lines(), 2);
-    assert_contains(logged.text, "1 crest: failing: nobody there. Nothing is lost");
+    assert_contains(logged.text,
+                    "1 crest: failing: nobody there (nothing is lost: it is tried again");
     assert_contains(logged.text, "0 crest: failing: reports again, after ");
 
     /* measured in the default registry: each report, by outcome, and the last success */
