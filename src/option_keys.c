@@ -91,6 +91,13 @@ static const char *option_keys_library(const char *key, const char *const *known
     return NULL;
 }
 
+/* What a message puts behind a key that goes on with anything. */
+static const char *option_keys_rest(const char *known)
+{
+    size_t length = known != NULL ? strlen(known) : 0;
+    return length > 0 && known[length - 1] == '.' ? "KEY" : "";
+}
+
 static crest_status option_keys_refuse(const char *key, const char *origin,
                                        const char *const *known, size_t known_count,
                                        crest_error *error)
@@ -106,12 +113,12 @@ static crest_status option_keys_refuse(const char *key, const char *origin,
     list[0] = '\0';
     for (size_t i = 0; i < known_count && used < sizeof list; i++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s%s", i > 0 ? ", " : "",
-                                 known[i], known[i][strlen(known[i]) - 1] == '.' ? "KEY" : "");
+                                 known[i], option_keys_rest(known[i]));
     const char *meant = option_keys_meant(key, known, known_count);
     return crest_error_set(error, CREST_INVALID_OPTIONS,
-                           "there is no option \"%s\" (%s); %s%s%s are: %s", key, origin,
+                           "there is no option \"%s\" (%s); %s%s%s%s are: %s", key, origin,
                            meant != NULL ? "did you mean \"" : "", meant != NULL ? meant : "",
-                           meant != NULL ? "\"? There" : "there", list);
+                           option_keys_rest(meant), meant != NULL ? "\"? There" : "there", list);
 }
 
 crest_status crest_options_check(const crest_options *options, const char *const *known,

@@ -292,7 +292,9 @@ static void test_unknown_keys(void **state)
         {"intreval=1s", "did you mean \"interval\"?"},
         {"pushgateway.jobs=x", "did you mean \"pushgateway.job\"?"},
         {"frobnicate=1", "\"frobnicate\" (in CREST_OPTS); there are: service, interval, jitter"},
-        {"pushgateway.label.=1", "there is no option \"pushgateway.label.\""},
+        {"pushgateway.label.=1",
+         "there is no option \"pushgateway.label.\" (in CREST_OPTS); did you mean "
+         "\"pushgateway.label.KEY\"?"},
         {"pushgatewayx=1", "did you mean \"pushgateway\"?"},
     };
     (void)state;
