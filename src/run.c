@@ -352,8 +352,12 @@ static crest_status run_launch(run_plan *plan, size_t *started, crest_error *err
 {
     crest_status status = plan->windows ? crest_ticker_attach(NULL) : CREST_OK;
     if (status != CREST_OK)
-        return crest_error_set(error, status, "the windows cannot be observed: %s",
-                               crest_status_text(status));
+        return crest_error_set(
+            error, status,
+            "the moving averages cannot be computed: %s; make room for %s, or "
+            "write windows=off to go without them",
+            status == CREST_SYSTEM ? "no thread can be started" : crest_status_text(status),
+            status == CREST_SYSTEM ? "one more thread (ulimit -u, ulimit -v)" : "them (ulimit -v)");
     crest_one_report_describe(&plan->resource);
     if (plan->at_exit)
         crest_reporting_at_exit(run_exit);
