@@ -14,8 +14,8 @@
  * chosen to collide. Any thread, any handler. */
 uint64_t crest_hash_seed(void);
 
-/* Folds the high half of the product in: in the low half alone a difference of the highest bit would
- * stay where it is, whatever the seed, for a chosen next word to undo. */
+/* Folds the high half of the product in: in the low half alone a difference of the highest bit
+ * would stay where it is, whatever the seed, for a chosen next word to undo. */
 static inline uint64_t crest_hash_mix(uint64_t hash, uint64_t word)
 {
     __extension__ typedef unsigned __int128 wide;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A futex lock of three states: free, held, held with waiters; and a fourth from when a fork takes it
- * until somebody waits. See lock.h.
+ * A futex lock of three states: free, held, held with waiters; and a fourth from when a fork takes
+ * it until somebody waits. See lock.h.
  *
  * Source: U. Drepper, "Futexes Are Tricky", mutex 2.
  */
