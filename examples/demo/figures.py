@@ -77,6 +77,12 @@ def rate(name, labels=""):
     return f"sum by (instance) (rate({name}{{{JOB}{labels}}}[1m]))"
 
 
+def last_minute(cumulative):
+    """What was added in the last minute, and before the first minute is over, since the start: rate
+    would not see what happened before the first scrape, and the nodes' own averages do."""
+    return f"{cumulative} - {cumulative} offset 1m or {cumulative}"
+
+
 def timer(label, name, labels="", own=None, per_second=1000):
     """Average and 99th percentile of the last minute, in milliseconds or another part of a second.
 
@@ -86,12 +92,13 @@ def timer(label, name, labels="", own=None, per_second=1000):
     chosen = f'{{{JOB},outcome="ok"{labels}}}'
 
     def mean(by):
-        return (f"{per_second} * sum by ({by}) (rate({name}_seconds_sum{chosen}[1m]))"
-                f" / sum by ({by}) (rate({name}_seconds_count{chosen}[1m]))")
+        return (f"{per_second} * sum by ({by}) ({last_minute(f'{name}_seconds_sum{chosen}')})"
+                f" / sum by ({by}) ({last_minute(f'{name}_seconds_count{chosen}')})")
 
     def quantile(by):
         most = f"max by ({by}) ({name}_max1m_seconds{chosen})"
-        buckets = f"sum by ({by + ', ' if by else ''}le) (rate({name}_seconds_bucket{chosen}[1m]))"
+        buckets = (f"sum by ({by + ', ' if by else ''}le) "
+                   f"({last_minute(f'{name}_seconds_bucket{chosen}')})")
         return f"{per_second} * ((histogram_quantile(0.99, {buckets}) < {most}) or {most})"
 
     # a node sends to each peer under its own series: those are averaged by Prometheus
