@@ -163,8 +163,10 @@ def outage(demo):
         away.append((start, back))
         columns.append(settled(demo, back))
     failed = failed_pushes(demo) - failed_before
-    seconds = time.time() - away[0][0] + 2
-    grown = demo.prometheus.one(f"sum(increase({BLOCKS['proposed']}{{{JOB}}}[{seconds:.0f}s]))")
+    seconds = int(time.time() - away[0][0]) + 2
+    proposed = f"{BLOCKS['proposed']}{{{JOB}}}[{seconds}s]"
+    grown = demo.prometheus.one(f"sum(increase({proposed}))") or 0
+    earlier = demo.prometheus.one(f"sum(increase({proposed} offset {seconds}s))") or 0
     rows = []
     lost = 0
     for what in BLOCKS:
@@ -183,8 +185,8 @@ def outage(demo):
     for line in small(screen, head, rows):
         screen.say(line)
     screen.say(f"   {whole(failed)} pushes failed meanwhile (crest_report_time_seconds_count"
-               '{outcome="error"}), each was repeated\n   with all that was new; increase(blocks '
-               f"proposed) over the {seconds:.0f} s says {grown:.1f}.")
+               '{outcome="error"}), each was repeated\n   with all that was new. increase(blocks '
+               f"proposed) over these {seconds} s: {grown:.1f}; over those before: {earlier:.1f}.")
     if failed == 0:
         demo.problems.append("the gateway was away, and no node counts a failed push")
     return {"away": away, "failed": failed, "missing": lost}
