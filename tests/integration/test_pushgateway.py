@@ -434,7 +434,7 @@ def a_gateway_with_tls_and_a_password_is_pushed_to(place):
 
 def without_leak_check():
     """For a process that exits in the middle of a TLS transfer: the thread left behind at the
-    deadline holds what OpenSSL gave it at that moment, in places where leak checkers do not look."""
+    deadline holds what OpenSSL gave it at that moment, where leak checkers do not look."""
     given = os.environ.get("ASAN_OPTIONS")
     return {"ASAN_OPTIONS": f"{given}:detect_leaks=0"} if given else {}
 
