@@ -88,8 +88,9 @@ void crest_ticker_read(const crest_registry_state *state, crest_series *const *s
     pthread_mutex_unlock(&ticker_lock);
 }
 
-/* One reading of a registry, taken before the lock: snapshots are not made under it. */
-static void ticker_tick(crest_registry_state *state)
+/* One reading of a registry, taken before the lock: snapshots are not made under it. Non-zero if
+ * memory lacked. */
+static int ticker_tick(crest_registry_state *state)
 {
     crest_snapshot *snapshot = crest_snapshot_read(state);
     int lacked = snapshot == NULL;
@@ -103,6 +104,22 @@ static void ticker_tick(crest_registry_state *state)
     crest_snapshot_free(snapshot);
     if (lacked)
         crest_misuse_count(CREST_MISUSE_NO_MEMORY, "crest.window-covered");
+    return lacked;
+}
+
+/* The registry at a place of the table that a reading is due of. One that was attached a moment ago
+ * waits for the next tick: in a short one its few events would look like a peak. */
+static crest_registry_state *ticker_due(unsigned place)
+{
+    const uint64_t least_ns = CREST_TICK_MS * UINT64_C(1000000) / 2;
+    pthread_mutex_lock(&ticker_lock);
+    crest_registry_state *state = ticker_table[place].state;
+    const crest_windows *windows = ticker_table[place].windows;
+    if (state != NULL && windows->count == 1 &&
+        crest_now() - windows->time_ns[windows->newest] < least_ns)
+        state = NULL;
+    pthread_mutex_unlock(&ticker_lock);
+    return state;
 }
 
 /* What the library says about itself, as of this tick. */
@@ -124,9 +141,7 @@ static void ticker_tick_all(void)
 {
     crest_clock_check();
     for (unsigned i = 0; i < CREST_OBSERVED_MAX; i++) {
-        pthread_mutex_lock(&ticker_lock);
-        crest_registry_state *state = ticker_table[i].state;
-        pthread_mutex_unlock(&ticker_lock);
+        crest_registry_state *state = ticker_due(i);
         if (state != NULL)
             ticker_tick(state);
     }
