@@ -263,12 +263,13 @@ crest_status crest_ticker_attach(crest_registry *registry)
     pthread_mutex_lock(&ticker_control);
     crest_status status = ticker_add(state, windows);
     if (status == CREST_OK) {
-        ticker_tick(state);
-        if (!ticker_running && !ticker_start()) {
-            int last;
-            ticker_remove(state, 1, &last);
+        if (ticker_tick(state))
+            status = CREST_NO_MEMORY;
+        else if (!ticker_running && !ticker_start())
             status = CREST_SYSTEM;
-        }
+        int last;
+        if (status != CREST_OK)
+            ticker_remove(state, 1, &last);
     } else {
         crest_windows_free(windows);
     }
