@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "ticker.h"
 #include "arena.h"
+#include "atomic.h"
 #include "cells.h"
 #include "clock_inside.h"
 #include "handles.h"
@@ -304,35 +305,41 @@ void crest_ticker_forget(const crest_registry_state *state)
     ticker_detach(state, 1);
 }
 
-/* The window of one handle's series. */
-static crest_window ticker_window(const crest_handle *handle, unsigned window_s)
+/* The series that a handle leads to, if it leads to one. */
+static crest_series *ticker_series_of(const crest_handle *handle)
+{
+    crest_status dead;
+    crest_series *series = handle->abi == CREST_ABI ? crest_handle_series(handle) : NULL;
+    return series != NULL && !crest_series_is_dead(series, &dead) ? series : NULL;
+}
+
+static crest_window ticker_window(crest_series *series, unsigned window_s)
 {
     crest_window result;
     memset(&result, 0, sizeof result);
-    crest_status dead;
-    crest_series *series = handle->abi == CREST_ABI ? crest_handle_series(handle) : NULL;
-    if (window_s != CREST_WINDOW_S || series == NULL || crest_series_is_dead(series, &dead))
-        return result;
-    crest_ticker_read(series->child->metric->state, &series, 1, &result);
+    if (window_s == CREST_WINDOW_S && series != NULL)
+        crest_ticker_read(series->child->metric->state, &series, 1, &result);
     return result;
 }
 
 crest_rate crest_counter_rate(const crest_counter *counter, unsigned window_s)
 {
-    crest_window window = ticker_window(&counter->handle, window_s);
+    crest_window window = ticker_window(ticker_series_of(&counter->handle), window_s);
     return (crest_rate){window.per_second, window.peak, window.covered_s};
 }
 
 crest_window crest_histogram_window(const crest_histogram *histogram, unsigned window_s)
 {
-    return ticker_window(&histogram->handle, window_s);
+    return ticker_window(ticker_series_of(&histogram->handle), window_s);
 }
 
 crest_window crest_timer_window(const crest_timer *timer, crest_outcome outcome, unsigned window_s)
 {
-    crest_window nothing;
-    memset(&nothing, 0, sizeof nothing);
-    if ((unsigned)outcome >= CREST_OUTCOME_COUNT)
-        return nothing;
-    return ticker_window(&timer->outcome[outcome].handle, window_s);
+    crest_series *series =
+        (unsigned)outcome < CREST_OUTCOME_COUNT ? ticker_series_of(&timer->handle) : NULL;
+    /* the child's, not the handle's: another handle may have been the first to hit the outcome.
+       acquire: partner of the release store in crest_child_series */
+    if (series != NULL)
+        series = crest_atomic_load_ptr_acquire(CREST_PTR(&series->child->series[outcome]));
+    return ticker_window(series, window_s);
 }
