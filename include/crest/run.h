@@ -58,7 +58,10 @@ CREST_BEGIN_C
  * or stopping for a minute. error may be NULL. Thread-safe; allocates; starts threads that block
  * all signals; gives a flush to atexit, unless atexit=off; tells the log callback of misuse so far.
  *
- * The child of a fork has none of this and may start anew.
+ * The child of a fork has none of this and may start anew. A daemon therefore starts after its last
+ * fork, and after closing the descriptors it inherited: reporters have some of their own. The
+ * threads run until crest_stop or the end of the process, which a main that leaves with
+ * pthread_exit does not bring about.
  */
 CREST_API crest_status crest_start(const char *options, crest_error *error);
 
