@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""scripts/deps.sh: who is asked, who is not, and what is run.
+
+The package tools are replaced by scripts that write down how they were called, so nothing is
+looked up, downloaded or installed, and nobody needs to be root.
+"""
+
+import os
+import pathlib
+import pty
+import subprocess
+
+from checklib import ROOT, Rules, temporary_folder
+
+SCRIPT = ROOT / "scripts/deps.sh"
+MISSING = ["libck-dev", "liblmdb-dev"]
+COMMAND = "apt-get install --yes --no-install-recommends " + " ".join(MISSING)
+
+FAKES = {
+    # everything is installed but what the file `missing` names
+    "dpkg-query": 'for name; do :; done\ngrep -qx "$name" "$FAKES/missing" && exit 1\n'
+                  "printf installed",
+    "apt-get": 'echo "${VIA:-}apt-get $*" >> "$FAKES/calls"\n'
+               '[ "$1" != install ] || [ -n "${STUCK:-}" ] || : > "$FAKES/missing"',
+    "sudo": 'export VIA="sudo "\n[ "$1" != -n ] || { VIA="sudo -n "; shift; }\nexec "$@"',
+    "id": 'echo "${FAKE_UID:-1000}"',
+}
+
+
+def prepare(folder, missing):
+    for name, text in FAKES.items():
+        path = pathlib.Path(folder, name)
+        path.write_text("#!/bin/sh\n" + text + "\n", encoding="utf-8")
+        path.chmod(0o755)
+    pathlib.Path(folder, "missing").write_text("".join(m + "\n" for m in missing),
+                                               encoding="utf-8")
+    pathlib.Path(folder, "calls").write_text("", encoding="utf-8")
+
+
+def run(answer=None, missing=(), **environment):
+    """The exit status, the output and the calls of the package tools; on a terminal if there is an
+    answer to type."""
+    with temporary_folder() as folder:
+        prepare(folder, missing)
+        variables = {k: v for k, v in os.environ.items() if k != "CI"}
+        variables.update(environment, FAKES=folder, PATH=folder + ":" + os.environ["PATH"])
+        if answer is None:
+            done = subprocess.run(["sh", SCRIPT], env=variables, stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+            status, output = done.returncode, done.stdout
+        else:
+            status, output = on_terminal(variables, answer)
+        calls = pathlib.Path(folder, "calls").read_text(encoding="utf-8").splitlines()
+        return status, output.decode(), [call for call in calls if " install " in call]
+
+
+def on_terminal(variables, answer):
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(["sh", SCRIPT], env=variables, stdin=theirs, stdout=theirs,
+                          stderr=theirs) as process:
+        os.close(theirs)
+        os.write(ours, answer.encode() + b"\n")
+        output = b""
+        while True:
+            try:
+                piece = os.read(ours, 4096)
+            except OSError:  # Linux's way of saying that the other end is closed
+                break
+            if not piece:
+                break
+            output += piece
+        os.close(ours)
+    return process.returncode, output
+
+
+def check(rules, name, result, status, said, calls):
+    rules.rule(name)
+    got_status, output, got_calls = result
+    if got_status != status:
+        rules.broken(name, f"it exited {got_status} instead of {status}: {output}")
+    for part in said:
+        if part not in output:
+            rules.broken(name, f"it did not say {part!r} but {output!r}")
+    if got_calls != calls:
+        rules.broken(name, f"it called {got_calls} instead of {calls}")
+
+
+def main():
+    rules = Rules()
+    installs = COMMAND.replace("--no-install-recommends", "--no-install-recommends -q")
+    check(rules, "with nothing missing nothing is said or done", run(), 0, [], [])
+    check(rules, "without a terminal the command is named and nothing done",
+          run(missing=MISSING), 1, [f"sudo {COMMAND}", "Not installed", "CI=1"], [])
+    check(rules, "a terminal is asked, and no is no",
+          run("n", MISSING), 1, [f"sudo {COMMAND}", "Run it now?", "Not installed"], [])
+    check(rules, "an empty answer is no",
+          run("", MISSING), 1, ["Run it now?", "Not installed"], [])
+    check(rules, "a terminal that says yes gets the packages",
+          run("y", MISSING), 0, ["Run it now?"], [f"sudo {installs}"])
+    check(rules, "CI=1 goes ahead, and never waits for a password",
+          run(missing=MISSING, CI="1"), 0, [f"sudo {COMMAND}"], [f"sudo -n {installs}"])
+    check(rules, "root goes ahead, without sudo",
+          run(missing=MISSING, FAKE_UID="0"), 0, [f"    {COMMAND}"], [installs])
+    check(rules, "what is still missing afterwards is an error that names it",
+          run(missing=MISSING, FAKE_UID="0", STUCK="1"), 1,
+          ["still missing: " + " ".join(MISSING)], [installs])
+    rules.finish()
+
+
+if __name__ == "__main__":
+    main()
