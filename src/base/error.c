@@ -13,18 +13,29 @@
 static const char *const status_texts[] = {CREST_STATUS_TABLE(STATUS_TEXT)};
 
 /* Function and context travel together: a reader must never pair one's function with another's
- * context. */
+ * context. While they are being changed the version is odd; who reads looks whether it stayed. */
 typedef struct log_sink {
     crest_log_fn *log;
     void *context;
 } log_sink;
 
-/* Places to write to in turn; a reader of the older one has finished long before it is reused.
- */
-#define LOG_SINKS 16
-static log_sink log_sinks[LOG_SINKS];
-static uint32_t log_next;
-static const log_sink *log_current;
+static log_sink log_current;
+static uint32_t log_version;
+
+static log_sink log_read(void)
+{
+    log_sink sink;
+    uint32_t version;
+    do {
+        /* acquire: partner of the release store in crest_log_to; and of what comes between, so that
+         * the version is looked at before and after it */
+        version = crest_atomic_load32_acquire(&log_version);
+        sink.log =
+            (crest_log_fn *)(uintptr_t)crest_atomic_load_ptr_acquire(CREST_PTR(&log_current.log));
+        sink.context = crest_atomic_load_ptr_acquire(CREST_PTR(&log_current.context));
+    } while (version % 2 != 0 || crest_atomic_load32(&log_version) != version);
+    return sink;
+}
 
 const char *crest_status_text(crest_status status)
 {
@@ -76,29 +87,28 @@ void crest_log_to(crest_log_fn *log, void *context)
     static uint32_t lock;
     while (!crest_atomic_cas32_acquire(&lock, 0, 1))
         continue;
-    log_sink *sink = &log_sinks[log_next++ % LOG_SINKS];
-    sink->log = log;
-    sink->context = context;
-    /* partner: the acquire load in crest_log_write */
-    crest_atomic_store_ptr_release(CREST_PTR(&log_current), sink);
-    crest_atomic_store32_release(&lock, 0); /* partner: the compare-and-swap above */
+    uint32_t version = crest_atomic_load32(&log_version);
+    crest_atomic_exchange32(&log_version, version + 1);
+    crest_atomic_store_ptr_release(CREST_PTR(&log_current.log), (void *)(uintptr_t)log);
+    crest_atomic_store_ptr_release(CREST_PTR(&log_current.context), context);
+    crest_atomic_store32_release(&log_version, version + 2); /* partner: the load in log_read */
+    crest_atomic_store32_release(&lock, 0);                  /* partner: the swap above */
 }
 
 int crest_log_wanted(void)
 {
-    const log_sink *sink = crest_atomic_load_ptr_acquire(CREST_PTR(&log_current));
-    return sink != NULL && sink->log != NULL;
+    return log_read().log != NULL;
 }
 
 void crest_log_write(crest_log_level level, const char *format, ...)
 {
-    const log_sink *sink = crest_atomic_load_ptr_acquire(CREST_PTR(&log_current));
-    if (sink == NULL || sink->log == NULL)
+    log_sink sink = log_read();
+    if (sink.log == NULL)
         return;
     char message[CREST_ERROR_BYTES];
     va_list arguments;
     va_start(arguments, format);
     error_format(message, sizeof message, format, arguments);
     va_end(arguments);
-    sink->log(level, message, sink->context);
+    sink.log(level, message, sink.context);
 }
