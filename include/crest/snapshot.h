@@ -57,8 +57,9 @@ typedef struct crest_bucket {
 CREST_BEGIN_C
 
 /* Takes a snapshot; NULL is the default registry. NULL when there is no memory, which the functions
- * below read as a snapshot of nothing. It contains at least what was recorded before the call. Owned by the caller. Thread-safe; allocates; recording
- * goes on undisturbed. Cost: about a load per series and thread record. */
+ * below read as a snapshot of nothing. It contains at least what was recorded before the call.
+ * Owned by the caller. Thread-safe; allocates; recording goes on undisturbed. Cost: about a load
+ * per series and thread record. */
 CREST_API crest_snapshot *crest_snapshot_take(crest_registry *registry);
 CREST_API void crest_snapshot_free(crest_snapshot *snapshot);
 
@@ -73,13 +74,14 @@ CREST_API crest_status crest_snapshot_series(const crest_snapshot *snapshot, siz
                                              crest_series_view *view);
 
 /* Finds a series by canonical name and label values (`count` of them, in the order of the keys; a
- * timer's include the outcome; NULL counts as ""). CREST_NOT_FOUND if there is none; *view is then zeroed. */
+ * timer's include the outcome; NULL counts as ""). CREST_NOT_FOUND if there is none; *view is then
+ * zeroed. */
 CREST_API crest_status crest_snapshot_find(const crest_snapshot *snapshot, const char *name,
                                            const char *const *values, unsigned count,
                                            crest_series_view *view);
 
-/* Exact; in the metric's unit. Minimum and maximum are 0 while nothing was recorded. Here and below,
- * NULL, which a view without a distribution has, reads as one without records. */
+/* Exact; in the metric's unit. Minimum and maximum are 0 while nothing was recorded. Here and
+ * below, NULL, which a view without a distribution has, reads as one without records. */
 CREST_API uint64_t crest_distribution_count(const crest_distribution *distribution);
 CREST_API uint64_t crest_distribution_sum(const crest_distribution *distribution);
 CREST_API uint64_t crest_distribution_min(const crest_distribution *distribution);
