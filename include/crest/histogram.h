@@ -44,11 +44,12 @@ CREST_API void crest_histogram_record_slow(crest_histogram *histogram, int64_t v
 #define CREST_RECORD_TIMES_INLINE_MAX (UINT64_C(1) << 20)
 
 /*
- * Records `value`, in the histogram's unit, `times` times (0 does nothing). A value above the range
- * counts as the range's highest and is counted in crest_misuse_total{cause="clamped"}; a negative
- * one is not applied and is counted as misuse. Any thread, any handler, the first touch included;
- * never locks, blocks, allocates or fails once the thread has touched the value's power of two.
- * Cost: inline, about thirty instructions.
+ * Records `value`, in the histogram's unit, `times` times (0 does nothing). It is a whole number:
+ * C turns a 0.5 into 0 without a word, so choose a fine unit, and keep a ratio in a gauge. A value
+ * above the range counts as the range's highest and is counted in
+ * crest_misuse_total{cause="clamped"}; a negative one is not applied and is counted as misuse. Any
+ * thread, any handler, the first touch included; never locks, blocks, allocates or fails once the
+ * thread has touched the value's power of two. Cost: inline, about thirty instructions.
  */
 CREST_INLINE void crest_histogram_record_n(crest_histogram *histogram, int64_t value,
                                            uint64_t times)
