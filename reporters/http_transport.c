@@ -387,6 +387,10 @@ static const char *http_advice(CURLcode code, crest_status *status)
     }
     if (http_is_tls_problem(code)) {
         *status = CREST_UNREACHABLE;
+        if (code == CURLE_SSL_CACERT_BADFILE)
+            return "Without its list of authorities nobody's certificate can be checked; install "
+                   "it "
+                   "(Debian: ca-certificates), or set pushgateway.ca-file to the authority's own";
         return code == CURLE_SSL_CONNECT_ERROR
                    ? "Does this port speak TLS? If not, use http://"
                    : "Its certificate must be issued for this host by an authority this system "

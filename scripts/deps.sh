@@ -24,6 +24,7 @@ libcurl4-openssl-dev  libcrest-reporters: HTTP
 zlib1g-dev            libcrest-reporters: gzip
 libcmocka-dev         the unit tests
 openssl               the tests of TLS: a certificate
+ca-certificates       the tests of TLS: whom a system trusts by default
 libbenchmark-dev      make bench
 liblmdb-dev           the example node: its block store
 python3               the test runner, the integration tests and the demo
