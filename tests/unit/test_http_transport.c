@@ -304,6 +304,20 @@ static void the_wrong_kind_of_port_is_told(void **state)
     assert_int_equal(send_to("http://[::1/", "PUT", "x", 1, 5000), CREST_INVALID_ARGUMENT);
 }
 
+/* As on a machine that has no list of authorities. */
+static void missing_authorities_are_told(void **state)
+{
+    (void)state;
+    crest_http_request request = {.method = "PUT", .body = "x", .length = 1};
+    char url[64];
+    snprintf(url, sizeof url, "https://127.0.0.1:%u/", server.port);
+    request.url = request.shown = url;
+    request.ca_file = "/nonexistent/authorities.pem";
+    request.deadline_ns = crest_now() + UINT64_C(5000000000);
+    assert_int_equal(crest_http_send(http, &request, &answer, &error), CREST_UNREACHABLE);
+    check_says("ca-certificates");
+}
+
 static void proxies_of_the_environment_are_not_used(void **state)
 {
     (void)state;
@@ -362,6 +376,7 @@ int main(void)
         WITH_SERVER(nobody_there_is_unreachable),
         WITH_SERVER(what_is_not_http_is_told),
         WITH_SERVER(the_wrong_kind_of_port_is_told),
+        WITH_SERVER(missing_authorities_are_told),
         WITH_SERVER(proxies_of_the_environment_are_not_used),
         WITH_SERVER(signals_stay_the_hosts),
     };
