@@ -139,12 +139,13 @@ static uint64_t record_clamp(int64_t value, const crest_layout *layout, int *cla
     return *clamped ? layout->highest : (uint64_t)value;
 }
 
-/* Clamps and records, under the lock if slot is not 0; CREST_LIMIT if the sum could not be told. */
+/* Clamps and records, under the lock if slot is not 0; CREST_LIMIT if the sum could not be told, or
+ * for as many times as only a negative number becomes. */
 static crest_status record_value(const crest_series *series, uint32_t slot, int64_t value,
                                  uint64_t times, int *clamped)
 {
     uint64_t kept = record_clamp(value, series->child->metric->layout, clamped), product;
-    if (__builtin_mul_overflow(kept, times, &product))
+    if (times > INT64_MAX || __builtin_mul_overflow(kept, times, &product))
         return CREST_LIMIT;
     if (slot != 0)
         record_distribution(series, slot, kept, times);

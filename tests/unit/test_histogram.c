@@ -232,6 +232,9 @@ static void test_times(void **state)
         {1 << 20, UINT64_C(1) << 40, 1},
         {1 << 20, UINT64_C(1) << 44, 0}, /* 2^64 */
         {2, UINT64_MAX, 0},
+        {1, UINT64_MAX, 0}, /* what a -1 becomes */
+        {0, UINT64_MAX, 0},
+        {1, UINT64_C(1) << 63, 0},
         {HIGHEST, UINT64_MAX, 0},
         {0, 1000, 1},
     };
