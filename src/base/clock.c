@@ -89,8 +89,8 @@ static clock_pair clock_read_pair(void)
     for (int i = 0; i < 8; i++) {
         uint64_t before = CREST_CLOCK_READ();
         uint64_t raw = clock_kernel_ns(CLOCK_MONOTONIC_RAW);
-        uint64_t after = CREST_CLOCK_READ();
         uint64_t monotonic = clock_kernel_ns(CLOCK_MONOTONIC);
+        uint64_t after = CREST_CLOCK_READ();
         if (after - before < least) {
             least = after - before;
             best = (clock_pair){before + (after - before) / 2, raw, monotonic};
