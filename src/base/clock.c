@@ -195,12 +195,15 @@ void crest_clock_check(void)
     uint64_t at = clock_at(scale, now.counter), before = clock_at(scale, clock_last.counter);
     uint64_t kernel_ns = now.raw_ns - clock_last.raw_ns;
     switch (crest_clock_judge(at - before, kernel_ns)) {
-    case CREST_CLOCK_REBASE:
+    case CREST_CLOCK_REBASE: {
+        /* never back: what has been read has been read */
+        uint64_t to = before + kernel_ns > at ? before + kernel_ns : at;
         clock_anchor = now;
-        clock_publish(now.counter, before + kernel_ns, scale->multiplier);
+        clock_publish(now.counter, to, scale->multiplier);
         if (++clock_rebases > CLOCK_REBASES_MAX)
-            clock_publish(0, before + kernel_ns - now.monotonic_ns, 0);
+            clock_publish(0, to - now.monotonic_ns, 0);
         break;
+    }
     case CREST_CLOCK_REFINE: clock_publish(now.counter, at, clock_rate(&clock_anchor, &now)); break;
     case CREST_CLOCK_KEEP: break;
     }
