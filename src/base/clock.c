@@ -9,8 +9,8 @@
  * continues where the kernel's clock stands.
  */
 #define _GNU_SOURCE
-#include "clock_inside.h"
 #include "atomic.h"
+#include "clock_inside.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -244,7 +244,10 @@ void crest_clock_fake(uint64_t ns)
 {
     static const crest_clock_scale *real;
     const crest_clock_scale *now = crest_atomic_load_ptr_acquire(CREST_PTR(&crest_clock_current));
-    if (ns != 0 && crest_atomic_load(&clock_faked) == 0)
+    int faked = crest_atomic_load(&clock_faked) != 0;
+    if (ns == 0 && !faked)
+        return;
+    if (!faked)
         real = now;
     crest_atomic_store(&clock_faked, ns);
     crest_atomic_store_ptr_release(CREST_PTR(&crest_clock_current),
