@@ -240,10 +240,14 @@ static crest_child *series_lookup(crest_metric *metric, const char *const *value
     return ck_hs_get(&metric->by_values, key.hash, &key);
 }
 
-/* Under the lock: the child of these clean values, or the overflow child past the limit. */
+/* Under the lock: the child of these clean values, or the overflow child past the limit. None in a
+ * registry that has been freed, which would never be killed. */
 static crest_child *series_child_locked(crest_metric *metric, const char *const *values,
                                         crest_status *status)
 {
+    *status = CREST_NOT_FOUND;
+    if (metric->state->dead)
+        return NULL;
     *status = CREST_OK;
     crest_child *child = series_lookup(metric, values);
     if (child != NULL)

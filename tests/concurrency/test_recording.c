@@ -303,12 +303,61 @@ static void test_found_at_once(void **state)
     crest_registry_free(registry);
 }
 
+/* ---- a registry that is freed while labels are resolved in it ---- */
+
+#define FREED_REGISTRIES FIXTURE_TIMES(300)
+#define RESOLVED_MAX 4000
+
+typedef struct resolver {
+    crest_counter_family family;
+    uint64_t resolved;
+    crest_counter *counters[RESOLVED_MAX];
+} resolver;
+
+static void *resolver_run(void *argument)
+{
+    resolver *r = argument;
+    for (uint64_t i = 0; i < RESOLVED_MAX; i++) {
+        char text[16];
+        snprintf(text, sizeof text, "%u", (unsigned)i);
+        const char *value = text;
+        r->counters[i] = crest_counter_family_get(&r->family, &value, 1);
+        crest_counter_inc(r->counters[i]);
+        crest_atomic_store_release(&r->resolved, i + 1);
+        if (crest_atomic_load32(&r->counters[i]->handle.slot) == 0)
+            break;
+    }
+    return NULL;
+}
+
+static void test_freed_while_resolved(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"k"};
+    static resolver r;
+    crest_metric_options options = {.name = "family"};
+    for (uint64_t round = 0; round < FREED_REGISTRIES; round++) {
+        crest_registry *registry = fixture_registry(NULL);
+        r.family = crest_counter_family_new(registry, &options, keys, 1, NULL);
+        r.resolved = 0;
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, resolver_run, &r), 0);
+        while (crest_atomic_load_acquire(&r.resolved) < round % 50)
+            sched_yield();
+        crest_registry_free(registry);
+        pthread_join(thread, NULL);
+        for (uint64_t i = 0; i < r.resolved; i++)
+            assert_int_equal(r.counters[i]->handle.slot, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_read_while_recorded),
         cmocka_unit_test(test_tokens_change_threads),
         cmocka_unit_test(test_found_at_once),
+        cmocka_unit_test(test_freed_while_resolved),
     };
     fixture_watchdog(WATCHDOG_S);
     return cmocka_run_group_tests_name("recording", tests, NULL, NULL);
