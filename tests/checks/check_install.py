@@ -16,6 +16,7 @@ from checklib import CC, CXX, ROOT, Rules, command, skip, temporary_folder
 
 PREFIX = "/usr/local"
 CONSUMER = pathlib.Path(__file__).resolve().parent / "consumer.c"
+PLUGIN = CONSUMER.with_name("plugin.c")
 LANGUAGES = [
     ("C", [*CC, "-x", "c", "-std=gnu11"]),
     ("C++", [*CXX, "-x", "c++", "-std=gnu++17"]),
@@ -79,6 +80,20 @@ def check_consumer(rules, root, folder, name, packages, options, static=False):
             rules.broken(rule, f"it needs {sorted(needed)} instead of {sorted(wanted)}")
 
 
+def check_plugin(rules, root, folder):
+    """A plugin that links the archive may be closed while threads that recorded live on."""
+    rule = rules.rule("a plugin with the archive of libcrest in it can be closed")
+    plugin, host = pathlib.Path(folder) / "plugin.so", pathlib.Path(folder) / "host"
+    for arguments in ([*CC, *STRICT, "-shared", "-fPIC", PLUGIN, "-o", plugin,
+                       *pkg_config(root, "--static", "--cflags", "--libs", "crest")],
+                      [*CC, *STRICT, "-DHOST", PLUGIN, "-o", host, "-ldl", "-lpthread"],
+                      [host, plugin]):
+        status, output = command(arguments, timeout=60)
+        if status != 0:
+            rules.broken(rule, f"exit status {status} of {arguments[0]}: {output.strip()}")
+            return
+
+
 def main():
     if not shutil.which("pkg-config"):
         skip("pkg-config is not installed (make deps)")
@@ -106,6 +121,7 @@ def main():
                        static=True)
         check_consumer(rules, static, folder, "both archives", ["crest-reporters"],
                        (reporters, []), static=True)
+        check_plugin(rules, static, folder)
         rules.rule(UNINSTALLED)
         status, output = make("uninstall", root)
         left = [path for path in root.rglob("*") if not path.is_dir()]
