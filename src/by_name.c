@@ -19,52 +19,34 @@
 
 static uint64_t by_name_created;
 
-/* The only child of the metric of this name and kind; NULL and *status if it cannot be had. */
-static crest_child *by_name_child(const char *name, crest_kind kind, crest_status *status)
+/* The only child of the metric of this name and kind, or a dead one. */
+static crest_child *by_name_child(const char *name, crest_kind kind)
 {
     crest_registry_state *state = crest_registry_state_seen(NULL);
     crest_metric *metric = crest_metric_find(state, name);
     if (metric != NULL && metric->kind == kind && metric->label_count == 0)
         return metric->children;
-    *status = CREST_LIMIT;
     if (metric == NULL && crest_atomic_load(&by_name_created) >= CREST_BY_NAME_MAX) {
         crest_misuse_count(CREST_MISUSE_LIMIT, name);
-        return NULL;
+        return crest_child_dead(kind, CREST_LIMIT);
     }
+    crest_status status;
     crest_metric_options options = {.name = name};
-    crest_metric *made = crest_metric_get(NULL, kind, &options, NULL, 0, status);
-    if (made != NULL && metric == NULL)
+    crest_metric *made = crest_metric_get(NULL, kind, &options, NULL, 0, &status);
+    if (made == NULL)
+        return crest_child_dead(kind, status);
+    if (metric == NULL)
         crest_atomic_add(&by_name_created, 1);
-    return made ? made->children : NULL;
+    return made->children;
 }
 
-crest_counter *crest_counter_by_name(const char *name)
-{
-    crest_status why;
-    crest_child *child = by_name_child(name, CREST_KIND_COUNTER, &why);
-    return child ? &child->handle.counter : crest_counter_dead(why);
-}
-
-crest_gauge *crest_gauge_by_name(const char *name)
-{
-    crest_status why;
-    crest_child *child = by_name_child(name, CREST_KIND_GAUGE, &why);
-    return child ? &child->handle.gauge : crest_gauge_dead(why);
-}
-
-crest_histogram *crest_histogram_by_name(const char *name)
-{
-    crest_status why;
-    crest_child *child = by_name_child(name, CREST_KIND_HISTOGRAM, &why);
-    return child ? &child->handle.histogram : crest_histogram_dead(why);
-}
-
-crest_timer *crest_timer_by_name(const char *name)
-{
-    crest_status why;
-    crest_child *child = by_name_child(name, CREST_KIND_TIMER, &why);
-    return child ? &child->handle.timer : crest_timer_dead(why);
-}
+/* crest_counter_by_name and its relatives. */
+#define BY_NAME_HANDLE(type, kind)                                                                 \
+    crest_##type *crest_##type##_by_name(const char *name)                                         \
+    {                                                                                              \
+        return &by_name_child(name, kind)->handle.type;                                            \
+    }
+CREST_INSTRUMENT_TABLE(BY_NAME_HANDLE)
 
 void crest_increment_counter(const char *name)
 {

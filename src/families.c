@@ -42,24 +42,24 @@ crest_status crest_family_register(crest_family *family)
     return status;
 }
 
-/* The child of these values; NULL and *status, already counted, when there is none. */
+/* The child of these values, or a dead one; what stood in the way is counted. */
 static crest_child *family_child(crest_family *family, crest_kind kind, const char *const *values,
-                                 unsigned count, crest_status *status)
+                                 unsigned count)
 {
-    crest_metric *metric = family_metric(family, kind, status);
+    crest_status status;
+    crest_metric *metric = family_metric(family, kind, &status);
     if (metric == NULL)
-        return NULL;
+        return crest_child_dead(kind, status);
     if (crest_atomic_load32(&metric->state->dead)) {
-        *status = CREST_NOT_FOUND;
         crest_misuse_count(CREST_MISUSE_LATE, metric->name);
-        return NULL;
+        return crest_child_dead(kind, CREST_NOT_FOUND);
     }
     if (values == NULL || count != metric->label_count || metric->kind != kind) {
-        *status = CREST_INVALID_LABEL;
         crest_misuse_count(CREST_MISUSE_LABEL, metric->name);
-        return NULL;
+        return crest_child_dead(kind, CREST_INVALID_LABEL);
     }
-    return crest_child_get(metric, values, status);
+    crest_child *child = crest_child_get(metric, values, &status);
+    return child ? child : crest_child_dead(kind, status);
 }
 
 static crest_family family_new(crest_registry *registry, crest_kind kind,
@@ -77,74 +77,19 @@ static crest_family family_new(crest_registry *registry, crest_kind kind,
     return family;
 }
 
-crest_counter_family crest_counter_family_new(crest_registry *registry,
-                                              const crest_metric_options *options,
-                                              const char *const *keys, unsigned count,
-                                              crest_status *status)
-{
-    crest_counter_family family = {
-        family_new(registry, CREST_KIND_COUNTER, options, keys, count, status)};
-    return family;
-}
-
-crest_counter *crest_counter_family_get(crest_counter_family *family, const char *const *values,
-                                        unsigned count)
-{
-    crest_status why;
-    crest_child *child = family_child(&family->family, CREST_KIND_COUNTER, values, count, &why);
-    return child ? &child->handle.counter : crest_counter_dead(why);
-}
-
-crest_gauge_family crest_gauge_family_new(crest_registry *registry,
-                                          const crest_metric_options *options,
-                                          const char *const *keys, unsigned count,
-                                          crest_status *status)
-{
-    crest_gauge_family family = {
-        family_new(registry, CREST_KIND_GAUGE, options, keys, count, status)};
-    return family;
-}
-
-crest_gauge *crest_gauge_family_get(crest_gauge_family *family, const char *const *values,
-                                    unsigned count)
-{
-    crest_status why;
-    crest_child *child = family_child(&family->family, CREST_KIND_GAUGE, values, count, &why);
-    return child ? &child->handle.gauge : crest_gauge_dead(why);
-}
-
-crest_histogram_family crest_histogram_family_new(crest_registry *registry,
-                                                  const crest_metric_options *options,
-                                                  const char *const *keys, unsigned count,
-                                                  crest_status *status)
-{
-    crest_histogram_family family = {
-        family_new(registry, CREST_KIND_HISTOGRAM, options, keys, count, status)};
-    return family;
-}
-
-crest_histogram *crest_histogram_family_get(crest_histogram_family *family,
-                                            const char *const *values, unsigned count)
-{
-    crest_status why;
-    crest_child *child = family_child(&family->family, CREST_KIND_HISTOGRAM, values, count, &why);
-    return child ? &child->handle.histogram : crest_histogram_dead(why);
-}
-
-crest_timer_family crest_timer_family_new(crest_registry *registry,
-                                          const crest_metric_options *options,
-                                          const char *const *keys, unsigned count,
-                                          crest_status *status)
-{
-    crest_timer_family family = {
-        family_new(registry, CREST_KIND_TIMER, options, keys, count, status)};
-    return family;
-}
-
-crest_timer *crest_timer_family_get(crest_timer_family *family, const char *const *values,
-                                    unsigned count)
-{
-    crest_status why;
-    crest_child *child = family_child(&family->family, CREST_KIND_TIMER, values, count, &why);
-    return child ? &child->handle.timer : crest_timer_dead(why);
-}
+/* crest_counter_family_new, crest_counter_family_get, and their relatives. */
+#define FAMILIES_NEW_AND_GET(type, kind)                                                           \
+    crest_##type##_family crest_##type##_family_new(                                               \
+        crest_registry *registry, const crest_metric_options *options, const char *const *keys,    \
+        unsigned count, crest_status *status)                                                      \
+    {                                                                                              \
+        crest_##type##_family family = {family_new(registry, kind, options, keys, count, status)}; \
+        return family;                                                                             \
+    }                                                                                              \
+                                                                                                   \
+    crest_##type *crest_##type##_family_get(crest_##type##_family *family,                         \
+                                            const char *const *values, unsigned count)             \
+    {                                                                                              \
+        return &family_child(&family->family, kind, values, count)->handle.type;                   \
+    }
+CREST_INSTRUMENT_TABLE(FAMILIES_NEW_AND_GET)

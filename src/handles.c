@@ -10,10 +10,7 @@
 
 #include <pthread.h>
 
-static crest_counter handles_dead_counter[CREST_STATUS_COUNT];
-static crest_gauge handles_dead_gauge[CREST_STATUS_COUNT];
-static crest_histogram handles_dead_histogram[CREST_STATUS_COUNT];
-static crest_timer handles_dead_timer[CREST_STATUS_COUNT];
+static crest_child handles_dead[CREST_KIND_TIMER + 1][CREST_STATUS_COUNT];
 
 crest_series *crest_handle_series(const crest_handle *handle)
 {
@@ -103,85 +100,36 @@ static void handles_dead_init(void)
 {
     for (int s = 0; s < CREST_STATUS_COUNT; s++) {
         crest_handle dead = {0, CREST_ABI, crest_series_dead_for((crest_status)s), NULL};
-        handles_dead_counter[s].handle = dead;
-        handles_dead_gauge[s].handle = dead;
-        handles_dead_histogram[s].handle = dead;
-        handles_dead_timer[s].handle = dead;
+        for (int kind = CREST_KIND_COUNTER; kind <= CREST_KIND_TIMER; kind++)
+            handles_dead[kind][s].handle.counter.handle = dead;
         for (int i = 0; i < CREST_OUTCOME_COUNT; i++)
-            handles_dead_timer[s].outcome[i].handle = dead;
+            handles_dead[CREST_KIND_TIMER][s].handle.timer.outcome[i].handle = dead;
     }
 }
 
-static void handles_dead_ready(void)
+crest_child *crest_child_dead(crest_kind kind, crest_status status)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, handles_dead_init);
+    return &handles_dead[kind][status];
 }
 
-crest_counter *crest_counter_dead(crest_status status)
-{
-    handles_dead_ready();
-    return &handles_dead_counter[status];
-}
-
-crest_gauge *crest_gauge_dead(crest_status status)
-{
-    handles_dead_ready();
-    return &handles_dead_gauge[status];
-}
-
-crest_histogram *crest_histogram_dead(crest_status status)
-{
-    handles_dead_ready();
-    return &handles_dead_histogram[status];
-}
-
-crest_timer *crest_timer_dead(crest_status status)
-{
-    handles_dead_ready();
-    return &handles_dead_timer[status];
-}
-
-/* The only child of an unlabelled metric, or NULL; *status says why, and also to a caller that
- * asked. */
+/* The only child of an unlabelled metric, or a dead one; *status, if asked for, says why. */
 static crest_child *handles_get(crest_registry *registry, crest_kind kind,
-                                const crest_metric_options *options, crest_status *status,
-                                crest_status *asked)
-{
-    crest_metric *metric = crest_metric_get(registry, kind, options, NULL, 0, status);
-    if (asked != NULL)
-        *asked = *status;
-    return metric ? metric->children : NULL;
-}
-
-crest_counter *crest_counter_get(crest_registry *registry, const crest_metric_options *options,
-                                 crest_status *status)
+                                const crest_metric_options *options, crest_status *status)
 {
     crest_status why;
-    crest_child *child = handles_get(registry, CREST_KIND_COUNTER, options, &why, status);
-    return child ? &child->handle.counter : crest_counter_dead(why);
+    crest_metric *metric = crest_metric_get(registry, kind, options, NULL, 0, &why);
+    if (status != NULL)
+        *status = why;
+    return metric ? metric->children : crest_child_dead(kind, why);
 }
 
-crest_gauge *crest_gauge_get(crest_registry *registry, const crest_metric_options *options,
-                             crest_status *status)
-{
-    crest_status why;
-    crest_child *child = handles_get(registry, CREST_KIND_GAUGE, options, &why, status);
-    return child ? &child->handle.gauge : crest_gauge_dead(why);
-}
-
-crest_histogram *crest_histogram_get(crest_registry *registry, const crest_metric_options *options,
-                                     crest_status *status)
-{
-    crest_status why;
-    crest_child *child = handles_get(registry, CREST_KIND_HISTOGRAM, options, &why, status);
-    return child ? &child->handle.histogram : crest_histogram_dead(why);
-}
-
-crest_timer *crest_timer_get(crest_registry *registry, const crest_metric_options *options,
-                             crest_status *status)
-{
-    crest_status why;
-    crest_child *child = handles_get(registry, CREST_KIND_TIMER, options, &why, status);
-    return child ? &child->handle.timer : crest_timer_dead(why);
-}
+/* crest_counter_get and its relatives. */
+#define HANDLES_GET(type, kind)                                                                    \
+    crest_##type *crest_##type##_get(crest_registry *registry,                                     \
+                                     const crest_metric_options *options, crest_status *status)    \
+    {                                                                                              \
+        return &handles_get(registry, kind, options, status)->handle.type;                         \
+    }
+CREST_INSTRUMENT_TABLE(HANDLES_GET)

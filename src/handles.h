@@ -26,10 +26,8 @@ const char *crest_handle_name(const crest_handle *handle);
 /* The series that a handle leads to, or NULL. Any thread, no lock. */
 crest_series *crest_handle_series(const crest_handle *handle);
 
-/* What a by-name or find-or-create call returns when there is nothing to return. */
-crest_counter *crest_counter_dead(crest_status status);
-crest_gauge *crest_gauge_dead(crest_status status);
-crest_histogram *crest_histogram_dead(crest_status status);
-crest_timer *crest_timer_dead(crest_status status);
+/* A child whose handle records nowhere, because of this status: what calls that promise a handle
+ * give when there is none. Never NULL. */
+crest_child *crest_child_dead(crest_kind kind, crest_status status);
 
 #endif

@@ -73,6 +73,13 @@ typedef struct crest_registry_state {
     struct crest_directory *directory; /* snapshot.c's, under its lock */
 } crest_registry_state;
 
+/* The instruments: what has a handle of its own type, and public functions by that name. */
+#define CREST_INSTRUMENT_TABLE(X)                                                                  \
+    X(counter, CREST_KIND_COUNTER)                                                                 \
+    X(gauge, CREST_KIND_GAUGE)                                                                     \
+    X(histogram, CREST_KIND_HISTOGRAM)                                                             \
+    X(timer, CREST_KIND_TIMER)
+
 /* The registry's state, made if need be; NULL if there is no memory. NULL is the default registry.
  */
 crest_registry_state *crest_registry_state_of(crest_registry *registry);
