@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * distribution.h: merging shards and the shared one, the largest value since a reading, and no
+ * memory.
+ */
+#include "alloc.h"
+#include "core_fixture.h"
+#include "distribution.h"
+#include "lock.h"
+
+static crest_shard *shard_new(void)
+{
+    crest_lock_saved saved;
+    crest_lock_take(&saved);
+    crest_shard *shard = crest_shard_new();
+    crest_lock_drop(&saved);
+    assert_non_null(shard);
+    return shard;
+}
+
+static void shard_record(crest_shard *shard, uint64_t value, uint64_t times)
+{
+    crest_lock_saved saved;
+    crest_lock_take(&saved);
+    int there = crest_shard_touch(shard, &crest_layout_default, value);
+    crest_lock_drop(&saved);
+    assert_true(there);
+    assert_true(crest_shard_record(shard, value, times));
+}
+
+static crest_distribution *merged(crest_shard **shards, size_t count,
+                                  const crest_shared_shard *shared)
+{
+    crest_distribution *distribution = crest_distribution_new(&crest_layout_default);
+    assert_non_null(distribution);
+    if (shared != NULL)
+        assert_true(crest_distribution_add_shared(distribution, shared));
+    for (size_t i = 0; i < count; i++)
+        assert_true(crest_distribution_add_shard(distribution, shards[i]));
+    crest_distribution_finish(distribution);
+    return distribution;
+}
+
+static void test_merged(void **state)
+{
+    (void)state;
+    crest_shard *shards[3] = {shard_new(), shard_new(), shard_new()};
+    static crest_shared_shard shared;
+    crest_distribution *d = merged(shards, 3, &shared);
+    assert_int_equal(crest_distribution_count(d), 0);
+    assert_int_equal(crest_distribution_min(d), 0);
+    assert_int_equal(crest_distribution_max(d), 0);
+    crest_distribution_free(d);
+    shard_record(shards[0], 300, 2);
+    shard_record(shards[1], 301, 3); /* the same bucket */
+    shard_record(shards[2], 70000, 1);
+    d = merged(shards, 3, &shared);
+    assert_int_equal(crest_distribution_count(d), 6);
+    assert_int_equal(crest_distribution_sum(d), 600 + 903 + 70000);
+    assert_int_equal(crest_distribution_min(d), 300);
+    assert_int_equal(crest_distribution_max(d), 70000);
+    crest_bucket bucket;
+    size_t cursor = 0;
+    assert_true(crest_distribution_next(d, &cursor, &bucket));
+    assert_true(bucket.lowest == 300 && bucket.highest == 301 && bucket.count == 5);
+    assert_true(crest_distribution_next(d, &cursor, &bucket));
+    assert_true(bucket.lowest <= 70000 && bucket.highest >= 70000 && bucket.count == 1);
+    assert_false(crest_distribution_next(d, &cursor, &bucket));
+    assert_false(crest_distribution_next(d, &cursor, &bucket));
+    crest_distribution_free(d);
+    crest_shared_shard_record(&shared, 5, 10);
+    crest_shared_shard_record(&shared, 0, 1);
+    d = merged(shards, 3, &shared);
+    assert_int_equal(crest_distribution_count(d), 17);
+    assert_int_equal(crest_distribution_sum(d), 600 + 903 + 70000 + 50);
+    assert_int_equal(crest_distribution_min(d), 0);
+    crest_distribution_free(d);
+}
+
+/* Each value is in the bucket that says so, whichever block it falls into. */
+static void test_every_bucket(void **state)
+{
+    (void)state;
+    for (unsigned power = 0; power < 42; power++)
+        for (uint64_t part = 0; part < 8; part++) {
+            uint64_t value = (UINT64_C(1) << power) + (part << power) / 8;
+            crest_shard *shard = shard_new();
+            shard_record(shard, value, 1);
+            crest_distribution *d = merged(&shard, 1, NULL);
+            crest_bucket bucket;
+            size_t cursor = 0;
+            assert_true(crest_distribution_next(d, &cursor, &bucket));
+            assert_true(bucket.lowest <= value && value <= bucket.highest);
+            assert_true((bucket.highest - bucket.lowest) * 100 < value);
+            assert_false(crest_distribution_next(d, &cursor, &bucket));
+            assert_int_equal(crest_distribution_quantile(d, 0.5), value);
+            crest_distribution_free(d);
+        }
+}
+
+static void test_max_since(void **state)
+{
+    (void)state;
+    crest_shard *shard = shard_new();
+    crest_distribution *none = merged(&shard, 1, NULL);
+    assert_int_equal(crest_distribution_max_since(none, NULL), 0);
+    shard_record(shard, 1000, 1);
+    crest_distribution *first = merged(&shard, 1, NULL);
+    assert_int_equal(crest_distribution_max_since(first, NULL), 1000);
+    assert_int_equal(crest_distribution_max_since(first, none), 1000);
+    crest_distribution *same = merged(&shard, 1, NULL);
+    assert_int_equal(crest_distribution_max_since(same, first), 0);
+    shard_record(shard, 0, 5);
+    crest_distribution *zeros = merged(&shard, 1, NULL);
+    assert_int_equal(crest_distribution_max_since(zeros, same), 0);
+    shard_record(shard, 600, 1);
+    shard_record(shard, 500, 1);
+    crest_distribution *lower = merged(&shard, 1, NULL);
+    assert_in_range(crest_distribution_max_since(lower, zeros), 600, 603);
+    shard_record(shard, 1000, 1);
+    crest_distribution *again = merged(&shard, 1, NULL);
+    assert_int_equal(crest_distribution_max_since(again, lower), 1000);
+    shard_record(shard, 1001, 1);
+    crest_distribution *higher = merged(&shard, 1, NULL);
+    assert_int_equal(crest_distribution_max_since(higher, again), 1001);
+    crest_distribution *const all[] = {none, first, same, zeros, lower, again, higher};
+    for (size_t i = 0; i < LENGTH(all); i++)
+        crest_distribution_free(all[i]);
+}
+
+static void test_no_memory(void **state)
+{
+    (void)state;
+    crest_shard *shard = shard_new();
+    static crest_shared_shard shared;
+    for (unsigned power = 0; power < 42; power++) {
+        shard_record(shard, UINT64_C(1) << power, 1);
+        crest_shared_shard_record(&shared, UINT64_C(1) << power, 1);
+    }
+    crest_alloc_fail_after(1);
+    assert_null(crest_distribution_new(&crest_layout_default));
+    crest_alloc_fail_after(0);
+    unsigned failed = 0;
+    for (unsigned long n = 1;; n++) {
+        crest_distribution *d = crest_distribution_new(&crest_layout_default);
+        crest_alloc_fail_after(n);
+        int whole =
+            crest_distribution_add_shard(d, shard) && crest_distribution_add_shared(d, &shared);
+        crest_alloc_fail_after(0);
+        if (whole) {
+            crest_distribution_finish(d);
+            assert_int_equal(crest_distribution_count(d), 84);
+        }
+        crest_distribution_free(d);
+        if (whole)
+            break;
+        failed++;
+    }
+    assert_int_equal(failed, 35);
+    crest_distribution_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_merged),
+        cmocka_unit_test(test_every_bucket),
+        cmocka_unit_test(test_max_since),
+        cmocka_unit_test(test_no_memory),
+    };
+    return cmocka_run_group_tests_name("distribution", tests, NULL, NULL);
+}
