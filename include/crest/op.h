@@ -11,7 +11,7 @@
 #include <crest/abi.h>
 
 typedef enum crest_op_kind {
-    CREST_OP_NONE = 0,
+    CREST_OP_NONE = 0, /* what could not be made into an identity; ends no timing */
     CREST_OP_U64,
     CREST_OP_U64X2,
     CREST_OP_BYTES,

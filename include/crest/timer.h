@@ -101,11 +101,11 @@ CREST_INLINE crest_timing crest_timer_start(crest_timer *timer, crest_op op)
 
 /*
  * Ends the timing and records its duration under the outcome.
- * Returns CREST_OK; CREST_MISMATCH when the timing is of another operation (nothing is recorded, it
- * goes on running); CREST_NOT_RUNNING when this token has ended before or never started;
- * CREST_INVALID_ARGUMENT for an outcome that is none (it goes on running). The refusals are counted
- * in crest_misuse_total. Any thread, any handler, but one thread at a time for one token. Cost:
- * inline, one crest_now and one record.
+ * Returns CREST_OK; CREST_MISMATCH when the timing is of another operation, or of none, which is no
+ * operation's end (nothing is recorded, it goes on running); CREST_NOT_RUNNING when this token has
+ * ended before or never started; CREST_INVALID_ARGUMENT for an outcome that is none (it goes on
+ * running). The refusals are counted in crest_misuse_total. Any thread, any handler, but one thread
+ * at a time for one token. Cost: inline, one crest_now and one record.
  */
 CREST_INLINE crest_status crest_timing_end(crest_timing *timing, crest_op op, crest_outcome outcome)
 {
@@ -113,7 +113,7 @@ CREST_INLINE crest_status crest_timing_end(crest_timing *timing, crest_op op, cr
     crest_timer *timer = timing->timer;
     if (CREST_UNLIKELY(timer == NULL))
         return crest_timing_refuse(NULL, CREST_NOT_RUNNING);
-    if (CREST_UNLIKELY(!crest_op_equal(&timing->op, &op)))
+    if (CREST_UNLIKELY(!crest_op_equal(&timing->op, &op) || op.kind == CREST_OP_NONE))
         return crest_timing_refuse(timer, CREST_MISMATCH);
     if (CREST_UNLIKELY((unsigned)outcome >= CREST_OUTCOME_COUNT))
         return crest_timing_refuse(timer, CREST_INVALID_ARGUMENT);

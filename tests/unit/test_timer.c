@@ -79,8 +79,11 @@ static void test_token(void **state)
     assert_int_equal(timed_sum(registry, "t", "error"), 700);
     crest_timing never = {0};
     assert_int_equal(crest_timing_stop(&never, op), CREST_NOT_RUNNING);
+    /* two ids that are none are not one operation */
+    crest_timing none = crest_timer_start(timer, crest_op_hex("no digits"));
+    assert_int_equal(crest_timing_stop(&none, crest_op_hex("odd")), CREST_MISMATCH);
     crest_clock_fake(0);
-    assert_int_equal(crest_misuse_value(CREST_MISUSE_MISMATCH), mismatches + 3);
+    assert_int_equal(crest_misuse_value(CREST_MISUSE_MISMATCH), mismatches + 4);
     assert_int_equal(crest_misuse_value(CREST_MISUSE_NOT_RUNNING), ended + 3);
     assert_int_equal(crest_misuse_value(CREST_MISUSE_OUTCOME), outcomes + 2);
     crest_registry_free(registry);
