@@ -326,6 +326,24 @@ static int registry_copy_keys(crest_metric *metric, const registry_wish *wish)
     return 1;
 }
 
+/* Snapshots see a metric before anybody can find it, so that they have all that was recorded before
+ * them. The generation grows after each change of the list: a directory made before may lack it. */
+static crest_status registry_publish(crest_registry_state *state, crest_metric *metric)
+{
+    metric->next = state->metrics;
+    /* partner: the acquire load in snapshot.c */
+    crest_atomic_store_ptr_release(CREST_PTR(&state->metrics), metric);
+    crest_atomic_store_release(&state->generation, state->generation + 1);
+    CREST_ANNOTATE_RELEASE(metric);
+    if (ck_hs_put(&state->by_name, metric->hash, metric)) {
+        state->metric_count++;
+        return CREST_OK;
+    }
+    crest_atomic_store_ptr_release(CREST_PTR(&state->metrics), metric->next); /* as above */
+    crest_atomic_store_release(&state->generation, state->generation + 1);
+    return CREST_NO_MEMORY;
+}
+
 /* Under the lock. What failed half way stays in the arena, unreferenced. */
 static crest_metric *registry_metric_make(crest_registry_state *state, const registry_wish *wish,
                                           crest_status *status)
@@ -355,22 +373,15 @@ static crest_metric *registry_metric_make(crest_registry_state *state, const reg
     *status = registry_claim_all(state, metric, &claims);
     if (*status != CREST_OK)
         return NULL;
-    int has_child = wish->key_count != 0 || crest_child_make(metric, NULL, status) != NULL;
-    CREST_ANNOTATE_RELEASE(metric);
-    if (!has_child || !ck_hs_put(&state->by_name, metric->hash, metric)) {
-        if (has_child)
-            *status = CREST_NO_MEMORY;
+    if (wish->key_count == 0 && crest_child_make(metric, NULL, status) == NULL) {
         registry_unclaim(state, &claims);
         return NULL;
     }
-    metric->next = state->metrics;
-    state->metric_count++;
-    /* partner: the acquire load in snapshot.c */
-    crest_atomic_store_ptr_release(CREST_PTR(&state->metrics), metric);
-    /* after that: a directory made in between has this generation, and the metric's child not */
-    crest_atomic_store_release(&state->generation, state->generation + 1);
-    *status = CREST_OK;
-    return metric;
+    *status = registry_publish(state, metric);
+    if (*status == CREST_OK)
+        return metric;
+    registry_unclaim(state, &claims);
+    return NULL;
 }
 
 crest_metric *crest_metric_get_locked(crest_registry *registry, crest_kind kind,

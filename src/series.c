@@ -169,6 +169,24 @@ static uint64_t series_values_hash(const crest_metric *metric, const char *const
     return hash;
 }
 
+/* In the list before it is in the table: a snapshot has what can be found. */
+static crest_status series_publish(crest_metric *metric, crest_child *child)
+{
+    crest_registry_state *state = metric->state;
+    child->next = metric->children;
+    /* partner: the acquire loads in snapshot.c */
+    crest_atomic_store_ptr_release(CREST_PTR(&metric->children), child);
+    crest_atomic_store_release(&state->generation, state->generation + 1);
+    CREST_ANNOTATE_RELEASE(child);
+    if (metric->label_count == 0 || ck_hs_put(&metric->by_values, child->hash, child)) {
+        metric->child_count++;
+        return CREST_OK;
+    }
+    crest_atomic_store_ptr_release(CREST_PTR(&metric->children), child->next); /* as above */
+    crest_atomic_store_release(&state->generation, state->generation + 1);
+    return CREST_NO_MEMORY;
+}
+
 crest_child *crest_child_make(crest_metric *metric, const char *const *values, crest_status *status)
 {
     *status = CREST_NO_MEMORY;
@@ -188,17 +206,8 @@ crest_child *crest_child_make(crest_metric *metric, const char *const *values, c
         if ((child->series[i] = series_make(child, i, status)) == NULL)
             return NULL;
     series_handle_init(child);
-    *status = CREST_NO_MEMORY;
-    CREST_ANNOTATE_RELEASE(child);
-    if (metric->label_count != 0 && !ck_hs_put(&metric->by_values, child->hash, child))
-        return NULL;
-    child->next = metric->children;
-    metric->child_count++;
-    /* partner: the acquire loads in snapshot.c */
-    crest_atomic_store_ptr_release(CREST_PTR(&metric->children), child);
-    crest_atomic_store_release(&metric->state->generation, metric->state->generation + 1);
-    *status = CREST_OK;
-    return child;
+    *status = series_publish(metric, child);
+    return *status == CREST_OK ? child : NULL;
 }
 
 crest_series *crest_child_series(crest_child *child, unsigned outcome, crest_status *status)

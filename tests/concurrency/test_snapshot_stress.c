@@ -4,9 +4,11 @@
  * was made beside one is in the next.
  */
 #include "atomic.h"
+#include "registry_inside.h"
 #include "unit/core_fixture.h"
+#include "windows.h"
 
-#include <pthread.h>
+#include <sched.h>
 
 #define STRESS_METRICS FIXTURE_TIMES(3000)
 
@@ -98,11 +100,102 @@ static void test_series_made_beside_snapshots(void **state)
     crest_registry_free(s.registry);
 }
 
+/* ---- windows that are ticked while series are made and others take snapshots ---- */
+
+static void *stress_make(void *argument)
+{
+    stress *s = argument;
+    for (unsigned i = 0; i < STRESS_METRICS; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "made.n%u", i);
+        crest_metric_options options = {.name = name};
+        crest_histogram_record(crest_histogram_get(s->registry, &options, NULL), i);
+        if (i % 4 == 0)
+            sched_yield();
+    }
+    crest_atomic_store_release(&s->done, 1);
+    return NULL;
+}
+
+static void test_windows_beside_snapshots(void **state)
+{
+    (void)state;
+    stress s = {.registry = fixture_registry(NULL)};
+    crest_histogram *first = fixture_histogram(s.registry, "made.m0");
+    crest_histogram_record(first, 1000);
+    crest_windows *windows = crest_windows_new();
+    assert_non_null(windows);
+    assert_int_equal(crest_windows_tick(windows, crest_snapshot_read(s.registry->state)), 0);
+    pthread_t maker, reader;
+    assert_int_equal(pthread_create(&maker, NULL, stress_make, &s), 0);
+    assert_int_equal(pthread_create(&reader, NULL, stress_read, &s), 0);
+    uint64_t ticks = 0;
+    for (; !crest_atomic_load_acquire(&s.done); ticks++) {
+        crest_histogram_record(first, 10);
+        crest_snapshot *snapshot = crest_snapshot_read(s.registry->state);
+        assert_non_null(snapshot);
+        assert_int_equal(crest_windows_tick(windows, snapshot), 0);
+        crest_window window;
+        crest_windows_result(windows, first->handle.series, &window);
+        assert_int_equal(window.events, ticks < 59 ? ticks + 1 : 60);
+        assert_true(window.average == 10 && window.maximum == 10);
+    }
+    pthread_join(maker, NULL);
+    pthread_join(reader, NULL);
+    assert_true(ticks > 0);
+    crest_windows_free(windows);
+    crest_registry_free(s.registry);
+}
+
+/* ---- what can be found is in the next snapshot ---- */
+
+#define FOUND_ROUNDS FIXTURE_TIMES(2000)
+
+typedef struct finding {
+    crest_registry *registry;
+    uint64_t round, done, lacking;
+} finding;
+
+static void *finding_run(void *argument)
+{
+    finding *f = argument;
+    for (uint64_t round = 1; round <= FOUND_ROUNDS; round++) {
+        while (crest_atomic_load_acquire(&f->round) < round)
+            continue;
+        crest_registry_state *state = crest_registry_state_seen(f->registry);
+        while (crest_metric_find(state, "made.m0") == NULL)
+            continue;
+        f->lacking += stress_size(f->registry) == 0;
+        crest_atomic_store_release(&f->done, round);
+    }
+    return NULL;
+}
+
+static void test_found_before_snapshot(void **state)
+{
+    (void)state;
+    finding f = {NULL, 0, 0, 0};
+    pthread_t finder;
+    assert_int_equal(pthread_create(&finder, NULL, finding_run, &f), 0);
+    for (uint64_t round = 1; round <= FOUND_ROUNDS; round++) {
+        f.registry = fixture_registry(NULL);
+        crest_atomic_store_release(&f.round, round);
+        fixture_counter(f.registry, "made.m0");
+        while (crest_atomic_load_acquire(&f.done) < round)
+            sched_yield();
+        crest_registry_free(f.registry);
+    }
+    pthread_join(finder, NULL);
+    assert_int_equal(f.lacking, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_metrics_made_beside_snapshots),
         cmocka_unit_test(test_series_made_beside_snapshots),
+        cmocka_unit_test(test_windows_beside_snapshots),
+        cmocka_unit_test(test_found_before_snapshot),
     };
     return cmocka_run_group_tests_name("snapshot_stress", tests, NULL, NULL);
 }
