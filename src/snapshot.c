@@ -125,24 +125,26 @@ static crest_directory *directory_make(crest_registry_state *state)
     }
 }
 
-/* The registry's directory, remade if series were added; with one more user. NULL without memory.
+/*
+ * The registry's directory, remade if series were added; with one more user. NULL without memory.
+ * A thread that forks meanwhile hands its child what is there at any step: a directory that the
+ * registry keeps has been counted before it is kept, and is dropped after another is.
  */
 static crest_directory *directory_of(crest_registry_state *state)
 {
     pthread_mutex_lock(&snapshot_lock);
-    crest_directory *directory = state->directory;
-    if (directory == NULL ||
-        directory->generation != crest_atomic_load_acquire(&state->generation)) {
-        directory = directory_make(state);
+    crest_directory *kept = state->directory, *directory = kept;
+    if (kept != NULL && kept->generation == crest_atomic_load_acquire(&state->generation)) {
+        kept->users++;
+    } else if ((directory = directory_make(state)) != NULL) {
         /* nobody would drop what a freed registry kept */
-        if (directory != NULL && !crest_atomic_load32(&state->dead)) {
-            directory_drop_locked(state->directory);
-            state->directory = directory;
-            directory->users++;
+        int keep = !crest_atomic_load32(&state->dead);
+        directory->users = keep ? 2 : 1;
+        if (keep) {
+            crest_atomic_store_ptr_release(CREST_PTR(&state->directory), directory);
+            directory_drop_locked(kept);
         }
     }
-    if (directory != NULL)
-        directory->users++;
     pthread_mutex_unlock(&snapshot_lock);
     return directory;
 }

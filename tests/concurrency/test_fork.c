@@ -166,6 +166,8 @@ static void *busy_run(void *argument)
             crest_metric_options options = {.name = name};
             crest_histogram_record(crest_histogram_get(b->registry, &options, NULL), (int64_t)i);
         }
+        if (i % 256 == 1)
+            crest_snapshot_free(crest_snapshot_take(b->registry));
         free(malloc(2000));
     }
     return NULL;
