@@ -69,7 +69,8 @@ CREST_API crest_status crest_error_set(crest_error *error, crest_status status, 
                                        ...) __attribute__((format(printf, 3, 4)));
 
 /* Sets the process-wide log callback; NULL (the default) for silence. context is passed through and
- * must stay valid until another callback is set. Any thread; not for signal handlers. */
+ * must stay valid until another callback is set and the calls that had begun by then have returned.
+ * Any thread; not for signal handlers. */
 CREST_API void crest_log_to(crest_log_fn *log, void *context);
 
 CREST_END_C
