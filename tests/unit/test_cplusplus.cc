@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The library as C++ code uses it: declarations, families, registries, names, tokens; and recording
+ * in destructors of thread_local and static objects.
+ */
+#include <crest/by_name.h>
+#include <crest/crest.h>
+
+#include <csetjmp>
+#include <cstdarg>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+extern "C" {
+#include <cmocka.h>
+}
+
+CREST_COUNTER(events, "cc.events", "A counter.");
+CREST_COUNTER(bytes, "cc.received", "A counter of bytes.", .unit = CREST_BYTES);
+CREST_GAUGE(level, "cc.level", "A gauge.");
+CREST_HISTOGRAM(sizes, "cc.size", "A histogram.", .unit = CREST_BYTES);
+CREST_TIMER(waits, "cc.wait-time", "A timer.", .buckets = CREST_BUCKETS_FAST);
+CREST_COUNTER_FAMILY(sent, "cc.sent", "A family.", kind, peer);
+CREST_TIMER_FAMILY_OPTIONS(pings, "cc.ping-time", "A family.", (.buckets = CREST_BUCKETS_SLOW),
+                           peer);
+
+CREST_REGISTRY(apart, .prefix = "apart");
+namespace embedded
+{
+#define CREST_REGISTRY_HERE &apart
+CREST_COUNTER(events, "events", "Of another registry, in a namespace.");
+#undef CREST_REGISTRY_HERE
+} // namespace embedded
+
+/* Records when its thread, or the program, is torn down. */
+struct at_end {
+    crest_counter *counter;
+    ~at_end() { crest_counter_inc(counter); }
+};
+
+CREST_COUNTER(ended, "cc.ended", "By destructors.");
+
+static uint64_t value_of(const char *name, std::vector<const char *> values = {},
+                         crest_registry *registry = nullptr)
+{
+    crest_snapshot *snapshot = crest_snapshot_take(registry);
+    crest_series_view view;
+    assert_non_null(snapshot);
+    assert_int_equal(crest_snapshot_find(snapshot, name, values.data(),
+                                         static_cast<unsigned>(values.size()), &view),
+                     CREST_OK);
+    uint64_t value = view.counter;
+    if (view.distribution != nullptr)
+        value = crest_distribution_sum(view.distribution);
+    crest_snapshot_free(snapshot);
+    return value;
+}
+
+static void test_recording(void **)
+{
+    crest_counter_inc(&events);
+    crest_counter_add(&bytes, 1 << 20);
+    crest_gauge_set(&level, -2.5);
+    crest_histogram_record_n(&sizes, 100, 3);
+    crest_op op = crest_op_text("block");
+    crest_timing timing = crest_timer_start(&waits, op);
+    assert_int_equal(crest_timing_stop(&timing, crest_op_text("other")), CREST_MISMATCH);
+    assert_int_equal(crest_timing_end(&timing, op, CREST_OUTCOME_ERROR), CREST_OK);
+    crest_timer_record(&waits, 500, CREST_OUTCOME_TIMEOUT);
+    std::string peer = "10.0.0." + std::to_string(7);
+    crest_counter_add(sent_with("ping", peer.c_str()), 2);
+    crest_timer_record(pings_with(peer.c_str()), 40, CREST_OUTCOME_OK);
+    for (int i = 0; i < 3; i++)
+        crest_increment_counter("cc.by-name");
+    crest_increment_counter(("cc.by-" + std::string("name")).c_str());
+
+    assert_int_equal(value_of("cc.events"), 1);
+    assert_int_equal(value_of("cc.received"), 1 << 20);
+    assert_true(crest_gauge_value(&level) == -2.5);
+    assert_int_equal(value_of("cc.size"), 300);
+    assert_int_equal(value_of("cc.wait-time", {"timeout"}), 500);
+    assert_int_equal(value_of("cc.sent", {"ping", "10.0.0.7"}), 2);
+    assert_int_equal(value_of("cc.ping-time", {"10.0.0.7", "ok"}), 40);
+    assert_int_equal(value_of("cc.by-name"), 4);
+}
+
+static void test_registries(void **)
+{
+    crest_counter_add(&embedded::events, 3);
+    assert_int_equal(value_of("apart.events", {}, &apart), 3);
+    crest_registry_options options;
+    options.prefix = "heap";
+    crest_registry *registry = crest_registry_new(&options);
+    crest_metric_options metric;
+    metric.name = "found";
+    crest_status status;
+    crest_counter *counter = crest_counter_get(registry, &metric, &status);
+    assert_int_equal(status, CREST_OK);
+    crest_counter_inc(counter);
+    assert_int_equal(value_of("heap.found", {}, registry), 1);
+    crest_registry_free(registry);
+}
+
+/* Destructors of thread_local objects come before the library's, or after: both count. */
+static void test_thread_local(void **)
+{
+    constexpr int threads = 100;
+    uint64_t before = crest_counter_value(&ended);
+    for (int i = 0; i < threads; i++)
+        std::thread([i] {
+            if (i % 2)
+                crest_counter_inc(&ended);
+            static thread_local at_end last{&ended};
+            last.counter = &ended;
+        }).join();
+    assert_int_equal(crest_counter_value(&ended) - before, threads + threads / 2);
+}
+
+/* Destroyed after main: must not crash. */
+static at_end at_exit_object{&events};
+
+int main()
+{
+    const CMUnitTest tests[] = {
+        cmocka_unit_test(test_recording),
+        cmocka_unit_test(test_registries),
+        cmocka_unit_test(test_thread_local),
+    };
+    return cmocka_run_group_tests_name("cplusplus", tests, nullptr, nullptr);
+}
