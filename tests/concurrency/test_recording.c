@@ -147,6 +147,46 @@ static void test_read_while_recorded(void **state)
     crest_snapshot_free(snapshot);
 }
 
+/* ---- a sum covers no record that the counts lack ---- */
+
+#define ORDER_READINGS FIXTURE_TIMES(30000)
+static uint64_t order_ends;
+
+static void *order_run(void *histogram)
+{
+    while (!crest_atomic_load(&order_ends))
+        for (int i = 0; i < 1000; i++)
+            crest_histogram_record(histogram, CONSTANT);
+    return NULL;
+}
+
+/* More threads than processors, so that some lose theirs in the middle of a record. */
+static void test_sum_after_counts(void **state)
+{
+    (void)state;
+    crest_registry *registry = fixture_registry(NULL);
+    crest_histogram *histogram = fixture_histogram(registry, "h");
+    pthread_t threads[RECORDERS];
+    for (int i = 0; i < RECORDERS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, order_run, histogram), 0);
+    uint64_t last = 0;
+    for (int i = 0; i < ORDER_READINGS; i++) {
+        crest_snapshot *snapshot = fixture_snapshot(registry);
+        const crest_distribution *d = fixture_series(snapshot, "h", NULL).distribution;
+        uint64_t count = crest_distribution_count(d), sum = crest_distribution_sum(d);
+        assert_true(count >= last && sum <= count * CONSTANT && sum % CONSTANT == 0);
+        if (count != 0)
+            assert_true(crest_distribution_min(d) == CONSTANT &&
+                        crest_distribution_max(d) == CONSTANT);
+        last = count;
+        crest_snapshot_free(snapshot);
+    }
+    crest_atomic_store(&order_ends, 1);
+    for (int i = 0; i < RECORDERS; i++)
+        pthread_join(threads[i], NULL);
+    crest_registry_free(registry);
+}
+
 /* ---- tokens handed from thread to thread ---- */
 
 #define QUEUE_PLACES 64
@@ -361,9 +401,8 @@ static void test_freed_while_resolved(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_read_while_recorded),
-        cmocka_unit_test(test_tokens_change_threads),
-        cmocka_unit_test(test_found_at_once),
+        cmocka_unit_test(test_read_while_recorded),   cmocka_unit_test(test_sum_after_counts),
+        cmocka_unit_test(test_tokens_change_threads), cmocka_unit_test(test_found_at_once),
         cmocka_unit_test(test_freed_while_resolved),
     };
     fixture_watchdog(WATCHDOG_S);

@@ -19,6 +19,7 @@ CREST_COUNTER(hits, "test.hits", "By handlers and by what they interrupt.");
 CREST_HISTOGRAM(sizes, "test.size", "Likewise.");
 CREST_TIMER(waits, "test.wait-time", "Likewise.");
 CREST_GAUGE(level, "test.level", "Likewise.");
+CREST_HISTOGRAM(locking, "test.locking", "Always above the range, so that each record locks.");
 
 static uint64_t handled;   /* signals */
 static uint64_t disturbed; /* of them: errno was changed */
@@ -41,6 +42,7 @@ static void storm_handler(int signal_number)
     crest_timing timing = crest_timer_start(&waits, crest_op_u64(n));
     crest_timing_end(&timing, crest_op_u64(n), (crest_outcome)(n % CREST_OUTCOME_COUNT));
     crest_gauge_add(&level, 1);
+    crest_histogram_record(&locking, INT64_MAX);
     if (errno != 12345)
         __atomic_fetch_add(&disturbed, 1, __ATOMIC_RELAXED);
     errno = before;
@@ -136,6 +138,7 @@ static void storm(void *(*run)(void *))
     uint64_t count = crest_counter_value(&hits), records = storm_count("test.size", NULL);
     uint64_t timings = storm_timings(), before = crest_atomic_load(&handled), times = 0;
     double gauge = crest_gauge_value(&level);
+    uint64_t locked = storm_count("test.locking", NULL);
     for (int i = 0; i < 2; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, run, &victims[i]), 0);
     /* signals of a kind that are pending together are one: as many as are handled */
@@ -156,6 +159,7 @@ static void storm(void *(*run)(void *))
     assert_int_equal(storm_count("test.size", NULL) - records, times);
     assert_int_equal(storm_timings() - timings, times);
     assert_true(crest_gauge_value(&level) - gauge == (double)times);
+    assert_int_equal(storm_count("test.locking", NULL) - locked, signals);
     assert_int_equal(crest_atomic_load(&disturbed), 0);
 }
 

@@ -127,6 +127,44 @@ static void test_destructors(void **state)
     assert_true(crest_cells_record_count() <= 2 * AT_ONCE);
 }
 
+/* Destructors that go on recording after the thread's record was handed on, to threads that record
+ * into it at the same time. */
+#define LAST_TIMES FIXTURE_TIMES(20000)
+
+CREST_COUNTER(shared_last, "test.shared-last", "By threads that end and by those that follow.");
+
+static void busy_record(void *round)
+{
+    for (int i = 0; i < LAST_TIMES; i++)
+        crest_counter_inc(&shared_last);
+    if ((uintptr_t)round < 3)
+        pthread_setspecific(last_key, (void *)((uintptr_t)round + 1));
+}
+
+static void *busy_run(void *unused)
+{
+    pthread_setspecific(last_key, (void *)1);
+    for (int i = 0; i < LAST_TIMES; i++)
+        crest_counter_inc(&shared_last);
+    return unused;
+}
+
+static void test_destructors_beside_successors(void **state)
+{
+    (void)state;
+    enum { WAVES = 10 };
+    pthread_key_delete(last_key);
+    assert_int_equal(pthread_key_create(&last_key, busy_record), 0);
+    for (int wave = 0; wave < WAVES; wave++) {
+        pthread_t threads[AT_ONCE];
+        for (int i = 0; i < AT_ONCE; i++)
+            assert_int_equal(pthread_create(&threads[i], NULL, busy_run, NULL), 0);
+        for (int i = 0; i < AT_ONCE; i++)
+            pthread_join(threads[i], NULL);
+    }
+    assert_int_equal(crest_counter_value(&shared_last), WAVES * AT_ONCE * 4 * LAST_TIMES);
+}
+
 /* Threads that end while others begin and all of them are read. */
 static void *spawn_run(void *unused)
 {
@@ -164,6 +202,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ten_thousand_threads),
         cmocka_unit_test(test_destructors),
+        cmocka_unit_test(test_destructors_beside_successors),
         cmocka_unit_test(test_adoption_while_read),
     };
     fixture_watchdog(WATCHDOG_S);
