@@ -46,8 +46,8 @@ static void *stress_read(void *argument)
     return NULL;
 }
 
-/* Unlabelled metrics, made one by one: after each, its maker looks for it. In many small registries,
- * whose snapshots are short, so that many begin while a metric is being made. */
+/* Unlabelled metrics, made one by one: after each, its maker looks for it. In many small
+ * registries, whose snapshots are short, so that many begin while a metric is being made. */
 static void test_metrics_made_beside_snapshots(void **state)
 {
     (void)state;
