@@ -70,7 +70,8 @@ static void test_set_to_now(void **state)
     time_t before = time(NULL);
     crest_gauge_set_to_now(&declared);
     double said = crest_gauge_value(&declared);
-    assert_true(said >= (double)before && said <= (double)time(NULL) + 1);
+    /* time() may lag behind by a tick of the kernel */
+    assert_true(said >= (double)before && said <= (double)time(NULL) + 2);
 }
 
 #define ADDERS 4
