@@ -27,11 +27,6 @@ static size_t push_url_scheme_length(const char *url)
     return strncasecmp(url, "https://", 8) == 0 ? 8 : 0;
 }
 
-int crest_push_url_is_tls(const char *url)
-{
-    return push_url_scheme_length(url) == 8;
-}
-
 /* Where what may be shown begins again after the scheme: behind the last @ there is, because a
  * password with an unescaped slash in it must not be shown either. */
 static const char *push_url_after_secret(const char *url, size_t scheme)

@@ -21,9 +21,6 @@
  * else; CREST_INVALID_ARGUMENT with a message that never shows a password. */
 crest_status crest_push_url_check(const char *url, crest_error *error);
 
-/* Whether the URL's scheme is https. */
-int crest_push_url_is_tls(const char *url);
-
 /* Copies the URL without the slashes at its end and with CREST_PUSH_URL_HIDDEN for user and
  * password; cut to `size`. */
 void crest_push_url_show(const char *url, char *shown, size_t size);

@@ -160,15 +160,6 @@ static inline uint32_t crest_atomic_exchange32(uint32_t *word, uint32_t value)
 #endif
 }
 
-static inline void *crest_atomic_load_ptr(void *const *word)
-{
-#ifdef CREST_THREAD_SANITIZER
-    return __atomic_load_n(word, __ATOMIC_RELAXED);
-#else
-    return ck_pr_load_ptr(word);
-#endif
-}
-
 static inline void *crest_atomic_load_ptr_acquire(void *const *word)
 {
 #ifdef CREST_THREAD_SANITIZER
