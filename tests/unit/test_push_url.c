@@ -148,6 +148,7 @@ static void usable_urls_are_accepted(void **state)
 {
     (void)state;
     static const char *const good[] = {
+        "HTTPS://h",
         "http://127.0.0.1:9091",
         "https://gateway.example/prefix/",
         "HTTP://h",
