@@ -310,6 +310,13 @@ static const names_claim names_of_counter[] = {
 
 static const names_claim names_of_gauge[] = {{"", ""}};
 
+static const names_claim names_of_range_sampler[] = {
+    {"", ""},
+    {"min1m", ""},
+    {"max1m", ""},
+    {"avg1m", ""},
+};
+
 static const names_claim names_of_distribution[] = {
     {"", ""},       {"", "bucket"}, {"", "sum"},   {"", "count"}, {"", "created"},
     {"rate1m", ""}, {"peak1m", ""}, {"avg1m", ""}, {"max1m", ""},
@@ -334,6 +341,10 @@ unsigned crest_exported_claims(const char *canonical, crest_kind kind, crest_uni
     case CREST_KIND_GAUGE:
         claims = names_of_gauge;
         count = NAMES_COUNT(names_of_gauge);
+        break;
+    case CREST_KIND_RANGE_SAMPLER:
+        claims = names_of_range_sampler;
+        count = NAMES_COUNT(names_of_range_sampler);
         break;
     case CREST_KIND_HISTOGRAM:
     case CREST_KIND_TIMER:

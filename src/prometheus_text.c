@@ -269,7 +269,8 @@ static void prometheus_put_series(const prometheus_lines *lines, const prometheu
     crest_buffer *out = lines->page->out;
     const crest_series_view *series = lines->series;
     switch (series->kind) {
-    case CREST_KIND_NONE: break;
+    case CREST_KIND_NONE:
+    case CREST_KIND_RANGE_SAMPLER: break;
     case CREST_KIND_COUNTER:
         prometheus_put_sample(lines->page, lines->family, "", series, lines->labels, NULL);
         crest_buffer_put_scaled(out, series->counter, crest_unit_decimals(series->unit));

@@ -6,6 +6,16 @@
 #include "arena.h"
 #include "atomic.h"
 
+#include <crest/metric.h>
+
+#define SHARDS_HOUR_NS UINT64_C(3600000000000)
+
+const crest_range crest_range_loose = {1, SHARDS_HOUR_NS, 1};
+const crest_range crest_range_default = {1, SHARDS_HOUR_NS, 2};
+const crest_range crest_range_fine = {1, SHARDS_HOUR_NS, 3};
+const crest_range crest_range_percentage = {1, 100, 2};
+const crest_range crest_range_none = {1, UINT64_C(1) << 62, 0};
+
 const crest_layout crest_layout_default = {.bits = 7, .highest = (UINT64_C(1) << 42) - 1};
 
 /* Even biased, a block begins on a cache line, so that the bits of the shift are free. */

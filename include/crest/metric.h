@@ -24,13 +24,16 @@
 #define CREST_FAMILY_SERIES_MAX 2000u
 /* Bounds of one set of buckets, +Inf not counted. */
 #define CREST_BUCKETS_MAX 64u
+/* Stages of one metric. */
+#define CREST_STAGES_MAX 16u
 
 typedef enum crest_kind {
     CREST_KIND_NONE = 0,
     CREST_KIND_COUNTER,
     CREST_KIND_GAUGE,
     CREST_KIND_HISTOGRAM,
-    CREST_KIND_TIMER
+    CREST_KIND_TIMER,
+    CREST_KIND_RANGE_SAMPLER
 } crest_kind;
 
 /* The unit that values are recorded in. It is exported in its base unit: nanoseconds, microseconds
@@ -50,6 +53,31 @@ typedef struct crest_buckets {
     const double *bounds; /* borrowed for the life of the program, or until registration returns */
     unsigned count;       /* 1 to CREST_BUCKETS_MAX */
 } crest_buckets;
+
+/*
+ * The values that a histogram tells apart: from `lowest` to `highest`, in the metric's unit, with
+ * this many significant decimal digits. Smaller values are counted as they are, but no finer than
+ * `lowest`; larger ones count as the highest. Digits 0 keeps count, sum and extremes only.
+ */
+typedef struct crest_range {
+    uint64_t lowest;  /* 1 or more */
+    uint64_t highest; /* at least 2 * lowest, at most 2^62; rounded up to the next 2^n - 1 */
+    unsigned digits;  /* 1 to 5, or 0 */
+} crest_range;
+
+CREST_BEGIN_C
+extern CREST_API const crest_range crest_range_loose;      /* 1 to one hour in ns, 1 digit */
+extern CREST_API const crest_range crest_range_default;    /* the same, 2 digits */
+extern CREST_API const crest_range crest_range_fine;       /* the same, 3 digits */
+extern CREST_API const crest_range crest_range_percentage; /* 1 to 100, 2 digits */
+extern CREST_API const crest_range crest_range_none;       /* count, sum, extremes */
+CREST_END_C
+
+#define CREST_RANGE_LOOSE (&crest_range_loose)
+#define CREST_RANGE_DEFAULT (&crest_range_default)
+#define CREST_RANGE_FINE (&crest_range_fine)
+#define CREST_RANGE_PERCENTAGE (&crest_range_percentage)
+#define CREST_RANGE_NONE (&crest_range_none)
 
 CREST_BEGIN_C
 extern CREST_API const crest_buckets crest_buckets_fast; /* 10 µs to 1 s */
@@ -80,6 +108,14 @@ typedef struct crest_metric_options {
     crest_unit unit CREST_DEFAULT_(CREST_NONE);
     /* histograms and timers; NULL: by unit */
     const crest_buckets *buckets CREST_DEFAULT_(NULL);
+    /* histograms and timers; NULL: CREST_RANGE_DEFAULT */
+    const crest_range *range CREST_DEFAULT_(NULL);
+    /* keyed timers and stages: what has not ended by then ends as `timeout`; 0: never */
+    uint32_t deadline_ms CREST_DEFAULT_(0);
+    /* a series without a record for so long is not exported until its next one; 0: always is */
+    uint32_t idle_s CREST_DEFAULT_(0);
+    /* stages only: their names in order, up to the first NULL */
+    const char *stages[CREST_STAGES_MAX] CREST_DEFAULT_({});
 } crest_metric_options;
 
 /* A declaration: constant, in the declaring object, for as long as that object is loaded. */

@@ -29,6 +29,8 @@ typedef struct crest_window {
     double average;  /* distributions: mean of the values recorded, in the metric's unit; 0: none */
     double maximum;  /* distributions: the largest value recorded, in the metric's unit; 0: none */
     uint64_t events; /* counter: its growth; distribution: values recorded */
+    double minimum;  /* range samplers: the lowest value that stood */
+    crest_op slowest; /* timers: the operation that took `maximum`; CREST_OP_NONE: it had no id */
 } crest_window;
 
 /* One series of a snapshot. All pointers are borrowed until the snapshot is freed. */
@@ -45,6 +47,7 @@ typedef struct crest_series_view {
         *buckets;     /* distributions: bounds of the exported buckets, in the base unit */
     uint64_t counter; /* a counter's value, in the metric's unit */
     double gauge;     /* a gauge's value */
+    int64_t current;  /* a range sampler's value */
     const crest_distribution *distribution; /* of histograms and timers, else NULL */
     crest_window window;                    /* the 1m window; covered_s 0 if there is no ticker */
 } crest_series_view;
