@@ -102,26 +102,29 @@ void pair_work(const void *opaque, unsigned thread, uint64_t times)
 }
 
 /* Two windows, so that both metrics weigh the same whether the threads are apart or not. */
-void add_pair(const std::string &name, unsigned language, bool locked, bool apart)
+void add_pair(const std::string &name, unsigned language, bool apart, uint64_t times,
+              void (*loop)(unsigned which, uint64_t times), asked_each asked::*count)
 {
     operations[name] = 1;
     auto body = [=](benchmark::State &state) {
         asked &sum = asked_of[language];
-        const hot_loops &loops = loops_of(language);
         unsigned window = 0;
         for (auto _ : state) {
-            pair_context context = {locked ? loops.lock_xadd : loops.counter_inc,
-                                    {window, apart ? 1 - window : window}};
-            two_threads_result result =
-                two_threads_run(pair_work, &context, locked ? PAIR_LOCK_TIMES : PAIR_TIMES);
+            pair_context context = {loop, {window, apart ? 1 - window : window}};
+            two_threads_result result = two_threads_run(pair_work, &context, times);
             for (unsigned i = 0; i < 2; i++)
-                (locked ? sum.xadd : sum.counter)[context.of[i]] += result.done[i];
+                (sum.*count)[context.of[i]] += result.done[i];
             sum.disturbed += result.disturbed;
             state.SetIterationTime(result.ns * 1e-9);
             window = 1 - window;
         }
     };
     benchmark::RegisterBenchmark(name.c_str(), body)->Iterations(2)->UseManualTime();
+}
+
+void histogram_latencies(unsigned which, uint64_t times)
+{
+    loops_of(0).histogram_record(which, values, times);
 }
 
 void register_language(unsigned language)
@@ -163,10 +166,15 @@ void register_language(unsigned language)
     benchmark::RegisterBenchmark((in + "clock-twice").c_str(), clock_twice)
         ->Iterations(HOT_METRICS);
     if (language == 0) {
-        add_pair(in + "two-threads-one-counter", language, false, false);
-        add_pair(in + "two-threads-two-counters", language, false, true);
-        add_pair(in + "two-threads-one-lock-xadd", language, true, false);
-        add_pair(in + "two-threads-two-lock-xadd", language, true, true);
+        for (bool apart : {false, true}) {
+            std::string one = in + (apart ? "two-threads-two-" : "two-threads-one-");
+            add_pair(one + "counter", language, apart, PAIR_TIMES, loops->counter_inc,
+                     &asked::counter);
+            add_pair(one + "lock-xadd", language, apart, PAIR_LOCK_TIMES, loops->lock_xadd,
+                     &asked::xadd);
+            add_pair(one + "histogram", language, apart, PAIR_TIMES, histogram_latencies,
+                     &asked::histogram);
+        }
     }
 }
 
@@ -177,10 +185,12 @@ std::vector<verdict_row> table()
         {"C++/counter", "C++/lock-xadd", 0.35, "  the same compiled as C++"},
         {"C/thread-local", "C/lock-xadd", 0, "  the limit: thread-local ++ / lock xadd"},
         {"C/lock-xadd", "", 0, "  lock xadd"},
-        {"C/two-threads-one-counter", "C/two-threads-two-counters", 1.15,
+        {"C/two-threads-one-counter", "C/two-threads-two-counter", 1.15,
          "two threads, one counter / two counters"},
         {"C/two-threads-one-lock-xadd", "C/two-threads-two-lock-xadd", 0,
          "  the same with lock xadd"},
+        {"C/two-threads-one-histogram", "C/two-threads-two-histogram", 1.2,
+         "two threads, one histogram / two histograms"},
         {"C/histogram", "C/plain-hdr", 0.95, "histogram record / plain HDR"},
         {"C++/histogram", "C++/plain-hdr", 0.95, "  the same compiled as C++"},
         {"C/plain-hdr", "", 0, "  plain HDR"},

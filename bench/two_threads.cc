@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See two_threads.h. */
 #include "two_threads.h"
+#include "hot_loops.h"
 
 #include <atomic>
 #include <pthread.h>
@@ -11,7 +12,8 @@
 namespace
 {
 
-const uint64_t CHUNK = 16384; /* operations between two looks at the flag that ends a window */
+/* Operations between two looks at the flag that ends a window: once over all values of a loop. */
+const uint64_t CHUNK = HOT_VALUES;
 const unsigned ATTEMPTS_MAX = 20;
 /* A thread that got less than this part of the elapsed time on a processor was disturbed. */
 const double OVERLAP_MIN = 0.95;
