@@ -33,6 +33,10 @@
 #define CREST_INLINE static inline __attribute__((always_inline, unused))
 #endif
 
+/* One word of two, after both have been expanded. */
+#define CREST_PASTE_(a, b) CREST_PASTE_NOW_(a, b)
+#define CREST_PASTE_NOW_(a, b) a##b
+
 #define CREST_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define CREST_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 

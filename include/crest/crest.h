@@ -14,6 +14,7 @@
 #include <crest/registry.h>
 #include <crest/reporter.h>
 #include <crest/run.h>
+#include <crest/scope.h>
 #include <crest/snapshot.h>
 #include <crest/timer.h>
 #include <crest/window.h>

@@ -40,8 +40,6 @@ typedef struct crest_timer_family {
 /* One to eight label keys become strings, parameters or arguments. */
 #define CREST_COUNT_(...) CREST_COUNT_PICK_(__VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 #define CREST_COUNT_PICK_(a, b, c, d, e, f, g, h, n, ...) n
-#define CREST_PASTE_(a, b) CREST_PASTE_NOW_(a, b)
-#define CREST_PASTE_NOW_(a, b) a##b
 #define CREST_EACH_(macro, ...)                                                                    \
     CREST_PASTE_(CREST_EACH_, CREST_COUNT_(__VA_ARGS__))(macro, __VA_ARGS__)
 #define CREST_EACH_1(macro, a) macro(a)

@@ -35,6 +35,13 @@ typedef struct crest_op {
 
 CREST_BEGIN_C
 
+/* No operation: that of a timing whose id is not known yet. It ends nothing. */
+CREST_INLINE crest_op crest_op_none(void)
+{
+    crest_op op = {{0, 0, 0, 0}, 0, CREST_OP_NONE};
+    return op;
+}
+
 CREST_INLINE crest_op crest_op_u64(uint64_t id)
 {
     crest_op op = {{id, 0, 0, 0}, 8, CREST_OP_U64};

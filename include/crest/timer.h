@@ -76,11 +76,15 @@ CREST_API void crest_timer_record_slow(crest_timer *timer, int64_t duration_ns,
 CREST_API crest_status crest_timing_refuse(const crest_timer *timer, crest_status why);
 
 /*
- * Records a duration measured elsewhere. A negative one counts as 0 and is counted as misuse.
- * Any thread, any handler. Cost: that of crest_histogram_record.
+ * Records a duration measured elsewhere, of an operation that is named so that it can be found as
+ * the slowest (NULL: it has no id). A negative duration counts as 0 and is counted as misuse.
+ * Everything that times records through here. Any thread, any handler. Cost: that of
+ * crest_histogram_record.
  */
-CREST_INLINE void crest_timer_record(crest_timer *timer, int64_t duration_ns, crest_outcome outcome)
+CREST_INLINE void crest_timer_record_op(crest_timer *timer, int64_t duration_ns,
+                                        crest_outcome outcome, const crest_op *op)
 {
+    (void)op;
     if (CREST_LIKELY((unsigned)outcome < CREST_OUTCOME_COUNT)) {
         uint64_t *cell = crest_cell_of(&timer->outcome[outcome].handle);
         if (CREST_LIKELY(cell != NULL)) {
@@ -92,11 +96,64 @@ CREST_INLINE void crest_timer_record(crest_timer *timer, int64_t duration_ns, cr
     crest_timer_record_slow(timer, duration_ns, outcome);
 }
 
-/* Starts timing the operation. Any thread, any handler. Cost: inline, one crest_now. */
+/* The same of an operation without an id. */
+CREST_INLINE void crest_timer_record(crest_timer *timer, int64_t duration_ns, crest_outcome outcome)
+{
+    crest_timer_record_op(timer, duration_ns, outcome, NULL);
+}
+
+/*
+ * Starts timing the operation; one whose id is not known yet is crest_op_none() until
+ * crest_timing_bind names it. Any thread, any handler. Cost: inline, one crest_now.
+ */
 CREST_INLINE crest_timing crest_timer_start(crest_timer *timer, crest_op op)
 {
     crest_timing timing = {timer, crest_now(), op};
     return timing;
+}
+
+/*
+ * Names the operation of a timing that was started as crest_op_none(), once its id is decoded.
+ * Returns CREST_OK, also when it is bound to this operation already; CREST_MISMATCH when it is
+ * bound to another, or `op` is none (it stays as it was); CREST_NOT_RUNNING. The refusals are
+ * counted in crest_misuse_total. Any thread, any handler, but one thread at a time for one token.
+ * Cost: inline.
+ */
+CREST_INLINE crest_status crest_timing_bind(crest_timing *timing, crest_op op)
+{
+    if (CREST_UNLIKELY(timing->timer == NULL))
+        return crest_timing_refuse(NULL, CREST_NOT_RUNNING);
+    if (CREST_UNLIKELY(op.kind == CREST_OP_NONE ||
+                       (timing->op.kind != CREST_OP_NONE && !crest_op_equal(&timing->op, &op))))
+        return crest_timing_refuse(timing->timer, CREST_MISMATCH);
+    timing->op = op;
+    return CREST_OK;
+}
+
+/*
+ * Ends the timing and records its duration under the outcome, into `series` instead of the timer
+ * that the start named: for labels that are known only at the end. `series` is a handle of the same
+ * family, or any other; NULL is the timer that the start named. Otherwise as crest_timing_end.
+ *
+ *     crest_timing timing = crest_timer_start(answers_with("?"), op);
+ *     ...
+ *     crest_timing_end_in(&timing, op, CREST_OUTCOME_OK, answers_with(answer.kind));
+ */
+CREST_INLINE crest_status crest_timing_end_in(crest_timing *timing, crest_op op,
+                                              crest_outcome outcome, crest_timer *series)
+{
+    uint64_t now_ns = crest_now();
+    crest_timer *timer = timing->timer;
+    if (CREST_UNLIKELY(timer == NULL))
+        return crest_timing_refuse(NULL, CREST_NOT_RUNNING);
+    if (CREST_UNLIKELY(!crest_op_equal(&timing->op, &op) || op.kind == CREST_OP_NONE))
+        return crest_timing_refuse(timer, CREST_MISMATCH);
+    if (CREST_UNLIKELY((unsigned)outcome >= CREST_OUTCOME_COUNT))
+        return crest_timing_refuse(timer, CREST_INVALID_ARGUMENT);
+    timing->timer = NULL;
+    crest_timer_record_op(series != NULL ? series : timer, (int64_t)(now_ns - timing->start_ns),
+                          outcome, &op);
+    return CREST_OK;
 }
 
 /*
@@ -109,17 +166,7 @@ CREST_INLINE crest_timing crest_timer_start(crest_timer *timer, crest_op op)
  */
 CREST_INLINE crest_status crest_timing_end(crest_timing *timing, crest_op op, crest_outcome outcome)
 {
-    uint64_t now_ns = crest_now();
-    crest_timer *timer = timing->timer;
-    if (CREST_UNLIKELY(timer == NULL))
-        return crest_timing_refuse(NULL, CREST_NOT_RUNNING);
-    if (CREST_UNLIKELY(!crest_op_equal(&timing->op, &op) || op.kind == CREST_OP_NONE))
-        return crest_timing_refuse(timer, CREST_MISMATCH);
-    if (CREST_UNLIKELY((unsigned)outcome >= CREST_OUTCOME_COUNT))
-        return crest_timing_refuse(timer, CREST_INVALID_ARGUMENT);
-    timing->timer = NULL;
-    crest_timer_record(timer, (int64_t)(now_ns - timing->start_ns), outcome);
-    return CREST_OK;
+    return crest_timing_end_in(timing, op, outcome, NULL);
 }
 
 /* crest_timing_end with CREST_OUTCOME_OK. */

@@ -89,6 +89,63 @@ static void test_token(void **state)
     crest_registry_free(registry);
 }
 
+/* The id is known only after decoding: bound once, to one operation. */
+static void test_bind(void **state)
+{
+    (void)state;
+    crest_registry *registry = fixture_registry(NULL);
+    crest_timer *timer = fixture_timer(registry, "t");
+    crest_op op = crest_op_text("block"), other = crest_op_text("other");
+    uint64_t mismatches = crest_misuse_value(CREST_MISUSE_MISMATCH);
+    uint64_t ended = crest_misuse_value(CREST_MISUSE_NOT_RUNNING);
+    crest_clock_fake(1000);
+    crest_timing timing = crest_timer_start(timer, crest_op_none());
+    assert_int_equal(crest_timing_stop(&timing, op), CREST_MISMATCH);
+    assert_int_equal(crest_timing_stop(&timing, crest_op_none()), CREST_MISMATCH);
+    assert_int_equal(crest_timing_bind(&timing, crest_op_none()), CREST_MISMATCH);
+    assert_int_equal(crest_timing_bind(&timing, op), CREST_OK);
+    assert_int_equal(crest_timing_bind(&timing, op), CREST_OK);
+    assert_int_equal(crest_timing_bind(&timing, other), CREST_MISMATCH);
+    assert_int_equal(crest_timing_stop(&timing, other), CREST_MISMATCH);
+    crest_clock_fake(1250);
+    assert_int_equal(crest_timing_stop(&timing, op), CREST_OK);
+    assert_int_equal(crest_timing_bind(&timing, op), CREST_NOT_RUNNING);
+    crest_clock_fake(0);
+    assert_int_equal(timed(registry, "t", "ok"), 1);
+    assert_int_equal(timed_sum(registry, "t", "ok"), 250);
+    assert_int_equal(crest_misuse_value(CREST_MISUSE_MISMATCH), mismatches + 5);
+    assert_int_equal(crest_misuse_value(CREST_MISUSE_NOT_RUNNING), ended + 1);
+    crest_registry_free(registry);
+}
+
+/* Labels known only at the end: the series named there records, and the one of the start does not.
+ */
+static void test_end_in(void **state)
+{
+    (void)state;
+    crest_registry *registry = fixture_registry(NULL);
+    crest_timer *unknown = fixture_timer(registry, "unknown");
+    crest_timer *known = fixture_timer(registry, "known");
+    crest_op op = crest_op_u64(9);
+    crest_clock_fake(100);
+    crest_timing timing = crest_timer_start(unknown, op);
+    crest_clock_fake(160);
+    assert_int_equal(crest_timing_end_in(&timing, crest_op_u64(8), CREST_OUTCOME_OK, known),
+                     CREST_MISMATCH);
+    assert_int_equal(crest_timing_end_in(&timing, op, CREST_OUTCOME_COUNT, known),
+                     CREST_INVALID_ARGUMENT);
+    assert_int_equal(crest_timing_end_in(&timing, op, CREST_OUTCOME_ERROR, known), CREST_OK);
+    assert_int_equal(crest_timing_end_in(&timing, op, CREST_OUTCOME_ERROR, known),
+                     CREST_NOT_RUNNING);
+    assert_int_equal(timed_sum(registry, "known", "error"), 60);
+    assert_int_equal(timed(registry, "unknown", "error"), 0);
+    timing = crest_timer_start(unknown, op);
+    assert_int_equal(crest_timing_end_in(&timing, op, CREST_OUTCOME_OK, NULL), CREST_OK);
+    crest_clock_fake(0);
+    assert_int_equal(timed(registry, "unknown", "ok"), 1);
+    crest_registry_free(registry);
+}
+
 static void test_durations(void **state)
 {
     (void)state;
@@ -198,6 +255,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_outcomes),
         cmocka_unit_test(test_token),
+        cmocka_unit_test(test_bind),
+        cmocka_unit_test(test_end_in),
         cmocka_unit_test(test_durations),
         cmocka_unit_test(test_declared_twice),
         cmocka_unit_test(test_outcome_as_histogram),
