@@ -6,16 +6,16 @@
 #include "alloc.h"
 #include "atomic.h"
 
-static size_t distribution_block_cells(const crest_layout *layout, unsigned shift)
+static size_t distribution_block_cells(const crest_layout *layout, unsigned number)
 {
-    return crest_layout_end_cell(layout) - crest_layout_first_cell(layout, shift);
+    return crest_layout_end_cell(layout) - crest_layout_first_cell(layout, number);
 }
 
-crest_distribution *crest_distribution_new(const crest_layout *layout)
+crest_distribution *crest_distribution_make(const crest_layout *layout)
 {
     crest_distribution *distribution = crest_alloc(1, sizeof *distribution);
     if (distribution != NULL)
-        distribution->layout = layout;
+        distribution->layout = *layout;
     return distribution;
 }
 
@@ -29,13 +29,13 @@ void crest_distribution_free(crest_distribution *distribution)
     crest_alloc_free(distribution);
 }
 
-/* The counts of block `shift`, from its first cell on. */
-static uint64_t *distribution_block(crest_distribution *distribution, unsigned shift)
+/* The counts of a block, from its first cell on. */
+static uint64_t *distribution_block(crest_distribution *distribution, unsigned number)
 {
-    if (distribution->block[shift] == NULL)
-        distribution->block[shift] =
-            crest_alloc(distribution_block_cells(distribution->layout, shift), sizeof(uint64_t));
-    return distribution->block[shift];
+    if (distribution->block[number] == NULL)
+        distribution->block[number] =
+            crest_alloc(distribution_block_cells(&distribution->layout, number), sizeof(uint64_t));
+    return distribution->block[number];
 }
 
 static void distribution_extremes(crest_distribution *distribution, uint64_t max,
@@ -54,20 +54,21 @@ static void distribution_extremes(crest_distribution *distribution, uint64_t max
  */
 int crest_distribution_add_shard(crest_distribution *distribution, const crest_shard *shard)
 {
-    const crest_layout *layout = distribution->layout;
+    const crest_layout *layout = &distribution->layout;
     /* acquire: partner of crest_word_add_release in crest_shard_record */
     distribution->sum += crest_atomic_load_acquire(&shard->sum);
-    for (unsigned s = 0; s < crest_layout_blocks(layout); s++) {
+    for (unsigned s = 0; s < layout->blocks; s++) {
         /* acquire: partner of the release store in crest_shard_touch */
-        uintptr_t word =
-            (uintptr_t)crest_atomic_load_ptr_acquire(CREST_PTR(&shard->block[s + layout->bits]));
+        uintptr_t word = (uintptr_t)crest_atomic_load_ptr_acquire(
+            CREST_PTR(&shard->block[crest_shard_place(layout, s)]));
         if (word == 0)
             continue;
         uint64_t *to = distribution_block(distribution, s);
         if (to == NULL)
             return 0;
         uint64_t first = crest_layout_first_cell(layout, s);
-        const uint64_t *from = (const uint64_t *)(word - s + first * sizeof(uint64_t));
+        const uint64_t *from =
+            (const uint64_t *)((word & ~(uintptr_t)CREST_BLOCK_SHIFT) + first * sizeof(uint64_t));
         for (size_t i = 0; i < distribution_block_cells(layout, s); i++)
             to[i] += crest_atomic_load(&from[i]);
     }
@@ -83,7 +84,7 @@ int crest_distribution_add_shard(crest_distribution *distribution, const crest_s
 int crest_distribution_add_shared(crest_distribution *distribution,
                                   const crest_shared_shard *shared)
 {
-    const crest_layout *layout = distribution->layout;
+    const crest_layout *layout = &distribution->layout;
     uint64_t sum = crest_atomic_load_acquire(&shared->sum); /* as above */
     for (unsigned bits = 0; bits < CREST_DISTRIBUTION_BLOCKS; bits++) {
         uint64_t count = crest_atomic_load(&shared->count[bits]);
@@ -92,11 +93,11 @@ int crest_distribution_add_shared(crest_distribution *distribution,
         uint64_t middle = bits < 2 ? bits : (UINT64_C(3) << (bits - 2));
         if (middle > layout->highest)
             middle = layout->highest;
-        unsigned s = crest_layout_shift(layout, middle);
+        unsigned s = crest_layout_block(layout, middle);
         uint64_t *to = distribution_block(distribution, s);
         if (to == NULL)
             return 0;
-        to[(middle >> s) - crest_layout_first_cell(layout, s)] += count;
+        to[(middle >> crest_layout_shift(layout, s)) - crest_layout_first_cell(layout, s)] += count;
     }
     distribution->sum += sum;
     distribution_extremes(distribution, crest_atomic_load(&shared->max),
@@ -109,7 +110,7 @@ void crest_distribution_finish(crest_distribution *distribution)
     distribution->count = 0;
     for (unsigned s = 0; s < CREST_DISTRIBUTION_BLOCKS; s++)
         for (size_t i = 0; distribution->block[s] != NULL &&
-                           i < distribution_block_cells(distribution->layout, s);
+                           i < distribution_block_cells(&distribution->layout, s);
              i++)
             distribution->count += distribution->block[s][i];
     /* extremes of a record that the counts do not have yet belong to the next reading */
@@ -143,12 +144,12 @@ int crest_distribution_next(const crest_distribution *distribution, size_t *curs
 {
     if (distribution == NULL)
         return 0;
-    const crest_layout *layout = distribution->layout;
+    const crest_layout *layout = &distribution->layout;
     uint64_t end = crest_layout_end_cell(layout);
     /* the cursor is the block's number and the cell behind it */
     unsigned s = (unsigned)(*cursor / end);
     uint64_t cell = *cursor % end;
-    for (; s < crest_layout_blocks(layout); s++, cell = 0) {
+    for (; s < layout->blocks; s++, cell = 0) {
         const uint64_t *counts = distribution->block[s];
         uint64_t first = crest_layout_first_cell(layout, s);
         if (counts == NULL)
@@ -156,8 +157,8 @@ int crest_distribution_next(const crest_distribution *distribution, size_t *curs
         for (cell = cell < first ? first : cell; cell < end; cell++) {
             if (counts[cell - first] == 0)
                 continue;
-            bucket->lowest = cell << s;
-            bucket->highest = bucket->lowest + ((UINT64_C(1) << s) - 1);
+            bucket->lowest = crest_layout_lowest(layout, s, cell);
+            bucket->highest = crest_layout_highest(layout, s, cell);
             bucket->count = counts[cell - first];
             *cursor = (size_t)(s * end + cell + 1);
             if (*cursor % end == 0)
@@ -202,14 +203,14 @@ uint64_t crest_distribution_max_since(const crest_distribution *now,
         return 0;
     if (now->max > before->max)
         return now->max;
-    const crest_layout *layout = now->layout;
-    for (unsigned s = crest_layout_blocks(layout); s-- > 0;) {
+    const crest_layout *layout = &now->layout;
+    for (unsigned s = layout->blocks; s-- > 0;) {
         const uint64_t *counts = now->block[s], *old = before->block[s];
         for (size_t i = counts ? distribution_block_cells(layout, s) : 0; i-- > 0;) {
             if (counts[i] <= (old ? old[i] : 0))
                 continue;
             uint64_t cell = i + crest_layout_first_cell(layout, s);
-            uint64_t highest = (cell << s) + ((UINT64_C(1) << s) - 1);
+            uint64_t highest = crest_layout_highest(layout, s, cell);
             return highest < now->max ? highest : now->max;
         }
     }

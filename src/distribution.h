@@ -11,16 +11,16 @@
 #include "shards.h"
 
 struct crest_distribution {
-    const crest_layout *layout;
+    crest_layout layout;
     uint64_t count;
     uint64_t sum;
     uint64_t min; /* 0 while count is 0 */
     uint64_t max;
-    uint64_t *block[CREST_DISTRIBUTION_BLOCKS]; /* biased as a shard's; NULL: nothing there */
+    uint64_t *block[CREST_DISTRIBUTION_BLOCKS]; /* from its first cell on; NULL: nothing there */
 };
 
 /* An empty one; NULL without memory. */
-crest_distribution *crest_distribution_new(const crest_layout *layout);
+crest_distribution *crest_distribution_make(const crest_layout *layout);
 void crest_distribution_free(crest_distribution *distribution);
 
 /* Reads a shard that its thread may be writing and adds it; 0 without memory. */

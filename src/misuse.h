@@ -13,7 +13,7 @@
 #define CREST_MISUSE_TABLE(X)                                                                      \
     X(NAME, "invalid-name", "a metric was declared with a name that is not valid")                 \
     X(ARGUMENT, "invalid-argument",                                                                \
-      "a metric was declared with a unit, buckets or a description that cannot be")                \
+      "a metric was declared with a unit, range, buckets or description that cannot be")           \
     X(LABEL, "invalid-label", "a label key or value is not valid")                                 \
     X(TEXT, "invalid-text", "a text is not valid UTF-8; bad bytes became U+FFFD")                  \
     X(TYPE_CLASH, "type-clash", "a name was used for two kinds of metric")                         \

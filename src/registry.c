@@ -37,7 +37,8 @@ typedef struct registry_wish {
     crest_kind kind;
     crest_unit unit;
     const char *description;
-    const crest_buckets *buckets;
+    const crest_buckets *buckets; /* NULL: none, as for what is no distribution */
+    crest_layout layout;          /* blocks 0: no distribution */
     const char *const *keys;
     unsigned key_count;
 } registry_wish;
@@ -208,6 +209,21 @@ static crest_status registry_full_name(const crest_registry_state *state, const 
     return crest_name_check(full, NULL, 0);
 }
 
+/* What is kept of a distribution. One that keeps no single values has nothing to fill buckets with:
+ * it gets none, and may not ask for any. */
+static crest_status registry_wish_distribution(const crest_metric_options *options,
+                                               registry_wish *wish)
+{
+    crest_status status = crest_layout_make(options->range, &wish->layout);
+    if (status != CREST_OK)
+        return status;
+    if (wish->layout.unit == CREST_LAYOUT_UNIT_NONE)
+        return options->buckets == NULL ? CREST_OK : CREST_INVALID_ARGUMENT;
+    wish->buckets =
+        options->buckets ? options->buckets : crest_buckets_for_unit(wish->unit, wish->kind);
+    return crest_buckets_check(wish->buckets, NULL, 0);
+}
+
 static crest_status registry_wish_make(const crest_registry_state *state, crest_kind kind,
                                        const crest_metric_options *options, registry_wish *wish)
 {
@@ -222,13 +238,9 @@ static crest_status registry_wish_make(const crest_registry_state *state, crest_
     if ((unsigned)wish->unit > CREST_RATIO ||
         strnlen(wish->description, CREST_DESCRIPTION_BYTES_MAX + 1) > CREST_DESCRIPTION_BYTES_MAX)
         return CREST_INVALID_ARGUMENT;
-    wish->buckets = NULL;
-    if (kind == CREST_KIND_HISTOGRAM || kind == CREST_KIND_TIMER) {
-        wish->buckets =
-            options->buckets ? options->buckets : crest_buckets_for_unit(wish->unit, kind);
-        if (crest_buckets_check(wish->buckets, NULL, 0) != CREST_OK)
-            return CREST_INVALID_ARGUMENT;
-    }
+    if ((kind == CREST_KIND_HISTOGRAM || kind == CREST_KIND_TIMER) &&
+        registry_wish_distribution(options, wish) != CREST_OK)
+        return CREST_INVALID_ARGUMENT;
     return crest_label_keys_check(wish->keys, wish->key_count, NULL, 0);
 }
 
@@ -294,17 +306,19 @@ __attribute__((noinline)) static const char *registry_description(const char *te
     return crest_arena_copy(clean, length);
 }
 
-static int registry_copy_buckets(crest_metric *metric, const crest_buckets *buckets)
+static int registry_copy_distribution(crest_metric *metric, const registry_wish *wish)
 {
-    if (buckets == NULL)
+    if (wish->layout.blocks == 0)
         return 1;
-    size_t bytes = buckets->count * sizeof(double);
+    metric->layout = crest_layout_shared(&wish->layout);
+    if (metric->layout == NULL || wish->buckets == NULL)
+        return metric->layout != NULL;
+    size_t bytes = wish->buckets->count * sizeof(double);
     double *bounds = crest_arena_take(CREST_ARENA_META, bytes, _Alignof(double));
     if (bounds == NULL)
         return 0;
-    memcpy(bounds, buckets->bounds, bytes);
-    metric->buckets = (crest_buckets){bounds, buckets->count};
-    metric->layout = &crest_layout_default;
+    memcpy(bounds, wish->buckets->bounds, bytes);
+    metric->buckets = (crest_buckets){bounds, wish->buckets->count};
     return 1;
 }
 
@@ -365,7 +379,7 @@ static crest_metric *registry_metric_make(crest_registry_state *state, const reg
     metric->exported = crest_arena_copy(exported, exported_length);
     metric->description = registry_description(wish->description);
     if (metric->name == NULL || metric->exported == NULL || metric->description == NULL ||
-        !registry_copy_buckets(metric, wish->buckets) || !registry_copy_keys(metric, wish) ||
+        !registry_copy_distribution(metric, wish) || !registry_copy_keys(metric, wish) ||
         !crest_metric_children_init(metric))
         return NULL;
     metric->hash = crest_hash_text(crest_hash_seed(), metric->name);

@@ -6,18 +6,6 @@
 #include "arena.h"
 #include "atomic.h"
 
-#include <crest/metric.h>
-
-#define SHARDS_HOUR_NS UINT64_C(3600000000000)
-
-const crest_range crest_range_loose = {1, SHARDS_HOUR_NS, 1};
-const crest_range crest_range_default = {1, SHARDS_HOUR_NS, 2};
-const crest_range crest_range_fine = {1, SHARDS_HOUR_NS, 3};
-const crest_range crest_range_percentage = {1, 100, 2};
-const crest_range crest_range_none = {1, UINT64_C(1) << 62, 0};
-
-const crest_layout crest_layout_default = {.bits = 7, .highest = (UINT64_C(1) << 42) - 1};
-
 /* Even biased, a block begins on a cache line, so that the bits of the shift are free. */
 _Static_assert(CREST_LINE_BYTES > CREST_BLOCK_SHIFT, "a block's word has no room for its shift");
 _Static_assert((sizeof(uint64_t) << CREST_LAYOUT_BITS_MIN) % (CREST_BLOCK_SHIFT + 1) == 0,
@@ -33,21 +21,24 @@ crest_shard *crest_shard_new(void)
 
 int crest_shard_touch(crest_shard *shard, const crest_layout *layout, uint64_t value)
 {
-    unsigned shift = crest_layout_shift(layout, value), top = shift + layout->bits;
-    if (shard->block[top] != 0)
+    unsigned number = crest_layout_block(layout, value);
+    unsigned place = crest_shard_place(layout, number);
+    if (shard->block[place] != 0)
         return 1;
-    uint64_t first = crest_layout_first_cell(layout, shift);
+    uint64_t first = crest_layout_first_cell(layout, number);
     size_t cells = crest_layout_end_cell(layout) - first;
     uint64_t *block =
         crest_arena_take(CREST_ARENA_CELLS, cells * sizeof(uint64_t), CREST_LINE_BYTES);
     if (block == NULL)
         return 0;
-    uintptr_t word = ((uintptr_t)block - (uintptr_t)(first * sizeof(uint64_t))) | shift;
+    uintptr_t word = ((uintptr_t)block - (uintptr_t)(first * sizeof(uint64_t))) |
+                     crest_layout_shift(layout, number);
     /* partner: the acquire load in distribution.c, which reads this word; the lowest block's others
      * lead to cells that it has then seen */
-    crest_atomic_store_ptr_release(CREST_PTR(&shard->block[top]), (void *)word);
-    for (unsigned lower = 0; shift == 0 && lower < top; lower++)
-        crest_atomic_store_ptr_release(CREST_PTR(&shard->block[lower]), (void *)word);
+    crest_atomic_store_ptr_release(CREST_PTR(&shard->block[place]), (void *)word);
+    unsigned top = 63u - (unsigned)__builtin_clzll(layout->highest);
+    for (unsigned p = 1; number == 0 && p <= top && p <= layout->unit + layout->bits; p++)
+        crest_atomic_store_ptr_release(CREST_PTR(&shard->block[p]), (void *)word);
     return 1;
 }
 

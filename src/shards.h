@@ -7,23 +7,7 @@
 #ifndef CREST_SHARDS_H
 #define CREST_SHARDS_H
 
-#include <crest/cell.h>
-
-/*
- * How a histogram's range is cut: HDR's log-linear buckets. `bits` is the position of the highest
- * bit that is kept, so values up to 2^(bits+1) - 1 are exact and above that a bucket is 2^-bits of
- * its value wide.
- */
-typedef struct crest_layout {
-    uint32_t bits;
-    uint64_t highest; /* 2^n - 1; larger values count as this one */
-} crest_layout;
-
-/* Fewer bits would move a biased block off its cache line. */
-#define CREST_LAYOUT_BITS_MIN 3u
-
-/* Two decimal digits from 1 to 2^42 - 1: 73 minutes in nanoseconds. Kamon's Default. */
-extern const crest_layout crest_layout_default;
+#include "layouts.h"
 
 /*
  * The shard that threads without one share: a count per power of two, given when the series is
@@ -49,27 +33,11 @@ crest_shared_shard *crest_shared_shard_new(void);
 /* Records into a shared shard, atomically. Any thread, any handler. */
 void crest_shared_shard_record(crest_shared_shard *shard, uint64_t value, uint64_t times);
 
-/* Cells of block `shift` of a layout, and the number of its blocks. */
-static inline uint64_t crest_layout_first_cell(const crest_layout *layout, unsigned shift)
+/* The word of a shard that leads to a block: that of its power of two, or for block 0, which serves
+ * several, that of the lowest. */
+static inline unsigned crest_shard_place(const crest_layout *layout, unsigned block)
 {
-    return shift == 0 ? 0 : UINT64_C(1) << layout->bits;
-}
-
-static inline uint64_t crest_layout_end_cell(const crest_layout *layout)
-{
-    return UINT64_C(2) << layout->bits;
-}
-
-static inline unsigned crest_layout_blocks(const crest_layout *layout)
-{
-    return 63u - (unsigned)__builtin_clzll(layout->highest) - layout->bits + 1u;
-}
-
-/* The block that a value falls into. */
-static inline unsigned crest_layout_shift(const crest_layout *layout, uint64_t value)
-{
-    uint64_t mask = crest_layout_end_cell(layout) - 1;
-    return 63u - (unsigned)__builtin_clzll(value | mask) - layout->bits;
+    return block == 0 ? 0 : layout->unit + layout->bits + block;
 }
 
 #endif

@@ -162,7 +162,7 @@ void crest_registry_forget(crest_registry_state *state)
 /* The merged distribution of a series; NULL without memory. */
 static crest_distribution *snapshot_merge(const crest_series *series)
 {
-    crest_distribution *merged = crest_distribution_new(series->child->metric->layout);
+    crest_distribution *merged = crest_distribution_make(series->child->metric->layout);
     int whole = merged != NULL && crest_distribution_add_shared(merged, series->shared);
     for (const crest_thread_record *record = crest_cells_records(); whole && record != NULL;
          record = record->next) {

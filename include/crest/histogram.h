@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Histograms: how large things are. High dynamic range: every value from 1 to 2^42 - 1 (73 minutes
- * in nanoseconds, 4 TiB in bytes) is counted in a bucket less than 1 % wide; count, sum and
- * extremes are exact.
+ * Histograms: how large things are. High dynamic range: every value of the range is counted in a
+ * bucket that is narrow beside the value; count, sum and extremes are exact. The range is the
+ * metric's `.range`, CREST_RANGE_DEFAULT unless it says another: from 1 to 2^42 - 1 (73 minutes in
+ * nanoseconds, 4 TiB in bytes) in buckets less than 1 % wide. A thread has a block of buckets for
+ * each power of two that it recorded in, so a wide range costs nothing until it is used, and each
+ * further digit about ten times the memory of the digit before.
  *
  *     CREST_HISTOGRAM(block_size, "casper.block-size", "Serialised block.", .unit = CREST_BYTES);
+ *     CREST_HISTOGRAM(load, "memory.load", "Share in use, in percent.",
+ *                     .range = CREST_RANGE_PERCENTAGE);
  *     crest_histogram_record(&block_size, bytes);
+ *
+ * CREST_RANGE_NONE keeps count, sum and extremes only; its page has one bucket, +Inf.
  *
  * Source: the log-linear layout of HdrHistogram (Gil Tene), cut into one block a power of two.
  */
@@ -39,9 +46,10 @@ CREST_BEGIN_C
 CREST_API void crest_histogram_record_slow(crest_histogram *histogram, int64_t value,
                                            uint64_t times);
 
-/* Recording more than this many at once takes the cold path, which keeps the sum from overflowing.
- */
+/* Recording more than this many at once, or several of a value that has more bits than this, takes
+ * the cold path, where the product and the sum are kept from overflowing. */
 #define CREST_RECORD_TIMES_INLINE_MAX (UINT64_C(1) << 20)
+#define CREST_RECORD_BITS_INLINE_MAX 43u
 
 /*
  * Records `value`, in the histogram's unit, `times` times (0 does nothing). It is a whole number:
@@ -56,7 +64,8 @@ CREST_INLINE void crest_histogram_record_n(crest_histogram *histogram, int64_t v
 {
     uint64_t *cell = crest_cell_of(&histogram->handle);
     /* none at all takes the cold path too, for it must leave the extremes alone */
-    if (CREST_LIKELY(cell != NULL && times - 1 < CREST_RECORD_TIMES_INLINE_MAX)) {
+    if (CREST_LIKELY(cell != NULL && times - 1 < CREST_RECORD_TIMES_INLINE_MAX &&
+                     (times == 1 || (uint64_t)value >> CREST_RECORD_BITS_INLINE_MAX == 0))) {
         crest_shard *shard = (crest_shard *)(uintptr_t)__atomic_load_n(cell, __ATOMIC_RELAXED);
         if (CREST_LIKELY(shard != NULL && crest_shard_record(shard, (uint64_t)value, times)))
             return;

@@ -57,12 +57,15 @@ typedef struct crest_buckets {
 /*
  * The values that a histogram tells apart: from `lowest` to `highest`, in the metric's unit, with
  * this many significant decimal digits. Smaller values are counted as they are, but no finer than
- * `lowest`; larger ones count as the highest. Digits 0 keeps count, sum and extremes only.
+ * `lowest`; larger ones count as the highest. Digits 0 keeps count, sum and extremes only, in 64
+ * bytes a thread beside the 600 of any histogram; such a metric has no `buckets`, and asking for
+ * them is refused. A range that is none of these is refused with CREST_INVALID_ARGUMENT. Of a
+ * metric that is got again with another range, the first one stays, as with `buckets`.
  */
 typedef struct crest_range {
     uint64_t lowest;  /* 1 or more */
     uint64_t highest; /* at least 2 * lowest, at most 2^62; rounded up to the next 2^n - 1 */
-    unsigned digits;  /* 1 to 5, or 0 */
+    unsigned digits;  /* 1 to 5; or 0 */
 } crest_range;
 
 CREST_BEGIN_C

@@ -31,7 +31,7 @@ static void shard_record(crest_shard *shard, uint64_t value, uint64_t times)
 static crest_distribution *merged(crest_shard **shards, size_t count,
                                   const crest_shared_shard *shared)
 {
-    crest_distribution *distribution = crest_distribution_new(&crest_layout_default);
+    crest_distribution *distribution = crest_distribution_make(&crest_layout_default);
     assert_non_null(distribution);
     if (shared != NULL)
         assert_true(crest_distribution_add_shared(distribution, shared));
@@ -138,11 +138,11 @@ static void test_no_memory(void **state)
         crest_shared_shard_record(&shared, UINT64_C(1) << power, 1);
     }
     crest_alloc_fail_after(1);
-    assert_null(crest_distribution_new(&crest_layout_default));
+    assert_null(crest_distribution_make(&crest_layout_default));
     crest_alloc_fail_after(0);
     unsigned failed = 0;
     for (unsigned long n = 1;; n++) {
-        crest_distribution *d = crest_distribution_new(&crest_layout_default);
+        crest_distribution *d = crest_distribution_make(&crest_layout_default);
         crest_alloc_fail_after(n);
         int whole =
             crest_distribution_add_shard(d, shard) && crest_distribution_add_shared(d, &shared);
