@@ -8,12 +8,11 @@
  */
 #include "atomic.h"
 #include "cells.h"
+#include "clock_inside.h"
 #include "handles.h"
 #include "lock.h"
 #include "misuse.h"
 #include "series.h"
-
-#include <time.h>
 
 static void record_refused(const crest_handle *handle, crest_status why)
 {
@@ -100,9 +99,9 @@ void crest_gauge_add_slow(crest_gauge *gauge, double delta)
 
 void crest_gauge_set_to_now(crest_gauge *gauge)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    crest_gauge_set(gauge, (double)now.tv_sec + (double)now.tv_nsec * 1e-9);
+    uint64_t wall_ns = crest_clock_wall_ns();
+    crest_gauge_set(gauge,
+                    (double)(wall_ns / 1000000000u) + (double)(wall_ns % 1000000000u) * 1e-9);
 }
 
 double crest_gauge_value(const crest_gauge *gauge)

@@ -22,4 +22,7 @@ void crest_ticker_read(const crest_registry_state *state, crest_series *const *s
 /* The registry is being freed: its windows go, whoever attached it. */
 void crest_ticker_forget(const crest_registry_state *state);
 
+/* crest_testing_tick: a reading now, and none by the thread from then on. */
+crest_status crest_ticker_by_hand(crest_registry *registry);
+
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * All of libcrest. Link with `pkg-config --libs crest`; what talks to servers is in
- * crest-reporters, see pushgateway.h. Recording by name is apart, in by_name.h.
+ * crest-reporters, see pushgateway.h. Recording by name is apart, in by_name.h,
+ * and so is what only tests need, in testing.h.
  */
 #ifndef CREST_CREST_H
 #define CREST_CREST_H

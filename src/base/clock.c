@@ -13,6 +13,7 @@
 #include "clock_inside.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -38,7 +39,8 @@
 static const crest_clock_scale clock_kernel = {0, 0, 0};
 const crest_clock_scale *crest_clock_current = &clock_kernel;
 
-static uint64_t clock_faked;
+static uint64_t clock_faked, clock_wall_faked;
+static uint32_t clock_busy; /* whoever publishes */
 
 #if defined(CREST_CLOCK_READ)
 typedef struct clock_pair {
@@ -50,11 +52,20 @@ typedef struct clock_pair {
 static crest_clock_scale clock_scales[CLOCK_SCALES];
 static uint32_t clock_scale_next;
 static uint32_t clock_usable;
-static uint32_t clock_busy;     /* whoever publishes */
 static clock_pair clock_anchor; /* where the rate is measured from */
 static clock_pair clock_last;   /* the check before */
 static uint32_t clock_rebases;
 #endif
+
+static int clock_lock(void)
+{
+    return crest_atomic_cas32_acquire(&clock_busy, 0, 1);
+}
+
+static void clock_unlock(void)
+{
+    crest_atomic_store32_release(&clock_busy, 0); /* partner: the next clock_lock */
+}
 
 static uint64_t clock_kernel_ns(clockid_t id)
 {
@@ -65,7 +76,8 @@ static uint64_t clock_kernel_ns(clockid_t id)
 
 uint64_t crest_clock_wall_ns(void)
 {
-    return clock_kernel_ns(CLOCK_REALTIME);
+    uint64_t faked = crest_atomic_load(&clock_wall_faked);
+    return faked != 0 ? faked : clock_kernel_ns(CLOCK_REALTIME);
 }
 
 crest_clock_verdict crest_clock_judge(uint64_t counted_ns, uint64_t kernel_ns)
@@ -125,16 +137,6 @@ static uint64_t clock_rate(const clock_pair *from, const clock_pair *to)
     return counted ? (uint64_t)(((wide)(to->raw_ns - from->raw_ns) << 32) / counted) : 0;
 }
 
-static int clock_lock(void)
-{
-    return crest_atomic_cas32_acquire(&clock_busy, 0, 1);
-}
-
-static void clock_unlock(void)
-{
-    crest_atomic_store32_release(&clock_busy, 0); /* partner: the next clock_lock */
-}
-
 /* The kernel's own clock uses the counter, and the process may read it. */
 static int clock_counter_trusted(void)
 {
@@ -173,7 +175,7 @@ static void clock_settle(uint64_t monotonic_ns)
     if (!crest_atomic_load32_acquire(&clock_usable) ||
         monotonic_ns - clock_anchor.monotonic_ns < CLOCK_SETTLE_NS || !clock_lock())
         return;
-    if (clock_scale_next == 0) {
+    if (clock_scale_next == 0 && crest_atomic_load(&clock_faked) == 0) {
         clock_pair now = clock_read_pair();
         uint64_t rate = clock_rate(&clock_anchor, &now);
         if (rate != 0)
@@ -191,6 +193,10 @@ void crest_clock_check(void)
     const crest_clock_scale *scale = crest_atomic_load_ptr_acquire(CREST_PTR(&crest_clock_current));
     if (scale->multiplier == 0 || !clock_lock())
         return;
+    if (crest_atomic_load(&clock_faked) != 0) {
+        clock_unlock();
+        return;
+    }
     clock_pair now = clock_read_pair();
     uint64_t at = clock_at(scale, now.counter), before = clock_at(scale, clock_last.counter);
     uint64_t kernel_ns = now.raw_ns - clock_last.raw_ns;
@@ -240,16 +246,26 @@ crest_clock_source crest_clock_source_now(void)
     return scale->multiplier == 0 ? CREST_CLOCK_KERNEL : CREST_CLOCK_COUNTER;
 }
 
+/* Alone with the scale: one that was published meanwhile would bring the real clock back. */
 void crest_clock_fake(uint64_t ns)
 {
     static const crest_clock_scale *real;
+    while (!clock_lock())
+        sched_yield();
     const crest_clock_scale *now = crest_atomic_load_ptr_acquire(CREST_PTR(&crest_clock_current));
     int faked = crest_atomic_load(&clock_faked) != 0;
-    if (ns == 0 && !faked)
-        return;
     if (!faked)
         real = now;
-    crest_atomic_store(&clock_faked, ns);
-    crest_atomic_store_ptr_release(CREST_PTR(&crest_clock_current),
-                                   (void *)(uintptr_t)(ns != 0 ? &clock_kernel : real));
+    if (ns != 0 || faked) {
+        crest_atomic_store(&clock_faked, ns);
+        /* partner: the acquire load in crest_now */
+        crest_atomic_store_ptr_release(CREST_PTR(&crest_clock_current),
+                                       (void *)(uintptr_t)(ns != 0 ? &clock_kernel : real));
+    }
+    clock_unlock();
+}
+
+void crest_clock_fake_wall(uint64_t ns)
+{
+    crest_atomic_store(&clock_wall_faked, ns);
 }

@@ -20,6 +20,8 @@ uint64_t crest_clock_wall_ns(void);
 
 /* For tests: crest_now() stands at ns until the next call; 0 gives the real clock back. */
 void crest_clock_fake(uint64_t ns);
+/* The same of crest_clock_wall_ns. */
+void crest_clock_fake_wall(uint64_t ns);
 
 /* For tests: what a check would do with these readings: the counter says `counted_ns` passed while
  * the kernel says `kernel_ns`. */

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Values by name and labels, marks, and the messages of a test that asks for what is not there. See
+ * <crest/testing.h>. It reads through the public snapshots only; its clock and ticks are in
+ * testing_time.c.
+ */
+#include <crest/testing.h>
+
+#include "alloc.h"
+#include "number.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Bytes of a series' text in a message. */
+#define TESTING_SERIES_BYTES 200
+/* Bytes of a list of near names. */
+#define TESTING_LIST_BYTES 512
+/* Bytes of a name that is found in a longer one. */
+#define TESTING_PART_BYTES 4
+
+struct crest_testing_mark {
+    crest_registry *registry;
+    crest_snapshot *snapshot;
+};
+
+/* What a test asks for. */
+typedef struct testing_wanted {
+    const char *name;
+    unsigned count;
+    const char *keys[CREST_TESTING_LABELS_MAX];
+    const char *values[CREST_TESTING_LABELS_MAX];
+} testing_wanted;
+
+/* What is there of it: in the snapshot of now, and in that of the mark, which may lack it. */
+typedef struct testing_found {
+    crest_snapshot *snapshot;
+    crest_series_view now;
+    crest_series_view then;
+} testing_found;
+
+/* ---- texts ---- */
+
+typedef struct testing_text {
+    char *bytes;
+    size_t size, used;
+} testing_text;
+
+__attribute__((format(printf, 2, 3))) static void testing_put(testing_text *text,
+                                                              const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(text->bytes + text->used, text->size - text->used, format, arguments);
+    va_end(arguments);
+    if (length > 0)
+        text->used +=
+            (size_t)length < text->size - text->used ? (size_t)length : text->size - text->used - 1;
+}
+
+static void testing_put_series(testing_text *text, const char *name, const char *const *keys,
+                               const char *const *values, unsigned count)
+{
+    testing_put(text, "%s", name);
+    for (unsigned i = 0; i < count; i++)
+        testing_put(text, "%s%s=\"%s\"", i == 0 ? "{" : ",", keys[i], values[i]);
+    if (count > 0)
+        testing_put(text, "}");
+}
+
+static int testing_letter(char letter)
+{
+    return letter >= 'A' && letter <= 'Z' ? letter - 'A' + 'a' : letter;
+}
+
+/* How many letters one has to change, add or leave out to make one name of the other; their case
+ * does not matter. */
+static unsigned testing_distance(const char *a, const char *b)
+{
+    unsigned row[CREST_NAME_BYTES_MAX + 1];
+    size_t width = strlen(b);
+    if (width > CREST_NAME_BYTES_MAX)
+        return CREST_NAME_BYTES_MAX;
+    for (size_t i = 0; i <= width; i++)
+        row[i] = (unsigned)i;
+    for (size_t line = 1; a[line - 1] != '\0'; line++) {
+        unsigned corner = row[0];
+        row[0] = (unsigned)line;
+        for (size_t i = 1; i <= width; i++) {
+            unsigned changed = corner + (testing_letter(a[line - 1]) != testing_letter(b[i - 1]));
+            corner = row[i];
+            unsigned least = row[i] < row[i - 1] ? row[i] + 1 : row[i - 1] + 1;
+            row[i] = changed < least ? changed : least;
+        }
+    }
+    return row[width];
+}
+
+/* Whether one of the names is a part of the other, and long enough to mean something. */
+static int testing_holds(const char *a, const char *b)
+{
+    const char *longer = strlen(a) > strlen(b) ? a : b, *shorter = longer == a ? b : a;
+    return strlen(shorter) >= TESTING_PART_BYTES && strstr(longer, shorter) != NULL;
+}
+
+/* ---- looking ---- */
+
+static crest_status testing_wanted_init(testing_wanted *wanted, const char *name, va_list labels,
+                                        crest_error *error)
+{
+    memset(wanted, 0, sizeof *wanted);
+    wanted->name = name;
+    if (name == NULL)
+        return crest_error_set(error, CREST_INVALID_ARGUMENT, "a metric's name is missing");
+    for (;;) {
+        const char *key = va_arg(labels, const char *);
+        if (key == NULL)
+            return CREST_OK;
+        const char *value = va_arg(labels, const char *);
+        if (value == NULL)
+            return crest_error_set(error, CREST_INVALID_ARGUMENT,
+                                   "%s: the label %s was given no value", name, key);
+        if (wanted->count == CREST_TESTING_LABELS_MAX)
+            return crest_error_set(error, CREST_INVALID_ARGUMENT, "%s: more than %u labels", name,
+                                   CREST_TESTING_LABELS_MAX);
+        wanted->keys[wanted->count] = key;
+        wanted->values[wanted->count++] = value;
+    }
+}
+
+/* Whether the series is of the name and has all labels that were named. */
+static int testing_matches(const crest_series_view *series, const testing_wanted *wanted)
+{
+    if (strcmp(series->name, wanted->name) != 0)
+        return 0;
+    unsigned same = 0;
+    for (unsigned i = 0; i < wanted->count; i++)
+        for (unsigned j = 0; j < series->label_count; j++)
+            same += strcmp(series->label_keys[j], wanted->keys[i]) == 0 &&
+                    strcmp(series->label_values[j], wanted->values[i]) == 0;
+    return same == wanted->count;
+}
+
+/* How many series match, with the first of them in *view and the first few in the list. */
+static size_t testing_count(const crest_snapshot *snapshot, const testing_wanted *wanted,
+                            crest_series_view *view, testing_text *list)
+{
+    size_t matching = 0;
+    for (size_t i = 0; i < crest_snapshot_size(snapshot); i++) {
+        crest_series_view series;
+        crest_snapshot_series(snapshot, i, &series);
+        if (!testing_matches(&series, wanted))
+            continue;
+        if (matching == 0 && view != NULL)
+            *view = series;
+        if (matching < CREST_TESTING_NEAR_MAX) {
+            testing_put(list, "%s", matching ? ", " : "");
+            testing_put_series(list, series.name, series.label_keys, series.label_values,
+                               series.label_count);
+        } else if (matching == CREST_TESTING_NEAR_MAX) {
+            testing_put(list, ", ...");
+        }
+        matching++;
+    }
+    return matching;
+}
+
+/* Metrics whose names are close to this one or hold it, the closest first. */
+static void testing_near(const crest_snapshot *snapshot, const char *name, testing_text *list)
+{
+    const unsigned enough = 2 + (unsigned)strlen(name) / 5;
+    unsigned shown = 0;
+    for (unsigned distance = 0; distance <= enough + 1; distance++) {
+        const char *before = NULL;
+        for (size_t i = 0; i < crest_snapshot_size(snapshot); i++) {
+            crest_series_view series;
+            crest_snapshot_series(snapshot, i, &series);
+            /* the series of a metric are adjacent */
+            if (before != NULL && strcmp(before, series.name) == 0)
+                continue;
+            before = series.name;
+            unsigned far = testing_distance(name, series.name);
+            if (far > enough && testing_holds(name, series.name))
+                far = enough + 1;
+            if (far == distance && shown < CREST_TESTING_NEAR_MAX)
+                testing_put(list, "%s%s", shown++ ? ", " : "", series.name);
+        }
+    }
+}
+
+static crest_status testing_absent(const crest_snapshot *snapshot, const testing_wanted *wanted,
+                                   crest_error *error)
+{
+    char list_bytes[TESTING_LIST_BYTES] = "", series_bytes[TESTING_SERIES_BYTES] = "";
+    testing_text list = {list_bytes, sizeof list_bytes, 0};
+    testing_text series = {series_bytes, sizeof series_bytes, 0};
+    testing_put_series(&series, wanted->name, wanted->keys, wanted->values, wanted->count);
+    testing_wanted any = {.name = wanted->name};
+    if (testing_count(snapshot, &any, NULL, &list) > 0)
+        return crest_error_set(error, CREST_NOT_FOUND, "there is no %s; there are: %s",
+                               series_bytes, list_bytes);
+    testing_near(snapshot, wanted->name, &list);
+    if (list.used == 0)
+        return crest_error_set(error, CREST_NOT_FOUND,
+                               "there is no metric %s, nor one with a name like it (%zu series)",
+                               wanted->name, crest_snapshot_size(snapshot));
+    return crest_error_set(error, CREST_NOT_FOUND, "there is no metric %s; close to it: %s",
+                           wanted->name, list_bytes);
+}
+
+/* The one series that is meant; the snapshot is the caller's to free, on failure too. */
+static crest_status testing_find(crest_registry *registry, const crest_testing_mark *since,
+                                 const testing_wanted *wanted, testing_found *found,
+                                 crest_error *error)
+{
+    char list_bytes[TESTING_LIST_BYTES] = "";
+    testing_text list = {list_bytes, sizeof list_bytes, 0};
+    memset(found, 0, sizeof *found);
+    found->snapshot = crest_snapshot_take(since != NULL ? since->registry : registry);
+    if (found->snapshot == NULL)
+        return crest_error_set(error, CREST_NO_MEMORY, "there is no memory for a snapshot");
+    size_t matching = testing_count(found->snapshot, wanted, &found->now, &list);
+    if (matching == 0)
+        return testing_absent(found->snapshot, wanted, error);
+    if (matching > 1)
+        return crest_error_set(error, CREST_MISMATCH, "%s may be one of %zu series: %s",
+                               wanted->name, matching, list_bytes);
+    if (since != NULL)
+        crest_snapshot_find(since->snapshot, found->now.name, found->now.label_values,
+                            found->now.label_count, &found->then);
+    return CREST_OK;
+}
+
+/* A series that holds less than before is a new one of the same name. */
+static uint64_t testing_growth(uint64_t now, uint64_t then)
+{
+    return now >= then ? now - then : now;
+}
+
+static void testing_fill(const testing_found *found, crest_testing_reading *reading)
+{
+    const crest_series_view *now = &found->now, *then = &found->then;
+    reading->kind = now->kind;
+    reading->counter = testing_growth(now->counter, then->counter);
+    reading->gauge = now->gauge;
+    reading->current = now->current;
+    uint64_t count = crest_distribution_count(now->distribution);
+    uint64_t count_then = crest_distribution_count(then->distribution);
+    uint64_t sum_then = count >= count_then ? crest_distribution_sum(then->distribution) : 0;
+    reading->count = testing_growth(count, count_then);
+    reading->sum = crest_distribution_sum(now->distribution) - sum_then;
+    reading->minimum = crest_distribution_min(now->distribution);
+    reading->maximum = crest_distribution_max(now->distribution);
+    reading->window = now->window;
+}
+
+/* ---- the public functions ---- */
+
+crest_testing_mark *crest_testing_mark_take(crest_registry *registry)
+{
+    crest_testing_mark *mark = crest_alloc(1, sizeof *mark);
+    if (mark == NULL)
+        return NULL;
+    mark->registry = registry;
+    mark->snapshot = crest_snapshot_take(registry);
+    if (mark->snapshot != NULL)
+        return mark;
+    crest_alloc_free(mark);
+    return NULL;
+}
+
+void crest_testing_mark_free(crest_testing_mark *mark)
+{
+    if (mark != NULL)
+        crest_snapshot_free(mark->snapshot);
+    crest_alloc_free(mark);
+}
+
+static crest_status testing_read(crest_registry *registry, const crest_testing_mark *since,
+                                 crest_testing_reading *reading, crest_error *error,
+                                 const testing_wanted *wanted)
+{
+    testing_found found;
+    crest_status status = testing_find(registry, since, wanted, &found, error);
+    if (status == CREST_OK)
+        testing_fill(&found, reading);
+    crest_snapshot_free(found.snapshot);
+    return status;
+}
+
+crest_status crest_testing_read(crest_registry *registry, const crest_testing_mark *since,
+                                crest_testing_reading *reading, crest_error *error,
+                                const char *name, ...)
+{
+    testing_wanted wanted;
+    memset(reading, 0, sizeof *reading);
+    va_list labels;
+    va_start(labels, name);
+    crest_status status = testing_wanted_init(&wanted, name, labels, error);
+    va_end(labels);
+    return status == CREST_OK ? testing_read(registry, since, reading, error, &wanted) : status;
+}
+
+/* The records of a bucket that the mark does not have; both walk upwards through one layout. */
+typedef struct testing_walk {
+    const crest_distribution *then;
+    size_t cursor;
+    crest_bucket held; /* the next of `then` */
+    int has;
+} testing_walk;
+
+static uint64_t testing_walk_growth(testing_walk *walk, const crest_bucket *bucket)
+{
+    while (walk->has && walk->held.lowest < bucket->lowest)
+        walk->has = crest_distribution_next(walk->then, &walk->cursor, &walk->held);
+    int same = walk->has && walk->held.lowest == bucket->lowest;
+    return bucket->count - (same ? walk->held.count : 0);
+}
+
+static uint64_t testing_quantile(const testing_found *found, double q)
+{
+    const crest_distribution *now = found->now.distribution, *then = found->then.distribution;
+    uint64_t before = crest_distribution_count(then), count = crest_distribution_count(now);
+    if (before == 0 || before > count)
+        return crest_distribution_quantile(now, q);
+    if (before == count)
+        return 0;
+    double wanted = q * (double)(count - before);
+    uint64_t rank = wanted >= 1 ? (uint64_t)wanted : 1, seen = 0, value = 0;
+    rank += (double)rank < wanted;
+    testing_walk walk = {.then = then};
+    walk.has = crest_distribution_next(then, &walk.cursor, &walk.held);
+    crest_bucket bucket;
+    for (size_t cursor = 0; seen < rank && crest_distribution_next(now, &cursor, &bucket);) {
+        seen += testing_walk_growth(&walk, &bucket);
+        value = bucket.highest;
+    }
+    uint64_t maximum = crest_distribution_max(now);
+    return value < maximum ? value : maximum;
+}
+
+crest_status crest_testing_quantile(crest_registry *registry, const crest_testing_mark *since,
+                                    double q, uint64_t *value, crest_error *error, const char *name,
+                                    ...)
+{
+    testing_wanted wanted;
+    testing_found found;
+    *value = 0;
+    va_list labels;
+    va_start(labels, name);
+    crest_status status = testing_wanted_init(&wanted, name, labels, error);
+    va_end(labels);
+    if (status != CREST_OK)
+        return status;
+    if (!(q >= 0 && q <= 1))
+        return crest_error_set(error, CREST_INVALID_ARGUMENT, "%s: a quantile lies between 0 and 1",
+                               name);
+    status = testing_find(registry, since, &wanted, &found, error);
+    if (status == CREST_OK && found.now.distribution == NULL)
+        status = crest_error_set(error, CREST_TYPE_CLASH, "%s has no distribution", name);
+    if (status == CREST_OK)
+        *value = testing_quantile(&found, q);
+    crest_snapshot_free(found.snapshot);
+    return status;
+}
+
+crest_status crest_testing_grew(const crest_testing_mark *since, uint64_t by, crest_error *error,
+                                const char *name, ...)
+{
+    testing_wanted wanted;
+    crest_testing_reading reading;
+    va_list labels;
+    va_start(labels, name);
+    crest_status status = testing_wanted_init(&wanted, name, labels, error);
+    va_end(labels);
+    if (status == CREST_OK && since == NULL)
+        status = crest_error_set(error, CREST_INVALID_ARGUMENT, "%s: growth since no mark", name);
+    if (status == CREST_OK)
+        status = testing_read(NULL, since, &reading, error, &wanted);
+    if (status != CREST_OK)
+        return status;
+    if (reading.kind != CREST_KIND_COUNTER && reading.kind != CREST_KIND_HISTOGRAM &&
+        reading.kind != CREST_KIND_TIMER)
+        return crest_error_set(error, CREST_TYPE_CLASH,
+                               "%s is no counter, histogram or timer, which alone grow", name);
+    uint64_t grown = reading.counter + reading.count;
+    if (grown == by)
+        return CREST_OK;
+    char bytes[TESTING_SERIES_BYTES] = "";
+    testing_text series = {bytes, sizeof bytes, 0};
+    testing_put_series(&series, wanted.name, wanted.keys, wanted.values, wanted.count);
+    return crest_error_set(error, CREST_MISMATCH, "%s grew by %" PRIu64 ", not by %" PRIu64, bytes,
+                           grown, by);
+}
