@@ -15,6 +15,8 @@
 #undef crest_decrement_gauge
 #undef crest_record
 #undef crest_record_n
+#undef crest_increment_sampler
+#undef crest_sample
 #undef crest_timer_start_by_name
 
 static uint64_t by_name_created;
@@ -81,6 +83,16 @@ void crest_record(const char *name, int64_t value)
 void crest_record_n(const char *name, int64_t value, uint64_t times)
 {
     crest_histogram_record_n(crest_histogram_by_name(name), value, times);
+}
+
+void crest_increment_sampler(const char *name, int64_t delta)
+{
+    crest_range_sampler_add(crest_range_sampler_by_name(name), delta);
+}
+
+void crest_sample(const char *name)
+{
+    (void)crest_range_sampler_by_name(name);
 }
 
 crest_timing crest_timer_start_by_name(const char *name, crest_op op)

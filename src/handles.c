@@ -10,7 +10,7 @@
 
 #include <pthread.h>
 
-static crest_child handles_dead[CREST_KIND_TIMER + 1][CREST_STATUS_COUNT];
+static crest_child handles_dead[CREST_KIND_RANGE_SAMPLER + 1][CREST_STATUS_COUNT];
 
 crest_series *crest_handle_series(const crest_handle *handle)
 {
@@ -100,7 +100,7 @@ static void handles_dead_init(void)
 {
     for (int s = 0; s < CREST_STATUS_COUNT; s++) {
         crest_handle dead = {0, CREST_ABI, crest_series_dead_for((crest_status)s), NULL};
-        for (int kind = CREST_KIND_COUNTER; kind <= CREST_KIND_TIMER; kind++)
+        for (int kind = CREST_KIND_COUNTER; kind <= CREST_KIND_RANGE_SAMPLER; kind++)
             handles_dead[kind][s].handle.counter.handle = dead;
         for (int i = 0; i < CREST_OUTCOME_COUNT; i++)
             handles_dead[CREST_KIND_TIMER][s].handle.timer.outcome[i].handle = dead;

@@ -23,6 +23,7 @@
     X(ABI, "abi-mismatch", "code compiled against other headers records nowhere")                  \
     X(NEGATIVE, "negative-amount", "a negative amount was not applied")                            \
     X(NOT_A_NUMBER, "not-a-number", "a gauge was given NaN; it was not applied")                   \
+    X(OVERFLOW, "overflow", "a range sampler would have left 64 bits; it was not changed")         \
     X(CLAMPED, "clamped", "a value above a histogram's range was counted as its highest")          \
     X(MISMATCH, "timing-mismatch", "a timing was ended for another operation")                     \
     X(NOT_RUNNING, "timing-not-running", "a timing was ended twice or never started")              \

@@ -269,8 +269,7 @@ static void prometheus_put_series(const prometheus_lines *lines, const prometheu
     crest_buffer *out = lines->page->out;
     const crest_series_view *series = lines->series;
     switch (series->kind) {
-    case CREST_KIND_NONE:
-    case CREST_KIND_RANGE_SAMPLER: break;
+    case CREST_KIND_NONE: break;
     case CREST_KIND_COUNTER:
         prometheus_put_sample(lines->page, lines->family, "", series, lines->labels, NULL);
         crest_buffer_put_scaled(out, series->counter, crest_unit_decimals(series->unit));
@@ -279,6 +278,15 @@ static void prometheus_put_series(const prometheus_lines *lines, const prometheu
     case CREST_KIND_GAUGE:
         prometheus_put_sample(lines->page, lines->family, "", series, lines->labels, NULL);
         crest_buffer_put_double(out, prometheus_in_base_unit(series->gauge, series));
+        crest_buffer_put_char(out, '\n');
+        break;
+    case CREST_KIND_RANGE_SAMPLER:
+        prometheus_put_sample(lines->page, lines->family, "", series, lines->labels, NULL);
+        if (series->current < 0)
+            crest_buffer_put_char(out, '-');
+        crest_buffer_put_scaled(
+            out, series->current < 0 ? 0 - (uint64_t)series->current : (uint64_t)series->current,
+            crest_unit_decimals(series->unit));
         crest_buffer_put_char(out, '\n');
         break;
     case CREST_KIND_HISTOGRAM:
@@ -304,7 +312,8 @@ static int prometheus_read(prometheus_page *page, size_t index, crest_series_vie
 /* Writes the main family of the metric that *series, at `first`, begins; returns where it ends. */
 static size_t prometheus_put_metric(prometheus_page *page, size_t first, crest_series_view *series)
 {
-    static const char *const types[] = {"untyped", "counter", "gauge", "histogram", "histogram"};
+    static const char *const types[] = {"untyped",   "counter",   "gauge",
+                                        "histogram", "histogram", "gauge"};
     prometheus_family family;
     prometheus_bounds bounds = {0};
     prometheus_labels labels;

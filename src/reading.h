@@ -23,7 +23,8 @@ struct crest_snapshot {
     uint64_t time_ns;
     uint64_t wall_ns;
     crest_window *windows; /* one a series, or NULL */
-    uint64_t values[];     /* a counter; the bits of a gauge; a crest_distribution * */
+    uint64_t values[];     /* a counter; the bits of a gauge; a range sampler; a
+                              * crest_distribution * */
 };
 
 /* A snapshot without windows; what the ticker takes. NULL without memory, or before the first

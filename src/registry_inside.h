@@ -25,7 +25,8 @@ typedef struct crest_series {
     uint32_t slot;
     uint32_t outcome;          /* of a timer's series */
     const char *const *values; /* label values, a timer's outcome last */
-    void *shared;              /* a gauge's cell; a histogram's crest_shared_shard */
+    void *shared;              /* a gauge's or range sampler's cell; a histogram's
+                                * crest_shared_shard */
     void *window;              /* the ticker's, under its lock */
 } crest_series;
 
@@ -40,6 +41,7 @@ typedef struct crest_child {
         crest_gauge gauge;
         crest_histogram histogram;
         crest_timer timer;
+        crest_range_sampler range_sampler;
     } handle;
 } crest_child;
 
@@ -78,7 +80,8 @@ typedef struct crest_registry_state {
     X(counter, CREST_KIND_COUNTER)                                                                 \
     X(gauge, CREST_KIND_GAUGE)                                                                     \
     X(histogram, CREST_KIND_HISTOGRAM)                                                             \
-    X(timer, CREST_KIND_TIMER)
+    X(timer, CREST_KIND_TIMER)                                                                     \
+    X(range_sampler, CREST_KIND_RANGE_SAMPLER)
 
 /* The registry's state, made if need be; NULL if there is no memory. NULL is the default registry.
  */

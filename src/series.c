@@ -9,6 +9,7 @@
 #include "hash.h"
 #include "lock.h"
 #include "misuse.h"
+#include "range_cell.h"
 #include "utf8.h"
 
 #include <string.h>
@@ -58,11 +59,14 @@ int crest_metric_children_init(crest_metric *metric)
            crest_table_init(&metric->by_values, series_child_hash, series_child_same, 8);
 }
 
-/* A series' shared part: where a gauge lives, and where a histogram's homeless records go. */
+/* A series' shared part: where a gauge or a range sampler lives, and where a histogram's homeless
+ * records go. */
 static void *series_shared_new(const crest_metric *metric)
 {
     if (metric->kind == CREST_KIND_GAUGE)
         return crest_arena_take(CREST_ARENA_CELLS, CREST_LINE_BYTES, CREST_LINE_BYTES);
+    if (metric->kind == CREST_KIND_RANGE_SAMPLER)
+        return crest_range_cell_new();
     return crest_shared_shard_new();
 }
 
@@ -116,13 +120,23 @@ static void series_fill(crest_handle *handle, crest_series *series)
     crest_atomic_store32_release(&handle->slot, series->slot);
 }
 
+/* Where a handle of this kind keeps the address of the series' shared part; NULL: nowhere. */
+static void **series_handle_cell(crest_kind kind, crest_handle *handle)
+{
+    switch (kind) {
+    case CREST_KIND_GAUGE: return CREST_PTR(&((crest_gauge *)handle)->cell);
+    case CREST_KIND_RANGE_SAMPLER: return CREST_PTR(&((crest_range_sampler *)handle)->cell);
+    default: return NULL;
+    }
+}
+
 void crest_child_fill(const crest_child *child, crest_handle *handle)
 {
     series_fill(handle, child->series[0]);
-    if (child->metric->kind == CREST_KIND_GAUGE)
-        /* partner: the acquire load in crest_gauge_set */
-        crest_atomic_store_ptr_release(CREST_PTR(&((crest_gauge *)handle)->cell),
-                                       child->series[0]->shared);
+    void **cell = series_handle_cell(child->metric->kind, handle);
+    if (cell != NULL)
+        /* partners: the acquire loads in crest_gauge_set and crest_range_sampler_add */
+        crest_atomic_store_ptr_release(cell, child->series[0]->shared);
     if (child->metric->kind == CREST_KIND_TIMER)
         for (unsigned i = 0; i < CREST_OUTCOME_COUNT; i++)
             if (child->series[i] != NULL)
@@ -134,6 +148,7 @@ static size_t series_child_bytes(crest_kind kind)
     size_t before = offsetof(crest_child, handle);
     switch (kind) {
     case CREST_KIND_GAUGE: return before + sizeof(crest_gauge);
+    case CREST_KIND_RANGE_SAMPLER: return before + sizeof(crest_range_sampler);
     case CREST_KIND_TIMER: return before + sizeof(crest_timer);
     default: return before + sizeof(crest_counter);
     }
@@ -235,8 +250,9 @@ static void series_kill_handle(crest_handle *handle)
 void crest_child_kill(crest_child *child)
 {
     series_kill_handle(&child->handle.counter.handle);
-    if (child->metric->kind == CREST_KIND_GAUGE)
-        crest_atomic_store_ptr_release(CREST_PTR(&child->handle.gauge.cell), NULL);
+    void **cell = series_handle_cell(child->metric->kind, &child->handle.counter.handle);
+    if (cell != NULL)
+        crest_atomic_store_ptr_release(cell, NULL);
     if (child->metric->kind == CREST_KIND_TIMER)
         for (unsigned i = 0; i < CREST_OUTCOME_COUNT; i++)
             series_kill_handle(&child->handle.timer.outcome[i].handle);

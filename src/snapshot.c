@@ -6,6 +6,7 @@
 #include "atomic.h"
 #include "cells.h"
 #include "clock_inside.h"
+#include "range_cell.h"
 #include "reading.h"
 #include "series.h"
 #include "ticker.h"
@@ -187,6 +188,7 @@ static uint64_t snapshot_value(const crest_series *series, int *whole)
     switch (series->child->metric->kind) {
     case CREST_KIND_COUNTER: return crest_cells_sum(series->slot);
     case CREST_KIND_GAUGE: return crest_atomic_load(series->shared);
+    case CREST_KIND_RANGE_SAMPLER: return (uint64_t)crest_range_cell_value(series->shared);
     default: {
         crest_distribution *merged = snapshot_merge(series);
         *whole = merged != NULL;
@@ -289,6 +291,8 @@ crest_status crest_snapshot_series(const crest_snapshot *snapshot, size_t index,
         view->counter = snapshot->values[index];
     if (metric->kind == CREST_KIND_GAUGE)
         memcpy(&view->gauge, &snapshot->values[index], sizeof view->gauge);
+    if (metric->kind == CREST_KIND_RANGE_SAMPLER)
+        view->current = (int64_t)snapshot->values[index];
     if (snapshot->windows != NULL)
         view->window = snapshot->windows[index];
     return CREST_OK;

@@ -110,7 +110,8 @@ int crest_windows_tick(crest_windows *windows, crest_snapshot *snapshot)
     windows->time_ns[windows->newest] = snapshot->time_ns;
     for (size_t i = 0; i < snapshot->directory->count; i++) {
         crest_series *series = snapshot->directory->series[i];
-        if (series->child->metric->kind != CREST_KIND_GAUGE)
+        crest_kind kind = series->child->metric->kind;
+        if (kind != CREST_KIND_GAUGE && kind != CREST_KIND_RANGE_SAMPLER)
             lacked |= !window_take(windows, series, snapshot->values[i]);
     }
     crest_snapshot_free(windows->last);

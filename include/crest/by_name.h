@@ -33,6 +33,9 @@ CREST_API void crest_increment_gauge(const char *name, double delta);
 CREST_API void crest_decrement_gauge(const char *name, double delta);
 CREST_API void crest_record(const char *name, int64_t value);
 CREST_API void crest_record_n(const char *name, int64_t value, uint64_t times);
+CREST_API void crest_increment_sampler(const char *name, int64_t delta);
+/* Sees to it that the range sampler exists, and that is all: it samples itself. */
+CREST_API void crest_sample(const char *name);
 CREST_API crest_timing crest_timer_start_by_name(const char *name, crest_op op);
 
 /* The handle of a name, found or created; never NULL. */
@@ -40,6 +43,7 @@ CREST_API crest_counter *crest_counter_by_name(const char *name);
 CREST_API crest_gauge *crest_gauge_by_name(const char *name);
 CREST_API crest_histogram *crest_histogram_by_name(const char *name);
 CREST_API crest_timer *crest_timer_by_name(const char *name);
+CREST_API crest_range_sampler *crest_range_sampler_by_name(const char *name);
 
 CREST_END_C
 
@@ -82,6 +86,11 @@ CREST_END_C
 #define crest_record_n(name, value, times)                                                         \
     crest_histogram_record_n(CREST_SITE_(crest_histogram, crest_histogram_by_name, name), value,   \
                              times)
+#define crest_increment_sampler(name, delta)                                                       \
+    crest_range_sampler_add(CREST_SITE_(crest_range_sampler, crest_range_sampler_by_name, name),   \
+                            delta)
+#define crest_sample(name)                                                                         \
+    ((void)CREST_SITE_(crest_range_sampler, crest_range_sampler_by_name, name))
 #define crest_timer_start_by_name(name, op)                                                        \
     crest_timer_start(CREST_SITE_(crest_timer, crest_timer_by_name, name), op)
 

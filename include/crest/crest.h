@@ -12,6 +12,7 @@
 #include <crest/gauge.h>
 #include <crest/histogram.h>
 #include <crest/page.h>
+#include <crest/range_sampler.h>
 #include <crest/registry.h>
 #include <crest/reporter.h>
 #include <crest/run.h>

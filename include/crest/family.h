@@ -16,7 +16,7 @@
 
 #include <crest/registry.h>
 
-/* What the four family types share; only the library looks inside. */
+/* What the family types share; only the library looks inside. */
 typedef struct crest_family {
     struct crest_metric *metric; /* NULL until registered */
     uint32_t abi;
@@ -36,6 +36,9 @@ typedef struct crest_histogram_family {
 typedef struct crest_timer_family {
     crest_family family;
 } crest_timer_family;
+typedef struct crest_range_sampler_family {
+    crest_family family;
+} crest_range_sampler_family;
 
 /* One to eight label keys become strings, parameters or arguments. */
 #define CREST_COUNT_(...) CREST_COUNT_PICK_(__VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, 0)
@@ -139,6 +142,21 @@ typedef struct crest_timer_family {
     CREST_FAMILY_DECLARE_(, crest_timer_family, CREST_KIND_TIMER, variable, name, description,     \
                           options, __VA_ARGS__)
 
+#define CREST_RANGE_SAMPLER_FAMILY_OPTIONS(variable, name, description, options, ...)              \
+    CREST_FAMILY_DECLARE_(static, crest_range_sampler_family, CREST_KIND_RANGE_SAMPLER, variable,  \
+                          name, description, options, __VA_ARGS__);                                \
+    CREST_FAMILY_RESOLVER_(crest_range_sampler, crest_range_sampler_family_get, variable,          \
+                           __VA_ARGS__)
+#define CREST_RANGE_SAMPLER_FAMILY(variable, name, description, ...)                               \
+    CREST_RANGE_SAMPLER_FAMILY_OPTIONS(variable, name, description, (), __VA_ARGS__)
+#define CREST_RANGE_SAMPLER_FAMILY_DECLARE(variable, ...)                                          \
+    extern crest_range_sampler_family variable;                                                    \
+    CREST_FAMILY_RESOLVER_(crest_range_sampler, crest_range_sampler_family_get, variable,          \
+                           __VA_ARGS__)
+#define CREST_RANGE_SAMPLER_FAMILY_DEFINE(variable, name, description, options, ...)               \
+    CREST_FAMILY_DECLARE_(, crest_range_sampler_family, CREST_KIND_RANGE_SAMPLER, variable, name,  \
+                          description, options, __VA_ARGS__)
+
 CREST_BEGIN_C
 
 /* Registers a declared family now; what the constructors of declarations call. As
@@ -166,6 +184,9 @@ CREST_API crest_timer_family crest_timer_family_new(crest_registry *registry,
                                                     const crest_metric_options *options,
                                                     const char *const *keys, unsigned count,
                                                     crest_status *status);
+CREST_API crest_range_sampler_family
+crest_range_sampler_family_new(crest_registry *registry, const crest_metric_options *options,
+                               const char *const *keys, unsigned count, crest_status *status);
 
 /*
  * The series with these label values, found or created: `count` values in the order of the keys,
@@ -183,6 +204,9 @@ CREST_API crest_histogram *crest_histogram_family_get(crest_histogram_family *fa
                                                       const char *const *values, unsigned count);
 CREST_API crest_timer *crest_timer_family_get(crest_timer_family *family, const char *const *values,
                                               unsigned count);
+CREST_API crest_range_sampler *crest_range_sampler_family_get(crest_range_sampler_family *family,
+                                                              const char *const *values,
+                                                              unsigned count);
 
 CREST_END_C
 

@@ -15,6 +15,7 @@
 #include <crest/counter.h>
 #include <crest/gauge.h>
 #include <crest/histogram.h>
+#include <crest/range_sampler.h>
 #include <crest/timer.h>
 
 typedef struct crest_registry_options {
@@ -70,6 +71,9 @@ CREST_API crest_gauge *crest_gauge_get(crest_registry *registry,
 CREST_API crest_histogram *crest_histogram_get(crest_registry *registry,
                                                const crest_metric_options *options,
                                                crest_status *status);
+CREST_API crest_range_sampler *crest_range_sampler_get(crest_registry *registry,
+                                                       const crest_metric_options *options,
+                                                       crest_status *status);
 CREST_API crest_timer *crest_timer_get(crest_registry *registry,
                                        const crest_metric_options *options, crest_status *status);
 

@@ -18,6 +18,12 @@
  * thread. */
 #define CREST_ANNOTATE_RELEASE(address) __tsan_release((void *)(address))
 #define CREST_ANNOTATE_ACQUIRE(address) __tsan_acquire((void *)(address))
+/* The sanitizer's own, as its tsan_interface_atomic.h has it, which GCC does not install. The
+ * builtin would do with GCC; Clang makes a call into libatomic of it, unseen by the sanitizer. */
+__extension__ typedef unsigned __int128 crest_tsan_pair;
+extern _Bool __tsan_atomic128_compare_exchange_strong(volatile void *pair, void *expected,
+                                                      crest_tsan_pair desired, int order,
+                                                      int order_of_failure);
 #else
 #include <ck_pr.h>
 #define CREST_ANNOTATE_RELEASE(address) ((void)(address))
@@ -93,6 +99,46 @@ static inline void crest_atomic_raise(uint64_t *word, uint64_t n)
 #else
     while (seen < n && !ck_pr_cas_64_value(word, seen, n, &seen))
         continue;
+#endif
+}
+
+/* Full barrier exchange. */
+static inline uint64_t crest_atomic_exchange(uint64_t *word, uint64_t value)
+{
+#ifdef CREST_THREAD_SANITIZER
+    return __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);
+#else
+    ck_pr_fence_memory();
+    uint64_t old = ck_pr_fas_64(word, value);
+    ck_pr_fence_memory();
+    return old;
+#endif
+}
+
+/*
+ * Two words at once, the first on a boundary of 16 bytes: replaces them if they are what `seen`
+ * says and returns non-zero; otherwise loads them into `seen`, which then may be torn where the
+ * processor only has load-linked pairs. A full barrier either way.
+ */
+static inline int crest_atomic_cas_pair(uint64_t *pair, uint64_t *seen, uint64_t first,
+                                        uint64_t second)
+{
+#ifdef CREST_THREAD_SANITIZER
+    crest_tsan_pair expected, desired = (crest_tsan_pair)second << 64 | first;
+    __builtin_memcpy(&expected, seen, sizeof expected);
+    int done = __tsan_atomic128_compare_exchange_strong(pair, &expected, desired, __ATOMIC_SEQ_CST,
+                                                        __ATOMIC_SEQ_CST);
+    __builtin_memcpy(seen, &expected, sizeof expected);
+    /* the sanitizer may do it under a lock of its own, whose end is no barrier */
+    uint64_t barrier = 0;
+    __atomic_exchange_n(&barrier, 1, __ATOMIC_SEQ_CST);
+    return done;
+#else
+    uint64_t to[2] = {first, second};
+    ck_pr_fence_memory();
+    int done = ck_pr_cas_64_2_value(pair, seen, to, seen);
+    ck_pr_fence_memory();
+    return done;
 #endif
 }
 

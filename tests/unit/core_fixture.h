@@ -69,6 +69,7 @@ FIXTURE_GET(counter)
 FIXTURE_GET(gauge)
 FIXTURE_GET(histogram)
 FIXTURE_GET(timer)
+FIXTURE_GET(range_sampler)
 
 __attribute__((unused)) static crest_snapshot *fixture_snapshot(crest_registry *registry)
 {

@@ -326,7 +326,7 @@ static void test_no_memory(void **state)
     (void)state;
     static const char *const keys[] = {"a", "b"};
     static const char *const values[] = {"x", "y"};
-    for (unsigned kind = CREST_KIND_COUNTER; kind <= CREST_KIND_TIMER + 1; kind++) {
+    for (unsigned kind = CREST_KIND_COUNTER; kind <= CREST_KIND_RANGE_SAMPLER + 1; kind++) {
         crest_registry *registry = fixture_registry("memory");
         crest_metric_options options = {.name = "m", .description = "With a text."};
         crest_status status = CREST_NO_MEMORY;
@@ -338,6 +338,9 @@ static void test_no_memory(void **state)
             case CREST_KIND_GAUGE: crest_gauge_get(registry, &options, &status); break;
             case CREST_KIND_HISTOGRAM: crest_histogram_get(registry, &options, &status); break;
             case CREST_KIND_TIMER: crest_timer_get(registry, &options, &status); break;
+            case CREST_KIND_RANGE_SAMPLER:
+                crest_range_sampler_get(registry, &options, &status);
+                break;
             default: {
                 crest_counter_family family =
                     crest_counter_family_new(registry, &options, keys, 2, &status);

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Range samplers: how many there are at this moment, when it matters how many there ever were: the
+ * length of a queue, connections open, bytes held. The writers keep the extremes, so that no peak
+ * falls between two readings however short it is, and the mean over a window is weighted by time.
+ *
+ *     CREST_RANGE_SAMPLER(inbound, "comm.inbound-queue", "Messages waiting.");
+ *     crest_range_sampler_add(&inbound, +1);
+ *     ...
+ *     crest_range_sampler_add(&inbound, -1);
+ *
+ * The values are integers and common to all threads. What the last minute brought is read by
+ * crest_range_sampler_window in window.h and needs the ticker; the value itself does not.
+ */
+#ifndef CREST_RANGE_SAMPLER_H
+#define CREST_RANGE_SAMPLER_H
+
+#include <crest/clock.h>
+#include <crest/metric.h>
+
+/*
+ * The unit of the times that the mean is weighted by. A microsecond and not a nanosecond, because
+ * values of 10^12 are to stand for many seconds before value times time leaves 64 bits.
+ */
+#define CREST_RANGE_TICK_NS 1000u
+
+/* The value, and the sum over all changes of change times time, modulo 2^64. They change together:
+ * the area under the value up to a time T is value * T - moment. */
+typedef struct crest_range_state {
+    uint64_t value; /* of an int64_t */
+    uint64_t moment;
+} __attribute__((aligned(16))) crest_range_state;
+
+/* What all threads share of one sampler: a cache line. All zero is a sampler that stands at 0. */
+typedef struct crest_range_cell {
+    crest_range_state state;
+    int64_t maximum; /* of the window under way; INT64_MIN for the moment in which it changes */
+    int64_t minimum; /* likewise; INT64_MAX */
+    uint64_t born;   /* when it was made, in CREST_RANGE_TICK_NS; 0: before this process was */
+    uint64_t reserved[3];
+} __attribute__((aligned(64))) crest_range_cell;
+
+typedef struct crest_range_sampler {
+    crest_handle handle;
+    crest_range_cell *cell; /* NULL until registered */
+} crest_range_sampler;
+
+#define CREST_RANGE_SAMPLER_INIT_(declaration)                                                     \
+    {                                                                                              \
+        CREST_HANDLE_INIT_(declaration), NULL                                                      \
+    }
+
+/* CREST_RANGE_SAMPLER(variable, name, description[, .unit = …]): as CREST_COUNTER in counter.h. */
+#define CREST_RANGE_SAMPLER(variable, name, ...)                                                   \
+    CREST_DECLARE_(static, crest_range_sampler, CREST_KIND_RANGE_SAMPLER,                          \
+                   CREST_RANGE_SAMPLER_INIT_, variable, name, __VA_ARGS__, )
+#define CREST_RANGE_SAMPLER_DECLARE(variable) extern crest_range_sampler variable
+#define CREST_RANGE_SAMPLER_DEFINE(variable, name, ...)                                            \
+    CREST_RANGE_SAMPLER_DECLARE(variable);                                                         \
+    CREST_DECLARE_(, crest_range_sampler, CREST_KIND_RANGE_SAMPLER, CREST_RANGE_SAMPLER_INIT_,     \
+                   variable, name, __VA_ARGS__, )
+
+CREST_BEGIN_C
+
+/* The whole of an update where it is not inlined, and the cold path where it is: an unregistered
+ * handle, a value that would leave 64 bits. */
+CREST_API void crest_range_sampler_add_slow(crest_range_sampler *sampler, int64_t delta);
+CREST_API void crest_range_sampler_set_slow(crest_range_sampler *sampler, int64_t value);
+
+/* The time by which changes are weighted. */
+CREST_INLINE uint64_t crest_range_time(void)
+{
+    return crest_now() / CREST_RANGE_TICK_NS;
+}
+
+/*
+ * The second step of an update: the window's extremes come to include the value that the first step
+ * wrote. Nothing may be read here before that is visible: partner of crest_range_rotate in
+ * range_sampler.c, which takes the extremes before it reads the value.
+ */
+CREST_INLINE void crest_range_extend(crest_range_cell *cell, int64_t value)
+{
+    int64_t seen = __atomic_load_n(&cell->maximum, __ATOMIC_RELAXED);
+    while (CREST_UNLIKELY(value > seen) &&
+           !__atomic_compare_exchange_n(&cell->maximum, &seen, value, 1, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
+        continue;
+    seen = __atomic_load_n(&cell->minimum, __ATOMIC_RELAXED);
+    while (CREST_UNLIKELY(value < seen) &&
+           !__atomic_compare_exchange_n(&cell->minimum, &seen, value, 1, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
+        continue;
+}
+
+#ifdef CREST_X86_64_ASM
+/* The first step of an update: value and moment at once, if they still are what was seen; otherwise
+ * they are seen anew and 0 is returned. `lock` makes it a full barrier, as crest_range_extend needs
+ * it. Inline assembly, because compilers make a call into libatomic of it. */
+CREST_INLINE int crest_range_replace(crest_range_cell *cell, crest_range_state *seen,
+                                     uint64_t value, uint64_t moment)
+{
+    unsigned char done;
+    __asm__ volatile("lock cmpxchg16b %1"
+                     : "=@ccz"(done), "+m"(cell->state), "+a"(seen->value), "+d"(seen->moment)
+                     : "b"(value), "c"(moment)
+                     : "memory");
+    return done;
+}
+
+/* What an update begins with. Two loads that need not belong together: if they do not,
+ * crest_range_replace fails and sees anew. */
+CREST_INLINE crest_range_state crest_range_seen(const crest_range_cell *cell)
+{
+    crest_range_state seen;
+    seen.value = __atomic_load_n(&cell->state.value, __ATOMIC_RELAXED);
+    seen.moment = __atomic_load_n(&cell->state.moment, __ATOMIC_RELAXED);
+    return seen;
+}
+#endif
+
+/*
+ * Adds `delta`, which may be negative, in the metric's unit. Adds by several threads are all
+ * applied, and none is lost against a set. A sum beyond 64 bits is not applied and is counted as
+ * misuse. Any thread, any handler. Cost: inline on x86-64, about a clock read.
+ */
+CREST_INLINE void crest_range_sampler_add(crest_range_sampler *sampler, int64_t delta)
+{
+#ifdef CREST_X86_64_ASM
+    /* acquire: partner of the release store in series.c, which follows the cell's own set-up */
+    crest_range_cell *cell = __atomic_load_n(&sampler->cell, __ATOMIC_ACQUIRE);
+    if (CREST_UNLIKELY(cell == NULL)) {
+        crest_range_sampler_add_slow(sampler, delta);
+        return;
+    }
+    uint64_t moment = (uint64_t)delta * crest_range_time();
+    crest_range_state seen = crest_range_seen(cell);
+    int64_t value;
+    do {
+        if (CREST_UNLIKELY(__builtin_add_overflow((int64_t)seen.value, delta, &value))) {
+            crest_range_sampler_add_slow(sampler, delta);
+            return;
+        }
+    } while (
+        CREST_UNLIKELY(!crest_range_replace(cell, &seen, (uint64_t)value, seen.moment + moment)));
+    crest_range_extend(cell, value);
+#else
+    crest_range_sampler_add_slow(sampler, delta);
+#endif
+}
+
+/*
+ * Sets the value: an add of the difference, so that what other threads add meanwhile comes before
+ * or after and is not lost. Any thread, any handler. Cost: as crest_range_sampler_add.
+ */
+CREST_INLINE void crest_range_sampler_set(crest_range_sampler *sampler, int64_t value)
+{
+#ifdef CREST_X86_64_ASM
+    crest_range_cell *cell = __atomic_load_n(&sampler->cell, __ATOMIC_ACQUIRE); /* as above */
+    if (CREST_UNLIKELY(cell == NULL)) {
+        crest_range_sampler_set_slow(sampler, value);
+        return;
+    }
+    uint64_t time = crest_range_time();
+    crest_range_state seen = crest_range_seen(cell);
+    while (CREST_UNLIKELY(!crest_range_replace(
+        cell, &seen, (uint64_t)value, seen.moment + ((uint64_t)value - seen.value) * time)))
+        continue;
+    crest_range_extend(cell, value);
+#else
+    crest_range_sampler_set_slow(sampler, value);
+#endif
+}
+
+/* The value now; 0 before the first update. Any thread, any handler. */
+CREST_API int64_t crest_range_sampler_value(const crest_range_sampler *sampler);
+
+CREST_END_C
+
+#endif

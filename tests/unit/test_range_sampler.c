@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * <crest/range_sampler.h>: values without a ticker, all ways to get a handle, what is refused, and
+ * the change of windows. What windows make of it is in test_range_windows.c.
+ */
+#include "clock_inside.h"
+#include "core_fixture.h"
+#include "misuse.h"
+#include "range_cell.h"
+
+#include <crest/by_name.h>
+#include <signal.h>
+
+CREST_RANGE_SAMPLER(declared, "test.declared", "Declared.", .unit = CREST_BYTES);
+CREST_RANGE_SAMPLER_DECLARE(shared);
+CREST_RANGE_SAMPLER_DEFINE(shared, "test.shared", "Declared and defined.");
+CREST_RANGE_SAMPLER_FAMILY(queues, "test.queues", "By queue.", queue);
+CREST_RANGE_SAMPLER_FAMILY_DECLARE(links, peer, kind);
+CREST_RANGE_SAMPLER_FAMILY_DEFINE(links, "test.links", "By peer.", (.unit = CREST_BYTES), peer,
+                                  kind);
+
+static int64_t current_of(crest_registry *registry, const char *name, const char *label)
+{
+    crest_snapshot *snapshot = fixture_snapshot(registry);
+    crest_series_view view = fixture_series(snapshot, name, label);
+    assert_int_equal(view.kind, CREST_KIND_RANGE_SAMPLER);
+    assert_null(view.distribution);
+    assert_true(view.window.covered_s == 0);
+    crest_snapshot_free(snapshot);
+    return view.current;
+}
+
+static void test_values(void **state)
+{
+    (void)state;
+    crest_registry *registry = fixture_registry(NULL);
+    crest_range_sampler *sampler = fixture_range_sampler(registry, "s");
+    assert_int_equal(crest_range_sampler_value(sampler), 0);
+    static const struct {
+        int set;
+        int64_t with, then;
+    } steps[] = {
+        {0, 1, 1},
+        {0, -3, -2},
+        {1, 100, 100},
+        {0, 0, 100},
+        {1, INT64_MAX, INT64_MAX},
+        {0, -1, INT64_MAX - 1},
+        {1, INT64_MIN, INT64_MIN},
+        {0, 1, INT64_MIN + 1},
+        {1, INT64_MAX, INT64_MAX},
+        {1, 0, 0},
+        {0, INT64_MIN, INT64_MIN},
+    };
+    for (size_t i = 0; i < LENGTH(steps); i++) {
+        if (steps[i].set)
+            crest_range_sampler_set(sampler, steps[i].with);
+        else
+            crest_range_sampler_add(sampler, steps[i].with);
+        assert_int_equal(crest_range_sampler_value(sampler), steps[i].then);
+        assert_int_equal(current_of(registry, "s", NULL), steps[i].then);
+    }
+    crest_registry_free(registry);
+}
+
+static void test_all_ways(void **state)
+{
+    (void)state;
+    assert_int_equal(current_of(NULL, "test.declared", NULL), 0);
+    crest_range_sampler_add(&declared, 5);
+    crest_range_sampler_add(&shared, -5);
+    crest_range_sampler_set(queues_with("in"), 3);
+    crest_range_sampler_add(queues_with("in"), 1);
+    crest_range_sampler_add(queues_with("out"), 2);
+    crest_range_sampler_add(links_with("a", "b"), 9);
+    assert_int_equal(current_of(NULL, "test.declared", NULL), 5);
+    assert_int_equal(current_of(NULL, "test.shared", NULL), -5);
+    assert_int_equal(current_of(NULL, "test.queues", "in"), 4);
+    assert_int_equal(current_of(NULL, "test.queues", "out"), 2);
+    assert_int_equal(crest_range_sampler_value(links_with("a", "b")), 9);
+
+    static const char *const keys[] = {"k"}, *const values[] = {"v"};
+    crest_metric_options options = {.name = "run.time"};
+    crest_status status;
+    crest_range_sampler_family family =
+        crest_range_sampler_family_new(NULL, &options, keys, 1, &status);
+    assert_int_equal(status, CREST_OK);
+    crest_range_sampler_add(crest_range_sampler_family_get(&family, values, 1), 7);
+    assert_int_equal(current_of(NULL, "run.time", "v"), 7);
+}
+
+static void test_by_name(void **state)
+{
+    (void)state;
+    char name[] = "named.b";
+    for (int i = 0; i < 3; i++) {
+        crest_sample("named.a");
+        crest_increment_sampler("named.a", 2);
+        crest_increment_sampler(name, -2);
+        crest_sample(name);
+    }
+    (crest_increment_sampler)("named.a", 1);
+    (crest_sample)("named.c");
+    crest_sample("named.d");
+    assert_int_equal(current_of(NULL, "named.a", NULL), 7);
+    assert_int_equal(current_of(NULL, "named.b", NULL), -6);
+    assert_int_equal(current_of(NULL, "named.c", NULL), 0);
+    assert_int_equal(current_of(NULL, "named.d", NULL), 0);
+    uint64_t clashes = crest_misuse_value(CREST_MISUSE_TYPE_CLASH);
+    crest_increment_gauge("named.a", 1);
+    assert_true(crest_misuse_value(CREST_MISUSE_TYPE_CLASH) > clashes);
+    clashes = crest_misuse_value(CREST_MISUSE_TYPE_CLASH);
+    crest_increment_counter("named.e");
+    crest_increment_sampler("named.e", 1);
+    assert_true(crest_misuse_value(CREST_MISUSE_TYPE_CLASH) > clashes);
+    assert_int_equal(current_of(NULL, "named.a", NULL), 7);
+}
+
+/* Past either end of 64 bits nothing is applied, and it is counted. */
+static void test_overflow(void **state)
+{
+    (void)state;
+    crest_registry *registry = fixture_registry(NULL);
+    crest_range_sampler *sampler = fixture_range_sampler(registry, "s");
+    uint64_t counted = crest_misuse_value(CREST_MISUSE_OVERFLOW);
+    crest_range_sampler_set(sampler, INT64_MAX);
+    crest_range_sampler_add(sampler, 1);
+    crest_range_sampler_add(sampler, INT64_MAX);
+    assert_int_equal(crest_range_sampler_value(sampler), INT64_MAX);
+    assert_int_equal(crest_misuse_value(CREST_MISUSE_OVERFLOW), counted + 2);
+    crest_range_sampler_set(sampler, -2);
+    crest_range_sampler_add(sampler, INT64_MIN);
+    assert_int_equal(crest_range_sampler_value(sampler), -2);
+    assert_int_equal(crest_misuse_value(CREST_MISUSE_OVERFLOW), counted + 3);
+    crest_registry_free(registry);
+}
+
+static void test_dead_handles(void **state)
+{
+    (void)state;
+    crest_registry *registry = fixture_registry(NULL);
+    crest_range_sampler *sampler = fixture_range_sampler(registry, "s");
+    crest_range_sampler_set(sampler, 4);
+    uint64_t late = crest_misuse_value(CREST_MISUSE_LATE);
+    crest_registry_free(registry);
+    crest_range_sampler_add(sampler, 1);
+    crest_range_sampler_set(sampler, 1);
+    assert_int_equal(crest_range_sampler_value(sampler), 0);
+    assert_int_equal(crest_misuse_value(CREST_MISUSE_LATE), late + 2);
+
+    crest_range_sampler alien = {{0, CREST_ABI + 1, NULL, NULL}, NULL};
+    uint64_t abi = crest_misuse_value(CREST_MISUSE_ABI);
+    crest_range_sampler_add(&alien, 1);
+    crest_range_sampler_set(&alien, 1);
+    assert_int_equal(crest_misuse_value(CREST_MISUSE_ABI), abi + 2);
+    assert_null(alien.cell);
+
+    crest_status status;
+    crest_metric_options bad = {.name = "no name"};
+    crest_range_sampler_add(crest_range_sampler_get(NULL, &bad, &status), 1);
+    assert_int_equal(status, CREST_INVALID_NAME);
+}
+
+/* ---- the change of windows, by hand ---- */
+
+#define SECOND UINT64_C(1000000000)
+
+static void test_rotation(void **state)
+{
+    (void)state;
+    crest_clock_fake(100 * SECOND);
+    crest_registry *registry = fixture_registry(NULL);
+    crest_range_sampler *sampler = fixture_range_sampler(registry, "s");
+    crest_range_reading reading;
+    assert_int_equal(sampler->cell->born, 100000000);
+    crest_range_sampler_set(sampler, 10);
+    crest_range_sampler_add(sampler, -12);
+    crest_clock_fake(101 * SECOND);
+    crest_range_rotate(sampler->cell, &reading);
+    assert_int_equal(reading.maximum, 10);
+    assert_int_equal(reading.minimum, -2);
+    assert_int_equal(reading.value, -2);
+    assert_int_equal(reading.time, 101000000);
+    assert_int_equal((int64_t)(reading.value * 101000000 - (int64_t)reading.moment), -2000000);
+
+    /* no update: the standing value, as often as one looks */
+    for (int i = 0; i < 3; i++) {
+        crest_range_rotate(sampler->cell, &reading);
+        assert_int_equal(reading.maximum, -2);
+        assert_int_equal(reading.minimum, -2);
+    }
+    crest_range_sampler_add(sampler, 1);
+    crest_range_rotate(sampler->cell, &reading);
+    assert_int_equal(reading.maximum, -1);
+    assert_int_equal(reading.minimum, -2);
+
+    /* the ends of 64 bits are values, not marks */
+    crest_range_sampler_set(sampler, INT64_MIN);
+    crest_range_rotate(sampler->cell, &reading);
+    crest_range_rotate(sampler->cell, &reading);
+    assert_true(reading.maximum == INT64_MIN && reading.minimum == INT64_MIN);
+    crest_range_sampler_set(sampler, INT64_MAX);
+    crest_range_rotate(sampler->cell, &reading);
+    assert_true(reading.maximum == INT64_MAX && reading.minimum == INT64_MIN);
+    crest_range_rotate(sampler->cell, &reading);
+    assert_true(reading.maximum == INT64_MAX && reading.minimum == INT64_MAX);
+    crest_clock_fake(0);
+    crest_registry_free(registry);
+}
+
+/* ---- in a signal handler ---- */
+
+CREST_RANGE_SAMPLER(in_handler, "test.in-handler", "First touched by a handler.");
+static crest_range_sampler untouched = {CREST_HANDLE_INIT_(&in_handler_crest_declaration), NULL};
+
+static void handler(int signal)
+{
+    (void)signal;
+    crest_range_sampler_add(&untouched, 2);
+    crest_range_sampler_set(&in_handler, crest_range_sampler_value(&in_handler) + 1);
+}
+
+static void test_first_touch_in_handler(void **state)
+{
+    (void)state;
+    struct sigaction action = {.sa_handler = handler}, before;
+    sigaction(SIGUSR1, &action, &before);
+    for (int i = 0; i < 10; i++)
+        raise(SIGUSR1);
+    sigaction(SIGUSR1, &before, NULL);
+    assert_ptr_equal(untouched.cell, in_handler.cell);
+    assert_int_equal(crest_range_sampler_value(&untouched), 30);
+}
+
+/* ---- by many threads ---- */
+
+#define ADDERS 4
+#define ADDS FIXTURE_TIMES(200000)
+
+static void *adder_run(void *sampler)
+{
+    for (int i = 0; i < ADDS; i++) {
+        crest_range_sampler_add(sampler, 3);
+        crest_range_sampler_add(sampler, -1);
+    }
+    return NULL;
+}
+
+static void test_adds_by_threads(void **state)
+{
+    (void)state;
+    crest_registry *registry = fixture_registry(NULL);
+    crest_range_sampler *sampler = fixture_range_sampler(registry, "s");
+    pthread_t threads[ADDERS];
+    for (int i = 0; i < ADDERS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, adder_run, sampler), 0);
+    for (int i = 0; i < ADDERS; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(crest_range_sampler_value(sampler), 2 * ADDERS * ADDS);
+    crest_registry_free(registry);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_all_ways),
+        cmocka_unit_test(test_by_name),
+        cmocka_unit_test(test_overflow),
+        cmocka_unit_test(test_dead_handles),
+        cmocka_unit_test(test_rotation),
+        cmocka_unit_test(test_first_touch_in_handler),
+        cmocka_unit_test(test_adds_by_threads),
+    };
+    return cmocka_run_group_tests_name("range sampler", tests, NULL, NULL);
+}
