@@ -7,7 +7,15 @@
 #include "atomic.h"
 #include "handles.h"
 #include "misuse.h"
+#include "sources.h"
 
+#include <string.h>
+
+#undef crest_counter_by_name
+#undef crest_gauge_by_name
+#undef crest_histogram_by_name
+#undef crest_timer_by_name
+#undef crest_range_sampler_by_name
 #undef crest_increment_counter
 #undef crest_increment_counter_by
 #undef crest_set_gauge
@@ -21,81 +29,189 @@
 
 static uint64_t by_name_created;
 
-/* The only child of the metric of this name and kind, or a dead one. */
-static crest_child *by_name_child(const char *name, crest_kind kind)
+static void *by_name_dead(crest_kind kind, crest_status status)
 {
-    crest_registry_state *state = crest_registry_state_seen(NULL);
-    crest_metric *metric = crest_metric_find(state, name);
-    if (metric != NULL && metric->kind == kind && metric->label_count == 0)
-        return metric->children;
-    if (metric == NULL && crest_atomic_load(&by_name_created) >= CREST_BY_NAME_MAX) {
-        crest_misuse_count(CREST_MISUSE_LIMIT, name);
-        return crest_child_dead(kind, CREST_LIMIT);
+    return &crest_child_dead(kind, status)->handle;
+}
+
+static void *by_name_refuse(crest_kind kind, crest_status status, const char *what)
+{
+    crest_misuse_count(crest_misuse_of(status), what);
+    return by_name_dead(kind, status);
+}
+
+/* Source, dot and name; one that is too long stays so, for the registry to refuse. */
+static const char *by_name_whole(const crest_by_name_key *key, char whole[])
+{
+    size_t before = key->source->length, length = key->length;
+    if (before == 0)
+        return key->name;
+    if (before + 1 + length > CREST_NAME_BYTES_MAX)
+        length = CREST_NAME_BYTES_MAX - before;
+    memcpy(whole, key->source->text, before);
+    whole[before] = '.';
+    memcpy(whole + before + 1, key->name, length);
+    whole[before + 1 + length] = '\0';
+    return whole;
+}
+
+/* The first use of a name, or one of a name that leads nowhere. */
+__attribute__((noinline)) static void *by_name_make(const crest_by_name_key *key)
+{
+    char text[CREST_NAME_BYTES_MAX + 2];
+    const char *name = by_name_whole(key, text);
+    crest_metric *metric = crest_metric_find(crest_registry_state_seen(NULL), name);
+    if (metric == NULL && crest_atomic_load(&by_name_created) >= CREST_BY_NAME_MAX)
+        return by_name_refuse(key->kind, CREST_LIMIT, name);
+    if (metric == NULL || metric->kind != key->kind || metric->label_count != 0) {
+        crest_status status;
+        crest_metric_options options = {.name = name};
+        crest_metric *made = crest_metric_get(NULL, key->kind, &options, NULL, 0, &status);
+        if (made == NULL)
+            return by_name_dead(key->kind, status);
+        if (metric == NULL)
+            crest_atomic_add(&by_name_created, 1);
+        metric = made;
     }
+    crest_by_name_keep(key, &metric->children->handle);
+    return &metric->children->handle;
+}
+
+/* The handle of this kind, or a dead one. */
+static void *by_name_handle(crest_source *source, const char *name, crest_kind kind)
+{
     crest_status status;
-    crest_metric_options options = {.name = name};
-    crest_metric *made = crest_metric_get(NULL, kind, &options, NULL, 0, &status);
-    if (made == NULL)
-        return crest_child_dead(kind, status);
-    if (metric == NULL)
-        crest_atomic_add(&by_name_created, 1);
-    return made->children;
+    const crest_source_state *state = crest_source_resolve(source, &status);
+    if (CREST_UNLIKELY(status != CREST_OK))
+        return by_name_refuse(kind, status, source->name);
+    if (CREST_UNLIKELY(name == NULL))
+        return by_name_refuse(kind, CREST_INVALID_NAME, NULL);
+    crest_by_name_key key = {state, name, strnlen(name, CREST_NAME_BYTES_MAX + 1), kind};
+    void *handle = crest_by_name_find(&key);
+    return CREST_LIKELY(handle != NULL) ? handle : by_name_make(&key);
+}
+
+crest_source *crest_source_get(const char *name)
+{
+    /* under which nothing is recorded, but why is told each time */
+    static const char invalid[] = "-";
+    static crest_source nowhere = {invalid, NULL, CREST_ABI};
+    crest_source asked = {name, NULL, CREST_ABI};
+    crest_status status;
+    const crest_source_state *state = crest_source_resolve(&asked, &status);
+    if (status != CREST_OK)
+        crest_misuse_count(crest_misuse_of(status), name);
+    return state ? (crest_source *)(uintptr_t)&state->source : &nowhere;
 }
 
 /* crest_counter_by_name and its relatives. */
 #define BY_NAME_HANDLE(type, kind)                                                                 \
+    crest_##type *crest_##type##_by_name_in(crest_source *source, const char *name)                \
+    {                                                                                              \
+        return by_name_handle(source, name, kind);                                                 \
+    }                                                                                              \
     crest_##type *crest_##type##_by_name(const char *name)                                         \
     {                                                                                              \
-        return &by_name_child(name, kind)->handle.type;                                            \
+        return by_name_handle(NULL, name, kind);                                                   \
     }
 CREST_INSTRUMENT_TABLE(BY_NAME_HANDLE)
 
+void crest_increment_counter_in(crest_source *source, const char *name)
+{
+    crest_counter_inc(crest_counter_by_name_in(source, name));
+}
+
 void crest_increment_counter(const char *name)
 {
-    crest_counter_inc(crest_counter_by_name(name));
+    crest_increment_counter_in(NULL, name);
+}
+
+void crest_increment_counter_by_in(crest_source *source, const char *name, int64_t amount)
+{
+    crest_counter_add(crest_counter_by_name_in(source, name), amount);
 }
 
 void crest_increment_counter_by(const char *name, int64_t amount)
 {
-    crest_counter_add(crest_counter_by_name(name), amount);
+    crest_increment_counter_by_in(NULL, name, amount);
+}
+
+void crest_set_gauge_in(crest_source *source, const char *name, double value)
+{
+    crest_gauge_set(crest_gauge_by_name_in(source, name), value);
 }
 
 void crest_set_gauge(const char *name, double value)
 {
-    crest_gauge_set(crest_gauge_by_name(name), value);
+    crest_set_gauge_in(NULL, name, value);
+}
+
+void crest_increment_gauge_in(crest_source *source, const char *name, double delta)
+{
+    crest_gauge_add(crest_gauge_by_name_in(source, name), delta);
 }
 
 void crest_increment_gauge(const char *name, double delta)
 {
-    crest_gauge_add(crest_gauge_by_name(name), delta);
+    crest_increment_gauge_in(NULL, name, delta);
+}
+
+void crest_decrement_gauge_in(crest_source *source, const char *name, double delta)
+{
+    crest_gauge_add(crest_gauge_by_name_in(source, name), -delta);
 }
 
 void crest_decrement_gauge(const char *name, double delta)
 {
-    crest_gauge_add(crest_gauge_by_name(name), -delta);
+    crest_decrement_gauge_in(NULL, name, delta);
+}
+
+void crest_record_in(crest_source *source, const char *name, int64_t value)
+{
+    crest_histogram_record(crest_histogram_by_name_in(source, name), value);
 }
 
 void crest_record(const char *name, int64_t value)
 {
-    crest_histogram_record(crest_histogram_by_name(name), value);
+    crest_record_in(NULL, name, value);
+}
+
+void crest_record_n_in(crest_source *source, const char *name, int64_t value, uint64_t times)
+{
+    crest_histogram_record_n(crest_histogram_by_name_in(source, name), value, times);
 }
 
 void crest_record_n(const char *name, int64_t value, uint64_t times)
 {
-    crest_histogram_record_n(crest_histogram_by_name(name), value, times);
+    crest_record_n_in(NULL, name, value, times);
+}
+
+void crest_increment_sampler_in(crest_source *source, const char *name, int64_t delta)
+{
+    crest_range_sampler_add(crest_range_sampler_by_name_in(source, name), delta);
 }
 
 void crest_increment_sampler(const char *name, int64_t delta)
 {
-    crest_range_sampler_add(crest_range_sampler_by_name(name), delta);
+    crest_increment_sampler_in(NULL, name, delta);
+}
+
+void crest_sample_in(crest_source *source, const char *name)
+{
+    (void)crest_range_sampler_by_name_in(source, name);
 }
 
 void crest_sample(const char *name)
 {
-    (void)crest_range_sampler_by_name(name);
+    crest_sample_in(NULL, name);
+}
+
+crest_timing crest_timer_start_by_name_in(crest_source *source, const char *name, crest_op op)
+{
+    return crest_timer_start(crest_timer_by_name_in(source, name), op);
 }
 
 crest_timing crest_timer_start_by_name(const char *name, crest_op op)
 {
-    return crest_timer_start(crest_timer_by_name(name), op);
+    return crest_timer_start_by_name_in(NULL, name, op);
 }

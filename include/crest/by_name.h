@@ -4,28 +4,84 @@
  * its first use. A literal name is resolved once per call site and from then on costs what a handle
  * costs; any other name is looked up at each call, without a lock.
  *
- *     crest_increment_counter("comm.events");
+ *     CREST_SOURCE("rchain.comm");
+ *     ...
+ *     crest_increment_counter("events");           records to rchain.comm.events
  *
  * A declared handle is the better choice where there is one place to declare it: it is exported as
  * zero before its first event, and its name is written once.
  *
  * Each macro here is also a function, for callers that take its address or come from another
- * language.
+ * language. Functions know no file: a source is given to those whose name ends in _in.
  */
 #ifndef CREST_BY_NAME_H
 #define CREST_BY_NAME_H
 
 #include <crest/registry.h>
 
-/* Distinct names that by-name calls may create; records under further names are counted as misuse.
- */
+/* Distinct metrics that by-name calls may create; records under further names are counted as
+ * misuse. */
 #define CREST_BY_NAME_MAX 10000u
+/* Distinct texts of sources. */
+#define CREST_SOURCES_MAX 1000u
+
+/*
+ * What is put before every name, with a dot: RNode's Metrics.Source. A zeroed one puts nothing
+ * there. Filled at its first use; must then stay where it is.
+ */
+typedef struct crest_source {
+    const char *name; /* a valid canonical name; borrowed for ever. NULL or "": nothing */
+    struct crest_source_state *state; /* the library's */
+    uint32_t abi;                     /* CREST_ABI of the code that made it */
+} crest_source;
+
+#define CREST_SOURCE_INIT_(name)                                                                   \
+    {                                                                                              \
+        (name), NULL, CREST_ABI                                                                    \
+    }
+
+/*
+ * CREST_SOURCE("rchain.comm"); once at file scope (in C++ also at namespace scope), after the
+ * includes: from there on the by-name macros of this file record to "rchain.comm." + name. Sources
+ * compose as RNode's do, by prefixing:
+ *
+ *     #define COMM_SOURCE "rchain.comm"                      (in a header)
+ *     CREST_SOURCE_IN(COMM_SOURCE, "discovery.kademlia");    (rchain.comm.discovery.kademlia)
+ *
+ * A source that is not a valid name lets its file record nowhere; each call is counted as misuse.
+ *
+ * In C the file's source completes a tentative definition of this header; in C++ it is a better
+ * overload of a function of this header. So there is no warning where there is none, or no call.
+ */
+#define CREST_SOURCE_IN(parent, name) CREST_SOURCE(parent "." name)
+
+#ifdef __cplusplus
+static inline __attribute__((unused)) crest_source *crest_source_of_(long)
+{
+    return nullptr;
+}
+#define CREST_SOURCE(name)                                                                         \
+    static crest_source crest_source_here_ = CREST_SOURCE_INIT_(name);                             \
+    static inline __attribute__((unused)) crest_source *crest_source_of_(int)                      \
+    {                                                                                              \
+        return &crest_source_here_;                                                                \
+    }                                                                                              \
+    typedef crest_source crest_source_type_here_
+#define CREST_SOURCE_HERE_ (crest_source_of_(0))
+#else
+static crest_source crest_source_here_ __attribute__((unused));
+#define CREST_SOURCE(name) static crest_source crest_source_here_ = CREST_SOURCE_INIT_(name)
+#define CREST_SOURCE_HERE_ (&crest_source_here_)
+#endif
 
 CREST_BEGIN_C
 
-/* NULL or invalid names, and names of another kind of metric, record nowhere and are counted as
- * misuse. Thread-safe; not for signal handlers, but by a literal name whose call site has run
- * before. */
+/*
+ * NULL or invalid names, and names of another kind of metric, record nowhere and are counted as
+ * misuse; ending a timing that was started under one returns the reason. Thread-safe; not for
+ * signal handlers, but by a literal name whose call site has run before. Cost: a hash lookup
+ * without a lock; the first use of a name locks and allocates from the arena.
+ */
 CREST_API void crest_increment_counter(const char *name);
 CREST_API void crest_increment_counter_by(const char *name, int64_t amount);
 CREST_API void crest_set_gauge(const char *name, double value);
@@ -45,6 +101,35 @@ CREST_API crest_histogram *crest_histogram_by_name(const char *name);
 CREST_API crest_timer *crest_timer_by_name(const char *name);
 CREST_API crest_range_sampler *crest_range_sampler_by_name(const char *name);
 
+/*
+ * A source with this text, made at its first use and kept for the life of the process; NULL or ""
+ * gives the one that puts nothing before a name. Never NULL: what is not a valid name, or beyond
+ * CREST_SOURCES_MAX, gives one under which nothing is recorded, counted as misuse. Thread-safe;
+ * locks.
+ */
+CREST_API crest_source *crest_source_get(const char *name);
+
+/* The same calls under a source (NULL: none), for callers that have no file. */
+CREST_API void crest_increment_counter_in(crest_source *source, const char *name);
+CREST_API void crest_increment_counter_by_in(crest_source *source, const char *name,
+                                             int64_t amount);
+CREST_API void crest_set_gauge_in(crest_source *source, const char *name, double value);
+CREST_API void crest_increment_gauge_in(crest_source *source, const char *name, double delta);
+CREST_API void crest_decrement_gauge_in(crest_source *source, const char *name, double delta);
+CREST_API void crest_record_in(crest_source *source, const char *name, int64_t value);
+CREST_API void crest_record_n_in(crest_source *source, const char *name, int64_t value,
+                                 uint64_t times);
+CREST_API void crest_increment_sampler_in(crest_source *source, const char *name, int64_t delta);
+CREST_API void crest_sample_in(crest_source *source, const char *name);
+CREST_API crest_timing crest_timer_start_by_name_in(crest_source *source, const char *name,
+                                                    crest_op op);
+CREST_API crest_counter *crest_counter_by_name_in(crest_source *source, const char *name);
+CREST_API crest_gauge *crest_gauge_by_name_in(crest_source *source, const char *name);
+CREST_API crest_histogram *crest_histogram_by_name_in(crest_source *source, const char *name);
+CREST_API crest_timer *crest_timer_by_name_in(crest_source *source, const char *name);
+CREST_API crest_range_sampler *crest_range_sampler_by_name_in(crest_source *source,
+                                                              const char *name);
+
 CREST_END_C
 
 /*
@@ -60,38 +145,45 @@ CREST_END_C
             /* acquire: partner of the release below, so that the handle is seen whole */          \
             crest_handle_ = __atomic_load_n(&crest_site_, __ATOMIC_ACQUIRE);                       \
             if (CREST_UNLIKELY(crest_handle_ == NULL)) {                                           \
-                crest_handle_ = by_name(name_);                                                    \
+                crest_handle_ = by_name(CREST_SOURCE_HERE_, name_);                                \
                 /* one that records nowhere is not kept: it may be had the next time */            \
                 if (crest_handle_->handle.slot != 0)                                               \
                     __atomic_store_n(&crest_site_, crest_handle_, __ATOMIC_RELEASE);               \
             }                                                                                      \
         } else {                                                                                   \
-            crest_handle_ = by_name(name_);                                                        \
+            crest_handle_ = by_name(CREST_SOURCE_HERE_, name_);                                    \
         }                                                                                          \
         crest_handle_;                                                                             \
     })
 
+#define crest_counter_by_name(name) CREST_SITE_(crest_counter, crest_counter_by_name_in, name)
+#define crest_gauge_by_name(name) CREST_SITE_(crest_gauge, crest_gauge_by_name_in, name)
+#define crest_histogram_by_name(name) CREST_SITE_(crest_histogram, crest_histogram_by_name_in, name)
+#define crest_timer_by_name(name) CREST_SITE_(crest_timer, crest_timer_by_name_in, name)
+#define crest_range_sampler_by_name(name)                                                          \
+    CREST_SITE_(crest_range_sampler, crest_range_sampler_by_name_in, name)
+
 #define crest_increment_counter(name)                                                              \
-    crest_counter_inc(CREST_SITE_(crest_counter, crest_counter_by_name, name))
+    crest_counter_inc(CREST_SITE_(crest_counter, crest_counter_by_name_in, name))
 #define crest_increment_counter_by(name, amount)                                                   \
-    crest_counter_add(CREST_SITE_(crest_counter, crest_counter_by_name, name), amount)
+    crest_counter_add(CREST_SITE_(crest_counter, crest_counter_by_name_in, name), amount)
 #define crest_set_gauge(name, value)                                                               \
-    crest_gauge_set(CREST_SITE_(crest_gauge, crest_gauge_by_name, name), value)
+    crest_gauge_set(CREST_SITE_(crest_gauge, crest_gauge_by_name_in, name), value)
 #define crest_increment_gauge(name, delta)                                                         \
-    crest_gauge_add(CREST_SITE_(crest_gauge, crest_gauge_by_name, name), delta)
+    crest_gauge_add(CREST_SITE_(crest_gauge, crest_gauge_by_name_in, name), delta)
 #define crest_decrement_gauge(name, delta)                                                         \
-    crest_gauge_add(CREST_SITE_(crest_gauge, crest_gauge_by_name, name), -(double)(delta))
+    crest_gauge_add(CREST_SITE_(crest_gauge, crest_gauge_by_name_in, name), -(double)(delta))
 #define crest_record(name, value)                                                                  \
-    crest_histogram_record(CREST_SITE_(crest_histogram, crest_histogram_by_name, name), value)
+    crest_histogram_record(CREST_SITE_(crest_histogram, crest_histogram_by_name_in, name), value)
 #define crest_record_n(name, value, times)                                                         \
-    crest_histogram_record_n(CREST_SITE_(crest_histogram, crest_histogram_by_name, name), value,   \
-                             times)
+    crest_histogram_record_n(CREST_SITE_(crest_histogram, crest_histogram_by_name_in, name),       \
+                             value, times)
 #define crest_increment_sampler(name, delta)                                                       \
-    crest_range_sampler_add(CREST_SITE_(crest_range_sampler, crest_range_sampler_by_name, name),   \
-                            delta)
+    crest_range_sampler_add(                                                                       \
+        CREST_SITE_(crest_range_sampler, crest_range_sampler_by_name_in, name), delta)
 #define crest_sample(name)                                                                         \
-    ((void)CREST_SITE_(crest_range_sampler, crest_range_sampler_by_name, name))
+    ((void)CREST_SITE_(crest_range_sampler, crest_range_sampler_by_name_in, name))
 #define crest_timer_start_by_name(name, op)                                                        \
-    crest_timer_start(CREST_SITE_(crest_timer, crest_timer_by_name, name), op)
+    crest_timer_start(CREST_SITE_(crest_timer, crest_timer_by_name_in, name), op)
 
 #endif

@@ -14,6 +14,18 @@ LANGUAGES = [
     ("C++17", CXX, ["-x", "c++", "-std=c++17"]),
 ]
 
+# Forms of a source file that must not warn either, beside the header alone.
+FORMS = [
+    ("a source and no call", "crest/by_name.h", 'CREST_SOURCE("a.b");\n'),
+    ("a source and calls", "crest/by_name.h",
+     '#define PARENT "a"\nCREST_SOURCE_IN(PARENT, "b");\nvoid count(const char *name);\n'
+     'void count(const char *name)\n{\n    crest_increment_counter("c");\n'
+     "    crest_increment_counter(name);\n}\n"),
+    ("calls and no source", "crest/by_name.h",
+     'void count(const char *name);\nvoid count(const char *name)\n{\n'
+     '    crest_set_gauge("c", 1);\n    crest_record(name, 2);\n}\n'),
+]
+
 
 def main():
     languages = list(LANGUAGES)
@@ -27,10 +39,12 @@ def main():
     rules = Rules()
     if not headers:
         rules.broken("there are public headers", "include/crest/*.h: none")
-    for header in headers:
+    forms = [("alone", f"crest/{header.name}", "extern int crest_nothing_else;\n")
+             for header in headers] + FORMS
+    for form, header, rest in forms:
         for language, compiler, options in languages:
-            rule = rules.rule(f"<crest/{header.name}> alone as {language}")
-            source = f"#include <crest/{header.name}>\n" * 2 + "extern int crest_nothing_else;\n"
+            rule = rules.rule(f"<{header}> {form} as {language}")
+            source = f"#include <{header}>\n" * 2 + rest
             status, output = command(
                 [*compiler, *options, *WARNINGS, f"-I{ROOT}/include", "-c", "-o", "/dev/null", "-"],
                 input=source.encode())

@@ -36,6 +36,20 @@ CREST_COUNTER(events, "events", "Of another registry, in a namespace.");
 #undef CREST_REGISTRY_HERE
 } // namespace embedded
 
+namespace rchain
+{
+CREST_SOURCE("cc.rchain");
+template <typename text> static void count(text name)
+{
+    crest_increment_counter(name);
+}
+static void count_literal()
+{
+    auto twice = [] { crest_increment_counter_by("literal", 2); };
+    twice();
+}
+} // namespace rchain
+
 /* Records when its thread, or the program, is torn down. */
 struct at_end {
     crest_counter *counter;
@@ -123,9 +137,23 @@ static void test_thread_local(void **)
 /* Destroyed after main: must not crash. */
 static at_end at_exit_object{&events};
 
+/* A namespace's source is that of the calls in it. */
+static void test_sources(void **state)
+{
+    (void)state;
+    rchain::count("events");
+    rchain::count(std::string("events").c_str());
+    rchain::count_literal();
+    crest_increment_counter("cc.plain");
+    assert_int_equal(value_of("cc.rchain.events"), 2);
+    assert_int_equal(value_of("cc.rchain.literal"), 2);
+    assert_int_equal(value_of("cc.plain"), 1);
+}
+
 int main()
 {
     const CMUnitTest tests[] = {
+        cmocka_unit_test(test_sources),
         cmocka_unit_test(test_recording),
         cmocka_unit_test(test_registries),
         cmocka_unit_test(test_thread_local),
