@@ -27,7 +27,7 @@ openssl               the tests of TLS: a certificate
 ca-certificates       the tests of TLS: whom a system trusts by default
 libbenchmark-dev      make bench
 liblmdb-dev           the example node: its block store
-spin                  the test of the protocols' models
+spin                  the tests of protocols: their models
 python3               the test runner, the integration tests and the demo
 '
 
