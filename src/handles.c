@@ -31,7 +31,7 @@ const char *crest_handle_name(const crest_handle *handle)
     crest_status status;
     const crest_series *series = handle->abi == CREST_ABI ? crest_handle_series(handle) : NULL;
     if (series != NULL && !crest_series_is_dead(series, &status))
-        return series->child->metric->name;
+        return series->metric->name;
     return handle->abi == CREST_ABI && handle->declaration ? handle->declaration->options.name
                                                            : NULL;
 }
@@ -71,7 +71,7 @@ uint32_t crest_timer_resolve(crest_timer *timer, crest_outcome outcome, crest_st
     crest_handle *handle = &timer->outcome[outcome].handle;
     if (handle->slot != 0)
         return handle->slot;
-    crest_child *child = timer->handle.series->child;
+    crest_child *child = crest_series_child(timer->handle.series);
     if (crest_child_series(child, outcome, status) == NULL)
         return 0;
     crest_child_fill(child, &timer->handle);

@@ -117,7 +117,7 @@ double crest_gauge_value(const crest_gauge *gauge)
 static void record_distribution(const crest_series *series, uint32_t slot, uint64_t value,
                                 uint64_t times)
 {
-    const crest_layout *layout = series->child->metric->layout;
+    const crest_layout *layout = series->metric->layout;
     uint64_t *cell = crest_cells_touch(slot);
     crest_shard *shard = cell ? (crest_shard *)(uintptr_t)crest_atomic_load(cell) : NULL;
     if (cell != NULL && shard == NULL) {
@@ -143,7 +143,7 @@ static uint64_t record_clamp(int64_t value, const crest_layout *layout, int *cla
 static crest_status record_value(const crest_series *series, uint32_t slot, int64_t value,
                                  uint64_t times, int *clamped)
 {
-    uint64_t kept = record_clamp(value, series->child->metric->layout, clamped), product;
+    uint64_t kept = record_clamp(value, series->metric->layout, clamped), product;
     if (times > INT64_MAX || __builtin_mul_overflow(kept, times, &product))
         return CREST_LIMIT;
     if (slot != 0)

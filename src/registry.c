@@ -6,6 +6,7 @@
 #include "arena.h"
 #include "atomic.h"
 #include "buckets.h"
+#include "children.h"
 #include "hash.h"
 #include "lock.h"
 #include "misuse.h"
@@ -171,12 +172,25 @@ void crest_registry_free(crest_registry *registry)
     crest_lock_take(&saved);
     crest_registry_state *state = registry->state;
     crest_atomic_store32(&state->dead, 1);
+    crest_child *child;
     for (crest_metric *metric = state->metrics; metric != NULL; metric = metric->next)
-        for (crest_child *child = metric->children; child != NULL; child = child->next)
+        for (crest_children_cursor at = {NULL, 0, NULL};
+             (child = crest_children_next(metric, &at)) != NULL;)
             crest_child_kill(child);
     crest_lock_drop(&saved);
     crest_registry_forget(state);
     crest_alloc_free(registry);
+}
+
+/* Partners of both: the acquire loads in snapshot.c. */
+void crest_registry_changing(crest_registry_state *state)
+{
+    crest_atomic_store_release(&state->generation, state->generation | 1);
+}
+
+void crest_registry_changed(crest_registry_state *state)
+{
+    crest_atomic_store_release(&state->generation, (state->generation | 1) + 1);
 }
 
 static crest_metric *registry_lookup(crest_registry_state *state, const char *name)
@@ -347,14 +361,14 @@ static crest_status registry_publish(crest_registry_state *state, crest_metric *
     metric->next = state->metrics;
     /* partner: the acquire load in snapshot.c */
     crest_atomic_store_ptr_release(CREST_PTR(&state->metrics), metric);
-    crest_atomic_store_release(&state->generation, state->generation + 1);
+    crest_registry_changed(state);
     CREST_ANNOTATE_RELEASE(metric);
     if (ck_hs_put(&state->by_name, metric->hash, metric)) {
         state->metric_count++;
         return CREST_OK;
     }
     crest_atomic_store_ptr_release(CREST_PTR(&state->metrics), metric->next); /* as above */
-    crest_atomic_store_release(&state->generation, state->generation + 1);
+    crest_registry_changed(state);
     return CREST_NO_MEMORY;
 }
 
@@ -379,8 +393,7 @@ static crest_metric *registry_metric_make(crest_registry_state *state, const reg
     metric->exported = crest_arena_copy(exported, exported_length);
     metric->description = registry_description(wish->description);
     if (metric->name == NULL || metric->exported == NULL || metric->description == NULL ||
-        !registry_copy_distribution(metric, wish) || !registry_copy_keys(metric, wish) ||
-        !crest_metric_children_init(metric))
+        !registry_copy_distribution(metric, wish) || !registry_copy_keys(metric, wish))
         return NULL;
     metric->hash = crest_hash_text(crest_hash_seed(), metric->name);
     registry_claims claims;

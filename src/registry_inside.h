@@ -6,8 +6,11 @@
  * slot)
  *
  * A child of a counter, gauge or histogram has one series, that of a timer one per outcome. All of
- * it is arena memory that never moves or goes away; lists are only ever pushed, so they are read
- * without a lock.
+ * it is arena memory that never moves or goes away, so it is read without a lock.
+ *
+ * A child is one block, because there may be very many: its first series, its handle, pointers to
+ * its label values (a timer's outcome last), and their texts. A counter takes 128 bytes with
+ * three labels of eight; what a series costs besides is listed in docs/limits.md.
  */
 #ifndef CREST_REGISTRY_INSIDE_H
 #define CREST_REGISTRY_INSIDE_H
@@ -21,29 +24,34 @@
 #define CREST_METRICS_MAX 100000u
 
 typedef struct crest_series {
-    struct crest_child *child;
+    struct crest_metric *metric;
+    void *shared; /* a gauge's or range sampler's cell; a histogram's crest_shared_shard */
+    void *window; /* the ticker's, under its lock */
     uint32_t slot;
-    uint32_t outcome;          /* of a timer's series */
-    const char *const *values; /* label values, a timer's outcome last */
-    void *shared;              /* a gauge's or range sampler's cell; a histogram's
-                                * crest_shared_shard */
-    void *window;              /* the ticker's, under its lock */
+    uint32_t outcome; /* of a timer's series; 0: the series that the child itself carries */
 } crest_series;
 
 typedef struct crest_child {
-    struct crest_metric *metric;
-    struct crest_child *next;
-    uint64_t hash;
-    const char *const *values;                 /* label_count texts */
-    crest_series *series[CREST_OUTCOME_COUNT]; /* [0] alone but for timers; NULL until first hit */
+    crest_series first;
+    struct crest_child *next; /* in its place of the table of children */
+    uint32_t hash;
     union {
         crest_counter counter;
         crest_gauge gauge;
         crest_histogram histogram;
-        crest_timer timer;
         crest_range_sampler range_sampler;
+        struct {
+            crest_timer timer;
+            crest_series *others[CREST_OUTCOME_COUNT - 1]; /* by outcome; NULL until first hit */
+        };
     } handle;
 } crest_child;
+
+/* All children of a family, by their label values: see children.h. */
+typedef struct crest_children {
+    struct crest_children_table *table; /* NULL: none yet */
+    uint64_t version;                   /* odd while links are being moved to a larger table */
+} crest_children;
 
 typedef struct crest_metric {
     const char *name;
@@ -58,17 +66,17 @@ typedef struct crest_metric {
     struct crest_registry_state *state;
     struct crest_metric *next;
     uint64_t hash;
-    crest_child *children;
+    crest_child *children; /* the only one of a metric without labels */
     crest_child *overflow;
     uint64_t child_count;
-    ck_hs_t by_values; /* families only */
+    crest_children by_values; /* families only */
 } crest_metric;
 
 typedef struct crest_registry_state {
     const char *prefix;
     crest_metric *metrics;
     uint64_t metric_count;
-    uint64_t generation; /* grows with each new series */
+    uint64_t generation; /* grows with each new series; odd while one is being added */
     uint32_t dead;
     ck_hs_t by_name;
     ck_hs_t claims;                    /* exported names, derived ones included */
@@ -88,6 +96,14 @@ typedef struct crest_registry_state {
 crest_registry_state *crest_registry_state_of(crest_registry *registry);
 /* The same without making it. */
 crest_registry_state *crest_registry_state_seen(crest_registry *registry);
+
+/*
+ * Under the lock, around a change of which series there are. Directories made before are out of
+ * date then, and while the change goes on none is kept. `_changed` alone will do after a change
+ * that is to be found by snapshots only until then.
+ */
+void crest_registry_changing(crest_registry_state *state);
+void crest_registry_changed(crest_registry_state *state);
 
 /* A metric by canonical name, prefix included; NULL if there is none. Lock-free. */
 crest_metric *crest_metric_find(crest_registry_state *state, const char *name);

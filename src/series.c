@@ -6,7 +6,7 @@
 #include "arena.h"
 #include "atomic.h"
 #include "cells.h"
-#include "hash.h"
+#include "children.h"
 #include "lock.h"
 #include "misuse.h"
 #include "range_cell.h"
@@ -33,32 +33,6 @@ int crest_series_is_dead(const crest_series *series, crest_status *status)
     return 1;
 }
 
-static unsigned long series_child_hash(const void *object, unsigned long seed)
-{
-    (void)seed;
-    return ((const crest_child *)object)->hash;
-}
-
-static bool series_child_same(const void *a, const void *b)
-{
-    const crest_child *x = a, *y = b;
-    /* one is the key, the other found; called from the table, so before its user can say acquire */
-    CREST_ANNOTATE_ACQUIRE(x);
-    CREST_ANNOTATE_ACQUIRE(y);
-    if (x->hash != y->hash)
-        return false;
-    for (unsigned i = 0; i < x->metric->label_count; i++)
-        if (strcmp(x->values[i], y->values[i]) != 0)
-            return false;
-    return true;
-}
-
-int crest_metric_children_init(crest_metric *metric)
-{
-    return metric->label_count == 0 ||
-           crest_table_init(&metric->by_values, series_child_hash, series_child_same, 8);
-}
-
 /* A series' shared part: where a gauge or a range sampler lives, and where a histogram's homeless
  * records go. */
 static void *series_shared_new(const crest_metric *metric)
@@ -70,46 +44,95 @@ static void *series_shared_new(const crest_metric *metric)
     return crest_shared_shard_new();
 }
 
-/* The child's values and, for a timer, the outcome after them. */
-static const char *const *series_values(const crest_child *child, unsigned outcome)
+/* Of a timer, an outcome's series that the child does not carry itself. */
+typedef struct series_other {
+    crest_series series;
+    crest_child *child;
+    const char *values[]; /* the child's, the outcome after them */
+} series_other;
+
+crest_child *crest_series_child(const crest_series *series)
 {
-    const crest_metric *metric = child->metric;
-    if (metric->kind != CREST_KIND_TIMER)
-        return child->values;
-    const char **values = crest_arena_take(
-        CREST_ARENA_META, (metric->label_count + 1) * sizeof *values, _Alignof(char *));
-    if (values == NULL)
-        return NULL;
-    for (unsigned i = 0; i < metric->label_count; i++)
-        values[i] = child->values[i];
-    values[metric->label_count] = crest_outcome_text((crest_outcome)outcome);
-    return values;
+    if (series->outcome == 0)
+        return (crest_child *)(uintptr_t)series; /* its first member */
+    return ((const series_other *)series)->child;
 }
 
-static crest_series *series_make(crest_child *child, unsigned outcome, crest_status *status)
+crest_series *crest_child_at(const crest_child *child, unsigned outcome)
 {
-    const crest_metric *metric = child->metric;
-    *status = CREST_NO_MEMORY;
-    crest_series *series =
-        crest_arena_take(CREST_ARENA_META, sizeof *series, _Alignof(crest_series));
-    if (series == NULL)
+    if (outcome == 0)
+        return (crest_series *)(uintptr_t)&child->first;
+    if (child->first.metric->kind != CREST_KIND_TIMER || outcome >= CREST_OUTCOME_COUNT)
         return NULL;
-    series->child = child;
-    series->outcome = outcome;
-    series->values = series_values(child, outcome);
-    if (series->values == NULL && metric->kind == CREST_KIND_TIMER)
-        return NULL;
-    if (metric->kind != CREST_KIND_COUNTER && (series->shared = series_shared_new(metric)) == NULL)
-        return NULL;
-    series->slot = crest_cells_slot_new();
-    if (series->slot == 0) {
-        *status = crest_cells_slot_count() >= CREST_SLOT_COUNT - CREST_CHUNK_CELLS
-                      ? CREST_LIMIT
-                      : CREST_NO_MEMORY;
-        return NULL;
+    /* acquire: partner of the release store in crest_child_series */
+    return crest_atomic_load_ptr_acquire(CREST_PTR(&child->handle.others[outcome - 1]));
+}
+
+/* A child's own bytes: its handle is as large as its kind needs, and what follows is a pointer's
+ * multiple. */
+static size_t series_child_bytes(crest_kind kind)
+{
+    switch (kind) {
+    case CREST_KIND_GAUGE: return offsetof(crest_child, handle) + sizeof(crest_gauge);
+    case CREST_KIND_RANGE_SAMPLER:
+        return offsetof(crest_child, handle) + sizeof(crest_range_sampler);
+    case CREST_KIND_TIMER: return sizeof(crest_child);
+    default: return offsetof(crest_child, handle) + sizeof(crest_counter);
     }
-    *status = CREST_OK;
-    return series;
+}
+
+/* Label values as they are exported: a timer's outcome is one. */
+static unsigned series_value_count(const crest_metric *metric)
+{
+    return metric->label_count + (metric->kind == CREST_KIND_TIMER);
+}
+
+static const char **series_child_values(const crest_child *child)
+{
+    return (const char **)((uintptr_t)child + series_child_bytes(child->first.metric->kind));
+}
+
+const char *const *crest_series_values(const crest_series *series)
+{
+    if (series->outcome == 0)
+        return series_child_values((const crest_child *)series);
+    return ((const series_other *)series)->values;
+}
+
+/* What a series needs besides its place: a slot, and a shared part. */
+static crest_status series_equip(crest_series *series, crest_metric *metric, unsigned outcome)
+{
+    series->metric = metric;
+    series->outcome = outcome;
+    if (metric->kind != CREST_KIND_COUNTER && (series->shared = series_shared_new(metric)) == NULL)
+        return CREST_NO_MEMORY;
+    series->slot = crest_cells_slot_new();
+    if (series->slot != 0)
+        return CREST_OK;
+    return crest_cells_slot_count() >= CREST_SLOT_COUNT - CREST_CHUNK_CELLS ? CREST_LIMIT
+                                                                            : CREST_NO_MEMORY;
+}
+
+/* The series of an outcome that the child does not carry itself; NULL and *status when that fails.
+ */
+static crest_series *series_other_make(crest_child *child, unsigned outcome, crest_status *status)
+{
+    crest_metric *metric = child->first.metric;
+    *status = CREST_NO_MEMORY;
+    series_other *other = crest_arena_take(
+        CREST_ARENA_META, sizeof *other + series_value_count(metric) * sizeof(char *),
+        _Alignof(series_other));
+    if (other == NULL)
+        return NULL;
+    other->child = child;
+    memcpy(other->values, series_child_values(child), metric->label_count * sizeof(char *));
+    other->values[metric->label_count] = crest_outcome_text((crest_outcome)outcome);
+    *status = series_equip(&other->series, metric, outcome);
+    if (*status != CREST_OK)
+        return NULL;
+    /* partner: the acquire load in crest_child_at */
+    crest_atomic_store_ptr_release(CREST_PTR(&child->handle.others[outcome - 1]), &other->series);
+    return &other->series;
 }
 
 /* Fills a handle that leads to one series. */
@@ -132,94 +155,78 @@ static void **series_handle_cell(crest_kind kind, crest_handle *handle)
 
 void crest_child_fill(const crest_child *child, crest_handle *handle)
 {
-    series_fill(handle, child->series[0]);
-    void **cell = series_handle_cell(child->metric->kind, handle);
+    crest_kind kind = child->first.metric->kind;
+    series_fill(handle, crest_child_at(child, 0));
+    void **cell = series_handle_cell(kind, handle);
     if (cell != NULL)
         /* partners: the acquire loads in crest_gauge_set and crest_range_sampler_add */
-        crest_atomic_store_ptr_release(cell, child->series[0]->shared);
-    if (child->metric->kind == CREST_KIND_TIMER)
-        for (unsigned i = 0; i < CREST_OUTCOME_COUNT; i++)
-            if (child->series[i] != NULL)
-                series_fill(&((crest_timer *)handle)->outcome[i].handle, child->series[i]);
-}
-
-static size_t series_child_bytes(crest_kind kind)
-{
-    size_t before = offsetof(crest_child, handle);
-    switch (kind) {
-    case CREST_KIND_GAUGE: return before + sizeof(crest_gauge);
-    case CREST_KIND_RANGE_SAMPLER: return before + sizeof(crest_range_sampler);
-    case CREST_KIND_TIMER: return before + sizeof(crest_timer);
-    default: return before + sizeof(crest_counter);
-    }
-}
-
-static const char *const *series_copy_values(const crest_metric *metric, const char *const *values)
-{
-    const char **copy =
-        crest_arena_take(CREST_ARENA_META, metric->label_count * sizeof *copy, _Alignof(char *));
-    if (copy == NULL)
-        return NULL;
-    for (unsigned i = 0; i < metric->label_count; i++)
-        if ((copy[i] = crest_arena_copy(values[i], strlen(values[i]))) == NULL)
-            return NULL;
-    return copy;
+        crest_atomic_store_ptr_release(cell, child->first.shared);
+    for (unsigned i = 0; kind == CREST_KIND_TIMER && i < CREST_OUTCOME_COUNT; i++)
+        if (crest_child_at(child, i) != NULL)
+            series_fill(&((crest_timer *)handle)->outcome[i].handle, crest_child_at(child, i));
 }
 
 /* The handle that a child carries: as a declared one, but made by the library. */
 static void series_handle_init(crest_child *child)
 {
     child->handle.counter.handle.abi = CREST_ABI;
-    if (child->metric->kind == CREST_KIND_TIMER)
+    if (child->first.metric->kind == CREST_KIND_TIMER)
         for (unsigned i = 0; i < CREST_OUTCOME_COUNT; i++)
             child->handle.timer.outcome[i].handle.abi = CREST_ABI;
     crest_child_fill(child, &child->handle.counter.handle);
 }
 
-static uint64_t series_values_hash(const crest_metric *metric, const char *const *values)
+/* A block for a child, with its values. NULL without memory. */
+static crest_child *series_child_new(crest_metric *metric, const char *const *values)
 {
-    uint64_t hash = crest_hash_seed();
+    size_t length[CREST_LABELS_MAX], text_bytes = 0;
     for (unsigned i = 0; i < metric->label_count; i++)
-        hash = crest_hash_text(hash, values[i]);
-    return hash;
+        text_bytes += length[i] = strlen(values[i]) + 1;
+    size_t pointers = series_value_count(metric) * sizeof(char *);
+    size_t before = series_child_bytes(metric->kind) + pointers;
+    crest_child *child =
+        crest_arena_take(CREST_ARENA_META, before + text_bytes, _Alignof(crest_child));
+    if (child == NULL)
+        return NULL;
+    child->first.metric = metric;
+    const char **kept = series_child_values(child);
+    char *text = (char *)child + before;
+    for (unsigned i = 0; i < metric->label_count; text += length[i++])
+        kept[i] = memcpy(text, values[i], length[i]);
+    if (metric->kind == CREST_KIND_TIMER)
+        kept[metric->label_count] = crest_outcome_text((crest_outcome)0);
+    return child;
 }
 
-/* In the list before it is in the table: a snapshot has what can be found. */
+/* Who finds the child, records and takes a snapshot finds it there. */
 static crest_status series_publish(crest_metric *metric, crest_child *child)
 {
-    crest_registry_state *state = metric->state;
-    child->next = metric->children;
-    /* partner: the acquire loads in snapshot.c */
-    crest_atomic_store_ptr_release(CREST_PTR(&metric->children), child);
-    crest_atomic_store_release(&state->generation, state->generation + 1);
-    CREST_ANNOTATE_RELEASE(child);
-    if (metric->label_count == 0 || ck_hs_put(&metric->by_values, child->hash, child)) {
-        metric->child_count++;
-        return CREST_OK;
-    }
-    crest_atomic_store_ptr_release(CREST_PTR(&metric->children), child->next); /* as above */
-    crest_atomic_store_release(&state->generation, state->generation + 1);
-    return CREST_NO_MEMORY;
+    int added = 1;
+    crest_registry_changing(metric->state);
+    if (metric->label_count == 0)
+        /* partner: the acquire load in children.c */
+        crest_atomic_store_ptr_release(CREST_PTR(&metric->children), child);
+    else
+        added = crest_children_add(metric, child);
+    metric->child_count += (unsigned)added;
+    crest_registry_changed(metric->state);
+    return added ? CREST_OK : CREST_NO_MEMORY;
 }
 
 crest_child *crest_child_make(crest_metric *metric, const char *const *values, crest_status *status)
 {
     *status = CREST_NO_MEMORY;
-    crest_child *child =
-        crest_arena_take(CREST_ARENA_META, series_child_bytes(metric->kind), _Alignof(crest_child));
+    crest_child *child = series_child_new(metric, values);
     if (child == NULL)
         return NULL;
-    child->metric = metric;
-    if (metric->label_count != 0) {
-        child->hash = series_values_hash(metric, values);
-        child->values = series_copy_values(metric, values);
-        if (child->values == NULL)
-            return NULL;
-    }
-    unsigned series = metric->kind == CREST_KIND_TIMER ? CREST_OUTCOME_ERROR + 1 : 1;
-    for (unsigned i = 0; i < series; i++)
-        if ((child->series[i] = series_make(child, i, status)) == NULL)
-            return NULL;
+    if (metric->label_count != 0)
+        child->hash = crest_children_hash(metric, values);
+    *status = series_equip(&child->first, metric, 0);
+    if (*status != CREST_OK)
+        return NULL;
+    if (metric->kind == CREST_KIND_TIMER &&
+        series_other_make(child, CREST_OUTCOME_ERROR, status) == NULL)
+        return NULL;
     series_handle_init(child);
     *status = series_publish(metric, child);
     return *status == CREST_OK ? child : NULL;
@@ -228,14 +235,13 @@ crest_child *crest_child_make(crest_metric *metric, const char *const *values, c
 crest_series *crest_child_series(crest_child *child, unsigned outcome, crest_status *status)
 {
     *status = CREST_OK;
-    if (child->series[outcome] != NULL)
-        return child->series[outcome];
-    crest_series *series = series_make(child, outcome, status);
+    crest_series *series = crest_child_at(child, outcome);
+    if (series != NULL)
+        return series;
+    series = series_other_make(child, outcome, status);
     if (series == NULL)
         return NULL;
-    crest_registry_state *state = child->metric->state;
-    crest_atomic_store_ptr_release(CREST_PTR(&child->series[outcome]), series); /* as children */
-    crest_atomic_store_release(&state->generation, state->generation + 1);
+    crest_registry_changed(child->first.metric->state);
     series_fill(&child->handle.timer.outcome[outcome].handle, series);
     return series;
 }
@@ -250,19 +256,17 @@ static void series_kill_handle(crest_handle *handle)
 void crest_child_kill(crest_child *child)
 {
     series_kill_handle(&child->handle.counter.handle);
-    void **cell = series_handle_cell(child->metric->kind, &child->handle.counter.handle);
+    void **cell = series_handle_cell(child->first.metric->kind, &child->handle.counter.handle);
     if (cell != NULL)
         crest_atomic_store_ptr_release(cell, NULL);
-    if (child->metric->kind == CREST_KIND_TIMER)
+    if (child->first.metric->kind == CREST_KIND_TIMER)
         for (unsigned i = 0; i < CREST_OUTCOME_COUNT; i++)
             series_kill_handle(&child->handle.timer.outcome[i].handle);
 }
 
-static crest_child *series_lookup(crest_metric *metric, const char *const *values)
+static crest_child *series_lookup(const crest_metric *metric, const char *const *values)
 {
-    crest_child key = {
-        .metric = metric, .values = values, .hash = series_values_hash(metric, values)};
-    return ck_hs_get(&metric->by_values, key.hash, &key);
+    return crest_children_find(metric, values, crest_children_hash(metric, values));
 }
 
 /* Under the lock: the child of these clean values, or the overflow child past the limit. None in a
@@ -304,7 +308,8 @@ static int series_clean_values(unsigned count, const char *const *values, series
     int changed = 0;
     for (unsigned i = 0; i < count; i++) {
         unsigned what;
-        crest_utf8_copy(values[i], clean->text[i], sizeof clean->text[i], &what);
+        crest_utf8_copy(values[i] != NULL ? values[i] : "", clean->text[i], sizeof clean->text[i],
+                        &what);
         clean->values[i] = clean->text[i];
         changed |= what != 0;
     }
@@ -313,15 +318,12 @@ static int series_clean_values(unsigned count, const char *const *values, series
 
 crest_child *crest_child_get(crest_metric *metric, const char *const *values, crest_status *status)
 {
-    const char *present[CREST_LABELS_MAX];
-    for (unsigned i = 0; i < metric->label_count; i++)
-        present[i] = values[i] ? values[i] : "";
     *status = CREST_OK;
-    crest_child *child = series_lookup(metric, present);
+    crest_child *child = series_lookup(metric, values);
     if (child != NULL)
         return child;
     series_clean clean;
-    int changed = series_clean_values(metric->label_count, present, &clean);
+    int changed = series_clean_values(metric->label_count, values, &clean);
     crest_lock_saved saved;
     crest_lock_take(&saved);
     child = series_child_locked(metric, clean.values, status);

@@ -11,13 +11,19 @@
 /* A lock-free-read hash set with arena memory; false when there is none. */
 bool crest_table_init(ck_hs_t *table, ck_hs_hash_cb_t *hash, ck_hs_compare_cb_t *same, size_t size);
 
-/* Under the lock: what a new metric needs before it has children; 0 without memory. */
-int crest_metric_children_init(crest_metric *metric);
-
 /* Under the lock: a new child with its series and handle; NULL and *status when that fails. Values
  * are copied. */
 crest_child *crest_child_make(crest_metric *metric, const char *const *values,
                               crest_status *status);
+
+/* The child that a series belongs to. */
+crest_child *crest_series_child(const crest_series *series);
+
+/* A child's series for an outcome, 0 but for timers; NULL if there is none. Any thread. */
+crest_series *crest_child_at(const crest_child *child, unsigned outcome);
+
+/* The series' label values in the order of the metric's keys, a timer's outcome last. */
+const char *const *crest_series_values(const crest_series *series);
 
 /* Under the lock: a timer's series for an outcome, made if need be. */
 crest_series *crest_child_series(crest_child *child, unsigned outcome, crest_status *status);

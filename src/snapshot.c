@@ -5,6 +5,7 @@
 #include "alloc.h"
 #include "atomic.h"
 #include "cells.h"
+#include "children.h"
 #include "clock_inside.h"
 #include "range_cell.h"
 #include "reading.h"
@@ -56,7 +57,7 @@ static void directory_drop(crest_directory *directory)
 
 static const crest_metric *directory_metric(const crest_series *series)
 {
-    return series->child->metric;
+    return series->metric;
 }
 
 static int directory_compare(const void *a, const void *b)
@@ -68,14 +69,30 @@ static int directory_compare(const void *a, const void *b)
         return by_name ? by_name : strcmp(m->name, n->name);
     }
     for (unsigned i = 0; i < m->label_count; i++) {
-        int by_value = strcmp(x->values[i], y->values[i]);
+        int by_value = strcmp(crest_series_values(x)[i], crest_series_values(y)[i]);
         if (by_value != 0)
             return by_value;
     }
     return (x->outcome > y->outcome) - (x->outcome < y->outcome);
 }
 
-/* Calls for each series: counts them into *count, and stores the first `room` of them. */
+/* The series of one metric, as below. */
+static void directory_walk_metric(const crest_metric *metric, crest_series **to, size_t room,
+                                  size_t *count)
+{
+    crest_children_cursor at = {NULL, 0, NULL};
+    for (const crest_child *child; (child = crest_children_next(metric, &at)) != NULL;)
+        for (unsigned i = 0; i < CREST_OUTCOME_COUNT; i++) {
+            crest_series *series = crest_child_at(child, i);
+            if (series == NULL)
+                continue;
+            if (*count < room)
+                to[*count] = series;
+            ++*count;
+        }
+}
+
+/* Walks over all series: counts them into *count, and stores the first `room` of them. */
 static void directory_walk(crest_registry_state *state, crest_series **to, size_t room,
                            size_t *count)
 {
@@ -83,24 +100,21 @@ static void directory_walk(crest_registry_state *state, crest_series **to, size_
     /* acquire: partners of the release stores in registry.c and series.c */
     const crest_metric *metric = crest_atomic_load_ptr_acquire(CREST_PTR(&state->metrics));
     for (; metric != NULL; metric = metric->next) {
-        const crest_child *child = crest_atomic_load_ptr_acquire(CREST_PTR(&metric->children));
-        for (; child != NULL; child = child->next)
-            for (unsigned i = 0; i < CREST_OUTCOME_COUNT; i++) {
-                crest_series *series = crest_atomic_load_ptr_acquire(CREST_PTR(&child->series[i]));
-                if (series == NULL)
-                    continue;
-                if (*count < room)
-                    to[*count] = series;
-                ++*count;
-            }
+        size_t before = *count;
+        uint64_t version;
+        do {
+            version = crest_children_version(metric);
+            *count = before;
+            directory_walk_metric(metric, to, room, count);
+        } while (crest_children_version(metric) != version);
     }
 }
 
 /*
  * Under the lock: a new directory, without users yet. What was added while it was made may or may
- * not be in it, and the next one has it, because the generation grows after a series can be found.
- * The lists grow at their heads: a walk that finds no room for all would lack the oldest, so it is
- * made again.
+ * not be in it, and the next one has it, because the generation is odd before a series can be found
+ * and grows afterwards.
+ * The lists grow while they are walked: a walk that finds no room for all is made again.
  */
 static crest_directory *directory_make(crest_registry_state *state)
 {
@@ -135,7 +149,8 @@ static crest_directory *directory_of(crest_registry_state *state)
 {
     pthread_mutex_lock(&snapshot_lock);
     crest_directory *kept = state->directory, *directory = kept;
-    if (kept != NULL && kept->generation == crest_atomic_load_acquire(&state->generation)) {
+    uint64_t generation = crest_atomic_load_acquire(&state->generation);
+    if (kept != NULL && kept->generation == generation && (generation & 1) == 0) {
         kept->users++;
     } else if ((directory = directory_make(state)) != NULL) {
         /* nobody would drop what a freed registry kept */
@@ -163,7 +178,7 @@ void crest_registry_forget(crest_registry_state *state)
 /* The merged distribution of a series; NULL without memory. */
 static crest_distribution *snapshot_merge(const crest_series *series)
 {
-    crest_distribution *merged = crest_distribution_make(series->child->metric->layout);
+    crest_distribution *merged = crest_distribution_make(series->metric->layout);
     int whole = merged != NULL && crest_distribution_add_shared(merged, series->shared);
     for (const crest_thread_record *record = crest_cells_records(); whole && record != NULL;
          record = record->next) {
@@ -185,7 +200,7 @@ static crest_distribution *snapshot_merge(const crest_series *series)
 /* One series' value as it lies in the flat array; 0 in *whole without memory. */
 static uint64_t snapshot_value(const crest_series *series, int *whole)
 {
-    switch (series->child->metric->kind) {
+    switch (series->metric->kind) {
     case CREST_KIND_COUNTER: return crest_cells_sum(series->slot);
     case CREST_KIND_GAUGE: return crest_atomic_load(series->shared);
     case CREST_KIND_RANGE_SAMPLER: return (uint64_t)crest_range_cell_value(series->shared);
@@ -284,7 +299,7 @@ crest_status crest_snapshot_series(const crest_snapshot *snapshot, size_t index,
     view->unit = metric->unit;
     view->label_count = metric->label_count + (metric->kind == CREST_KIND_TIMER);
     view->label_keys = metric->label_keys;
-    view->label_values = series->values;
+    view->label_values = crest_series_values(series);
     view->buckets = metric->layout ? &metric->buckets : NULL;
     view->distribution = crest_snapshot_distribution(snapshot, index);
     if (metric->kind == CREST_KIND_COUNTER)

@@ -354,7 +354,7 @@ static crest_window ticker_window(crest_series *series, unsigned window_s)
     crest_window result;
     memset(&result, 0, sizeof result);
     if (window_s == CREST_WINDOW_S && series != NULL)
-        crest_ticker_read(series->child->metric->state, &series, 1, &result);
+        crest_ticker_read(series->metric->state, &series, 1, &result);
     return result;
 }
 
@@ -374,8 +374,8 @@ crest_window crest_timer_window(const crest_timer *timer, crest_outcome outcome,
     crest_series *series =
         (unsigned)outcome < CREST_OUTCOME_COUNT ? ticker_series_of(&timer->handle) : NULL;
     /* the child's, not the handle's: another handle may have been the first to hit the outcome.
-       acquire: partner of the release store in crest_child_series */
+     */
     if (series != NULL)
-        series = crest_atomic_load_ptr_acquire(CREST_PTR(&series->child->series[outcome]));
+        series = crest_child_at(crest_series_child(series), outcome);
     return ticker_window(series, window_s);
 }

@@ -55,7 +55,7 @@ void crest_windows_free(crest_windows *windows)
 static window_ring *window_ring_make(crest_windows *windows, crest_series *series, uint64_t events,
                                      uint64_t sum)
 {
-    int distribution = series->child->metric->layout != NULL;
+    int distribution = series->metric->layout != NULL;
     size_t more = distribution ? 2 * CREST_WINDOW_READINGS : 0;
     window_ring *ring = crest_alloc(1, sizeof *ring + more * sizeof(uint64_t));
     series->window = ring;
@@ -79,7 +79,7 @@ static window_ring *window_ring_make(crest_windows *windows, crest_series *serie
 
 static int window_take(crest_windows *windows, crest_series *series, uint64_t value)
 {
-    const crest_metric *metric = series->child->metric;
+    const crest_metric *metric = series->metric;
     const crest_distribution *now =
         metric->layout ? (const crest_distribution *)(uintptr_t)value : NULL;
     uint64_t events = now ? now->count : value;
@@ -110,7 +110,7 @@ int crest_windows_tick(crest_windows *windows, crest_snapshot *snapshot)
     windows->time_ns[windows->newest] = snapshot->time_ns;
     for (size_t i = 0; i < snapshot->directory->count; i++) {
         crest_series *series = snapshot->directory->series[i];
-        crest_kind kind = series->child->metric->kind;
+        crest_kind kind = series->metric->kind;
         if (kind != CREST_KIND_GAUGE && kind != CREST_KIND_RANGE_SAMPLER)
             lacked |= !window_take(windows, series, snapshot->values[i]);
     }
@@ -156,11 +156,11 @@ void crest_windows_result(const crest_windows *windows, const crest_series *seri
         double rate = tick_s > 0 ? (double)(ring->events[next] - ring->events[i]) / tick_s : 0;
         if (rate > result->peak)
             result->peak = rate;
-        if (series->child->metric->layout != NULL && window_maxima(ring)[next] > maximum)
+        if (series->metric->layout != NULL && window_maxima(ring)[next] > maximum)
             maximum = window_maxima(ring)[next];
         i = next;
     }
-    if (series->child->metric->layout == NULL || result->events == 0)
+    if (series->metric->layout == NULL || result->events == 0)
         return;
     uint64_t sum = window_sums(ring)[windows->newest] - window_sums(ring)[oldest];
     result->average = (double)sum / (double)result->events;

@@ -229,7 +229,7 @@ static void test_no_memory(void **state)
             most = n > most ? n : most;
         }
     }
-    assert_true(most > 4);
+    assert_true(most > 3);
     crest_snapshot *snapshot = fixture_snapshot(registry);
     assert_int_equal(crest_snapshot_size(snapshot), 200);
     crest_snapshot_free(snapshot);

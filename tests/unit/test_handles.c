@@ -32,7 +32,7 @@ static void test_registering(void **state)
         assert_int_equal(handles[i]->slot, slot);
         assert_int_equal(crest_handle_dead(handles[i]), CREST_OK);
         assert_string_equal(crest_handle_name(handles[i]), declarations[i].options.name);
-        assert_ptr_equal(crest_handle_series(handles[i])->child->metric->name,
+        assert_ptr_equal(crest_handle_series(handles[i])->metric->name,
                          crest_handle_name(handles[i]));
     }
     assert_non_null(gauge.cell);
