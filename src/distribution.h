@@ -16,6 +16,7 @@ struct crest_distribution {
     uint64_t sum;
     uint64_t min; /* 0 while count is 0 */
     uint64_t max;
+    crest_note note; /* of a reading of the ticker: the largest of the tick before it */
     uint64_t *block[CREST_DISTRIBUTION_BLOCKS]; /* from its first cell on; NULL: nothing there */
 };
 

@@ -27,9 +27,12 @@ struct crest_snapshot {
                               * crest_distribution * */
 };
 
-/* A snapshot without windows; what the ticker takes. NULL without memory, or before the first
+/* A snapshot without windows. NULL without memory, or before the first
  * metric. */
 crest_snapshot *crest_snapshot_read(crest_registry_state *state);
+/* The same, which takes what was noted of each distribution with it: for who keeps the registry's
+ * windows, and nobody else. */
+crest_snapshot *crest_snapshot_read_notes(crest_registry_state *state);
 
 /* A series' distribution, or NULL for other kinds. */
 const crest_distribution *crest_snapshot_distribution(const crest_snapshot *snapshot, size_t index);

@@ -13,6 +13,7 @@
 #include "lock.h"
 #include "misuse.h"
 #include "series.h"
+#include "slowest.h"
 
 static void record_refused(const crest_handle *handle, crest_status why)
 {
@@ -113,9 +114,17 @@ double crest_gauge_value(const crest_gauge *gauge)
     return value;
 }
 
-/* Under the lock, of a series that has this slot: the thread's shard, or the shared one. */
-static void record_distribution(const crest_series *series, uint32_t slot, uint64_t value,
-                                uint64_t times)
+/* This thread's own shard, or NULL while it has none. No lock. */
+static crest_shard *record_own_shard(const crest_handle *handle)
+{
+    const uint64_t *cell = crest_cell_of(handle);
+    return cell ? (crest_shard *)(uintptr_t)crest_atomic_load(cell) : NULL;
+}
+
+/* Under the lock, of a series that has this slot: the thread's shard, or the shared one. 0 when so
+ * many do not fit any more. */
+static int record_distribution(const crest_series *series, uint32_t slot, uint64_t value,
+                               uint64_t times)
 {
     const crest_layout *layout = series->metric->layout;
     uint64_t *cell = crest_cells_touch(slot);
@@ -125,10 +134,10 @@ static void record_distribution(const crest_series *series, uint32_t slot, uint6
         /* partner: the acquire load in distribution.c */
         crest_atomic_store_release(cell, (uint64_t)(uintptr_t)shard);
     }
-    if (shard != NULL && crest_shard_touch(shard, layout, value))
-        crest_shard_record(shard, value, times);
-    else
-        crest_shared_shard_record(series->shared, value, times);
+    if (shard == NULL || !crest_shard_touch(shard, layout, value))
+        return crest_shared_shard_record(series->shared, value, times);
+    return crest_shard_has_room(shard, value, times) &&
+           crest_shard_record_cold(shard, value, times, 1);
 }
 
 /* A value as it is to be recorded. */
@@ -138,33 +147,58 @@ static uint64_t record_clamp(int64_t value, const crest_layout *layout, int *cla
     return *clamped ? layout->highest : (uint64_t)value;
 }
 
-/* Clamps and records, under the lock if slot is not 0; CREST_LIMIT if the sum could not be told, or
- * for as many times as only a negative number becomes. */
+/* Clamps and records, under the lock; CREST_LIMIT if the sum or the count could not be told, or for
+ * as many times as only a negative number becomes. A timer's is noted if it is the slowest of this
+ * tick. */
 static crest_status record_value(const crest_series *series, uint32_t slot, int64_t value,
-                                 uint64_t times, int *clamped)
+                                 uint64_t times, const crest_op *op, int *clamped)
 {
     uint64_t kept = record_clamp(value, series->metric->layout, clamped), product;
     if (times > INT64_MAX || __builtin_mul_overflow(kept, times, &product))
         return CREST_LIMIT;
-    if (slot != 0)
-        record_distribution(series, slot, kept, times);
-    else
-        crest_shared_shard_record(series->shared, kept, times);
-    return CREST_OK;
+    if (op != NULL)
+        crest_slowest_note(series, kept, op);
+    return record_distribution(series, slot, kept, times) ? CREST_OK : CREST_LIMIT;
 }
 
-/* Without the lock, of a handle that has a slot: the registry may have been freed meanwhile. */
+/* Without the lock, of a handle that has a slot: the registry may have been freed meanwhile. What
+ * was the slowest is noted, but not whose it was. */
 static crest_status record_shared(const crest_handle *handle, int64_t value, uint64_t times,
                                   int *clamped)
 {
     const crest_series *series = crest_handle_series(handle);
     crest_status why;
-    return crest_series_is_dead(series, &why) ? why
-                                              : record_value(series, 0, value, times, clamped);
+    if (crest_series_is_dead(series, &why))
+        return why;
+    uint64_t kept = record_clamp(value, series->metric->layout, clamped), product;
+    if (times > INT64_MAX || __builtin_mul_overflow(kept, times, &product))
+        return CREST_LIMIT;
+    crest_shard *own = record_own_shard(handle);
+    if (own != NULL && crest_shard_has_room(own, kept, times) &&
+        crest_shard_record_cold(own, kept, times, 0)) {
+        crest_slowest_note_unlocked(series, kept);
+        return CREST_OK;
+    }
+    return crest_shared_shard_record(series->shared, kept, times) ? CREST_OK : CREST_LIMIT;
+}
+
+/* What the inlined part left to do may need no lock: new extremes of a histogram, or a new least of
+ * a timer. Not more at once than the inlined part takes. */
+static int record_unlocked(const crest_handle *handle, int64_t value, uint64_t times, int noting)
+{
+    if (value < 0 || times - 1 >= CREST_RECORD_TIMES_INLINE_MAX ||
+        (times != 1 && value >> CREST_RECORD_BITS_INLINE_MAX != 0))
+        return 0;
+    crest_shard *own = record_own_shard(handle);
+    if (own == NULL || (!noting && (uint64_t)value > crest_atomic_load(&own->noted)))
+        return 0;
+    return crest_shard_record_cold(own, (uint64_t)value, times, noting);
 }
 
 void crest_histogram_record_slow(crest_histogram *histogram, int64_t value, uint64_t times)
 {
+    if (record_unlocked(&histogram->handle, value, times, 1))
+        return;
     crest_status why = crest_handle_dead(&histogram->handle);
     if (times == 0)
         return;
@@ -181,7 +215,7 @@ void crest_histogram_record_slow(crest_histogram *histogram, int64_t value, uint
     } else {
         uint32_t slot = crest_handle_resolve(&histogram->handle, CREST_KIND_HISTOGRAM, &why);
         if (slot != 0)
-            why = record_value(histogram->handle.series, slot, value, times, &clamped);
+            why = record_value(histogram->handle.series, slot, value, times, NULL, &clamped);
         crest_lock_drop(&saved);
     }
     if (why != CREST_OK)
@@ -190,8 +224,10 @@ void crest_histogram_record_slow(crest_histogram *histogram, int64_t value, uint
         crest_misuse_count(CREST_MISUSE_CLAMPED, crest_handle_name(&histogram->handle));
 }
 
-void crest_timer_record_slow(crest_timer *timer, int64_t duration_ns, crest_outcome outcome)
+void crest_timer_record_slow(crest_timer *timer, int64_t duration_ns, crest_outcome outcome,
+                             const crest_op *op)
 {
+    static const crest_op nobody = {{0, 0, 0, 0}, 0, CREST_OP_NONE};
     crest_status why = crest_handle_dead(&timer->handle);
     if (why != CREST_OK || (unsigned)outcome >= CREST_OUTCOME_COUNT) {
         crest_misuse_count(why != CREST_OK ? crest_misuse_of(why) : CREST_MISUSE_OUTCOME,
@@ -203,12 +239,14 @@ void crest_timer_record_slow(crest_timer *timer, int64_t duration_ns, crest_outc
     crest_lock_saved saved;
     if (backwards)
         duration_ns = 0;
-    if (record_lock(handle, &saved) != 0) {
+    if (record_unlocked(handle, duration_ns, 1, 0)) {
+        why = CREST_OK;
+    } else if (record_lock(handle, &saved) != 0) {
         why = record_shared(handle, duration_ns, 1, &clamped);
     } else {
         uint32_t slot = crest_timer_resolve(timer, outcome, &why);
         if (slot != 0)
-            why = record_value(handle->series, slot, duration_ns, 1, &clamped);
+            why = record_value(handle->series, slot, duration_ns, 1, op ? op : &nobody, &clamped);
         crest_lock_drop(&saved);
     }
     if (why != CREST_OK)

@@ -42,17 +42,55 @@ int crest_shard_touch(crest_shard *shard, const crest_layout *layout, uint64_t v
     return 1;
 }
 
+/* The cell of a value, or NULL while its block is not there. */
+static uint64_t *shard_cell(const crest_shard *shard, uint64_t value)
+{
+    /* acquire for who reads another thread's shard; partner: the release store above */
+    uintptr_t block = (uintptr_t)crest_atomic_load_ptr_acquire(
+        CREST_PTR(&shard->block[63u - (unsigned)__builtin_clzll(value | 1)]));
+    if (block == 0)
+        return NULL;
+    uint64_t *cells = (uint64_t *)(block & ~(uintptr_t)CREST_BLOCK_SHIFT);
+    return &cells[value >> (block & CREST_BLOCK_SHIFT)];
+}
+
+int crest_shard_record_cold(crest_shard *shard, uint64_t value, uint64_t times, int noting)
+{
+    uint64_t *cell = shard_cell(shard, value);
+    if (cell == NULL)
+        return 0;
+    crest_word_raise(&shard->max, value);
+    if (noting)
+        crest_word_raise(&shard->noted, value);
+    crest_word_lower(&shard->min, value);
+    /* release: as in crest_shard_record */
+    crest_word_add_release(cell, times);
+    crest_word_add_release(&shard->sum, value * times);
+    return 1;
+}
+
+int crest_shard_has_room(const crest_shard *shard, uint64_t value, uint64_t times)
+{
+    const uint64_t *cell = shard_cell(shard, value);
+    return cell != NULL && times <= CREST_CELL_MAX &&
+           crest_atomic_load(cell) <= CREST_CELL_MAX - times;
+}
+
 crest_shared_shard *crest_shared_shard_new(void)
 {
     return crest_arena_take(CREST_ARENA_CELLS, sizeof(crest_shared_shard), CREST_LINE_BYTES);
 }
 
-void crest_shared_shard_record(crest_shared_shard *shard, uint64_t value, uint64_t times)
+int crest_shared_shard_record(crest_shared_shard *shard, uint64_t value, uint64_t times)
 {
     unsigned bits = value ? 64u - (unsigned)__builtin_clzll(value) : 0;
+    if (times > CREST_CELL_MAX || crest_atomic_load(&shard->count[bits]) > CREST_CELL_MAX - times)
+        return 0;
     crest_atomic_raise(&shard->max, value);
+    crest_atomic_raise(&shard->noted, value);
     crest_atomic_raise(&shard->min_inverted, ~value);
     crest_atomic_add(&shard->count[bits], times);
     /* partner: the acquire load of the sum in distribution.c */
     crest_atomic_add_release(&shard->sum, value * times);
+    return 1;
 }

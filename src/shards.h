@@ -8,6 +8,17 @@
 #define CREST_SHARDS_H
 
 #include "layouts.h"
+#include <crest/op.h>
+
+/* No cell is brought beyond this by a record of more than CREST_RECORD_TIMES_INLINE_MAX at once:
+ * such a record is refused. One at a time it would take 292 years. */
+#define CREST_CELL_MAX (UINT64_C(1) << 63)
+
+/* A record worth telling of, and whose it was. */
+typedef struct crest_note {
+    uint64_t value;
+    crest_op op; /* CREST_OP_NONE: of nobody known */
+} crest_note;
 
 /*
  * The shard that threads without one share: a count per power of two, given when the series is
@@ -17,6 +28,8 @@ typedef struct crest_shared_shard {
     uint64_t sum;
     uint64_t max;
     uint64_t min_inverted;
+    uint64_t noted;  /* as a shard's, and of whoever noted without the lock */
+    crest_note note; /* under the lock: the slowest of this tick, of all threads; see slowest.h */
     uint64_t count[CREST_DISTRIBUTION_BLOCKS]; /* by the number of the value's significant bits */
 } crest_shared_shard;
 
@@ -27,11 +40,19 @@ crest_shard *crest_shard_new(void);
  * there. */
 int crest_shard_touch(crest_shard *shard, const crest_layout *layout, uint64_t value);
 
+/* By the shard's thread: records on the cold path, extremes included; `noting` 0 leaves `noted` as
+ * it is. 0 when the block is not there. Any handler. */
+int crest_shard_record_cold(crest_shard *shard, uint64_t value, uint64_t times, int noting);
+
+/* Whether so many more would still fit into the cell of a value whose block is there. */
+int crest_shard_has_room(const crest_shard *shard, uint64_t value, uint64_t times);
+
 /* Under the lock: a new shared shard, or NULL. */
 crest_shared_shard *crest_shared_shard_new(void);
 
-/* Records into a shared shard, atomically. Any thread, any handler. */
-void crest_shared_shard_record(crest_shared_shard *shard, uint64_t value, uint64_t times);
+/* Records into a shared shard, atomically; 0 when so many would not fit any more. Any thread, any
+ * handler. */
+int crest_shared_shard_record(crest_shared_shard *shard, uint64_t value, uint64_t times);
 
 /* The word of a shard that leads to a block: that of its power of two, or for block 0, which serves
  * several, that of the lowest. */

@@ -10,6 +10,7 @@
 #include "range_cell.h"
 #include "reading.h"
 #include "series.h"
+#include "slowest.h"
 #include "ticker.h"
 
 #include <pthread.h>
@@ -176,9 +177,12 @@ void crest_registry_forget(crest_registry_state *state)
 }
 
 /* The merged distribution of a series; NULL without memory. */
-static crest_distribution *snapshot_merge(const crest_series *series)
+static crest_distribution *snapshot_merge(const crest_series *series, int notes)
 {
     crest_distribution *merged = crest_distribution_make(series->metric->layout);
+    /* before the counts: what is recorded in between is in them and noted the next time */
+    if (notes && merged != NULL)
+        crest_slowest_take(series, &merged->note);
     int whole = merged != NULL && crest_distribution_add_shared(merged, series->shared);
     for (const crest_thread_record *record = crest_cells_records(); whole && record != NULL;
          record = record->next) {
@@ -198,21 +202,21 @@ static crest_distribution *snapshot_merge(const crest_series *series)
 }
 
 /* One series' value as it lies in the flat array; 0 in *whole without memory. */
-static uint64_t snapshot_value(const crest_series *series, int *whole)
+static uint64_t snapshot_value(const crest_series *series, int notes, int *whole)
 {
     switch (series->metric->kind) {
     case CREST_KIND_COUNTER: return crest_cells_sum(series->slot);
     case CREST_KIND_GAUGE: return crest_atomic_load(series->shared);
     case CREST_KIND_RANGE_SAMPLER: return (uint64_t)crest_range_cell_value(series->shared);
     default: {
-        crest_distribution *merged = snapshot_merge(series);
+        crest_distribution *merged = snapshot_merge(series, notes);
         *whole = merged != NULL;
         return (uint64_t)(uintptr_t)merged;
     }
     }
 }
 
-crest_snapshot *crest_snapshot_read(crest_registry_state *state)
+static crest_snapshot *snapshot_read(crest_registry_state *state, int notes)
 {
     crest_directory *directory = directory_of(state);
     if (directory == NULL)
@@ -228,11 +232,21 @@ crest_snapshot *crest_snapshot_read(crest_registry_state *state)
     snapshot->wall_ns = crest_clock_wall_ns();
     int whole = 1;
     for (size_t i = 0; whole && i < directory->count; i++)
-        snapshot->values[i] = snapshot_value(directory->series[i], &whole);
+        snapshot->values[i] = snapshot_value(directory->series[i], notes, &whole);
     if (whole)
         return snapshot;
     crest_snapshot_free(snapshot);
     return NULL;
+}
+
+crest_snapshot *crest_snapshot_read(crest_registry_state *state)
+{
+    return snapshot_read(state, 0);
+}
+
+crest_snapshot *crest_snapshot_read_notes(crest_registry_state *state)
+{
+    return snapshot_read(state, 1);
 }
 
 crest_snapshot *crest_snapshot_take(crest_registry *registry)

@@ -94,7 +94,7 @@ void crest_ticker_read(const crest_registry_state *state, crest_series *const *s
  * memory lacked. `by_hand` and not alike: it is the other's turn, and the reading goes. */
 static int ticker_tick(crest_registry_state *state, int by_hand)
 {
-    crest_snapshot *snapshot = crest_snapshot_read(state);
+    crest_snapshot *snapshot = crest_snapshot_read_notes(state);
     int lacked = snapshot == NULL;
     pthread_mutex_lock(&ticker_lock);
     ticker_observed *observed = ticker_find(state);

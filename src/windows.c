@@ -4,6 +4,7 @@
  */
 #include "windows.h"
 #include "alloc.h"
+#include "slowest.h"
 
 #include <string.h>
 
@@ -13,6 +14,8 @@ typedef struct window_ring {
     struct window_ring *next; /* of the owner's */
     crest_series *series;
     const crest_distribution *last; /* in crest_windows.last */
+    crest_slowest slowest;          /* timers: whose the maxima were */
+    crest_note early;               /* noted before the counts had it: of the next tick */
     uint64_t events[CREST_WINDOW_READINGS];
     uint64_t more[]; /* distributions: sums, then the maximum of each tick */
 } window_ring;
@@ -41,6 +44,7 @@ void crest_windows_free(crest_windows *windows)
         windows->rings = ring->next;
         if (ring->series->window == ring)
             ring->series->window = NULL;
+        crest_slowest_fini(&ring->slowest);
         crest_alloc_free(ring);
     }
     crest_snapshot_free(windows->last);
@@ -77,6 +81,34 @@ static window_ring *window_ring_make(crest_windows *windows, crest_series *serie
     return ring;
 }
 
+/*
+ * The largest value of the tick that ends with `now`, as it was noted. The counts that grew say in
+ * which bucket it must lie: a note above that is of a record whose count comes with the next tick,
+ * and when there is none as high, the record was made between the taking of the notes and the
+ * reading of the counts. Then the bucket must do, and the note shows one tick late.
+ */
+static crest_note window_maximum(window_ring *ring, const crest_distribution *now)
+{
+    const crest_layout *layout = &now->layout;
+    crest_note note = now->note, none = {.value = 0};
+    if (ring->early.value > note.value)
+        note = ring->early;
+    ring->early = none;
+    uint64_t counted = crest_distribution_max_since(now, ring->last);
+    if (note.value > counted) {
+        ring->early = note;
+        note = none;
+    }
+    /* what keeps no values cannot say where they lie */
+    if (layout->unit == CREST_LAYOUT_UNIT_NONE && ring->last != NULL && now->max <= ring->last->max)
+        return note;
+    unsigned block = crest_layout_block(layout, counted);
+    uint64_t cell = counted >> crest_layout_shift(layout, block);
+    if (note.value < crest_layout_lowest(layout, block, cell))
+        note = (crest_note){.value = counted};
+    return note;
+}
+
 static int window_take(crest_windows *windows, crest_series *series, uint64_t value)
 {
     const crest_metric *metric = series->metric;
@@ -95,10 +127,11 @@ static int window_take(crest_windows *windows, crest_series *series, uint64_t va
     window_sums(ring)[windows->newest] = now->sum;
     /* of a series that was there before the first reading, the past is not this tick's */
     int first = fresh && (windows->count <= 1 || windows->incomplete);
-    window_maxima(ring)[windows->newest] =
-        first ? 0 : crest_distribution_max_since(now, ring->last);
+    crest_note note = first ? (crest_note){.value = 0} : window_maximum(ring, now);
+    window_maxima(ring)[windows->newest] = note.value;
     ring->last = now;
-    return 1;
+    return metric->kind != CREST_KIND_TIMER ||
+           crest_slowest_push(&ring->slowest, windows->newest, &note);
 }
 
 int crest_windows_tick(crest_windows *windows, crest_snapshot *snapshot)
@@ -147,6 +180,7 @@ void crest_windows_result(const crest_windows *windows, const crest_series *seri
         return;
     unsigned oldest = window_oldest(windows);
     uint64_t maximum = 0;
+    unsigned of_maximum = oldest;
     result->covered_s = covered_s;
     result->events = ring->events[windows->newest] - ring->events[oldest];
     result->per_second = (double)result->events / covered_s;
@@ -156,8 +190,10 @@ void crest_windows_result(const crest_windows *windows, const crest_series *seri
         double rate = tick_s > 0 ? (double)(ring->events[next] - ring->events[i]) / tick_s : 0;
         if (rate > result->peak)
             result->peak = rate;
-        if (series->metric->layout != NULL && window_maxima(ring)[next] > maximum)
+        if (series->metric->layout != NULL && window_maxima(ring)[next] >= maximum) {
             maximum = window_maxima(ring)[next];
+            of_maximum = next;
+        }
         i = next;
     }
     if (series->metric->layout == NULL || result->events == 0)
@@ -165,4 +201,5 @@ void crest_windows_result(const crest_windows *windows, const crest_series *seri
     uint64_t sum = window_sums(ring)[windows->newest] - window_sums(ring)[oldest];
     result->average = (double)sum / (double)result->events;
     result->maximum = (double)maximum;
+    result->slowest = crest_slowest_of(&ring->slowest, of_maximum, maximum);
 }

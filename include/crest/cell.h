@@ -40,7 +40,8 @@ typedef struct crest_shard {
     uintptr_t block[CREST_DISTRIBUTION_BLOCKS];
     uint64_t sum;
     uint64_t max;
-    uint64_t min; /* UINT64_MAX at first */
+    uint64_t min;   /* UINT64_MAX at first */
+    uint64_t noted; /* the largest since the ticker took it last, which sets it to 0; at most max */
 } crest_shard;
 
 /* The part of a block's word that is the shift. Blocks begin on cache lines, so it is free. */
@@ -86,9 +87,10 @@ CREST_INLINE uint64_t crest_top_bit(uint64_t word)
 }
 
 /*
- * Records value `times` times into the shard; 0 when its block is not there, which covers values
- * out of range and negative ones too. Written in the order extremes, count, sum and read in the
- * opposite one, so that a sum never covers a record that the counts lack.
+ * Records value `times` times into the shard; 0 when that takes the cold path: its block is not
+ * there, which covers values out of range and negative ones too, or it is the largest of this tick
+ * or the least of all. Written in the order extremes, count, sum and read in the opposite one, so
+ * that a sum never covers a record that the counts lack.
  */
 CREST_INLINE int crest_shard_record(crest_shard *shard, uint64_t value, uint64_t times)
 {
@@ -96,12 +98,11 @@ CREST_INLINE int crest_shard_record(crest_shard *shard, uint64_t value, uint64_t
     uintptr_t block = __atomic_load_n(&shard->block[top], __ATOMIC_RELAXED);
     if (CREST_UNLIKELY(block == 0))
         return 0;
-    /* Plain loads, which fold into the comparisons: only this thread writes, and what a handler has
-     * written meanwhile is seen by crest_word_raise and _lower. */
-    if (CREST_UNLIKELY(value > shard->max))
-        crest_word_raise(&shard->max, value);
+    if (CREST_UNLIKELY(value > __atomic_load_n(&shard->noted, __ATOMIC_RELAXED)))
+        return 0;
+    /* a plain load, which folds into the comparison: only this thread writes */
     if (CREST_UNLIKELY(value < shard->min))
-        crest_word_lower(&shard->min, value);
+        return 0;
     uint64_t *cells = (uint64_t *)(block & ~(uintptr_t)CREST_BLOCK_SHIFT);
     /* release: the extremes before; partner: the fence behind the counts in distribution.c */
     crest_word_add_release(&cells[value >> (block & CREST_BLOCK_SHIFT)], times);

@@ -68,9 +68,10 @@ typedef struct crest_timing {
 
 CREST_BEGIN_C
 
-/* The cold path of recording a duration: first touch of an outcome, out of range, bad outcome. */
+/* The cold path of recording a duration: first touch of an outcome, out of range, bad outcome, the
+ * largest of this tick, which is noted with its operation (NULL: it has no id). */
 CREST_API void crest_timer_record_slow(crest_timer *timer, int64_t duration_ns,
-                                       crest_outcome outcome);
+                                       crest_outcome outcome, const crest_op *op);
 
 /* Counts an end that records nothing, of the timer if it is known, and returns its status. */
 CREST_API crest_status crest_timing_refuse(const crest_timer *timer, crest_status why);
@@ -84,7 +85,6 @@ CREST_API crest_status crest_timing_refuse(const crest_timer *timer, crest_statu
 CREST_INLINE void crest_timer_record_op(crest_timer *timer, int64_t duration_ns,
                                         crest_outcome outcome, const crest_op *op)
 {
-    (void)op;
     if (CREST_LIKELY((unsigned)outcome < CREST_OUTCOME_COUNT)) {
         uint64_t *cell = crest_cell_of(&timer->outcome[outcome].handle);
         if (CREST_LIKELY(cell != NULL)) {
@@ -93,7 +93,12 @@ CREST_INLINE void crest_timer_record_op(crest_timer *timer, int64_t duration_ns,
                 return;
         }
     }
-    crest_timer_record_slow(timer, duration_ns, outcome);
+    if (op != NULL) {
+        crest_op copy = *op; /* so that the caller's may stay in registers */
+        crest_timer_record_slow(timer, duration_ns, outcome, &copy);
+    } else {
+        crest_timer_record_slow(timer, duration_ns, outcome, NULL);
+    }
 }
 
 /* The same of an operation without an id. */

@@ -130,14 +130,14 @@ static void test_windows_beside_snapshots(void **state)
     crest_histogram_record(first, 1000);
     crest_windows *windows = crest_windows_new();
     assert_non_null(windows);
-    assert_int_equal(crest_windows_tick(windows, crest_snapshot_read(s.registry->state)), 0);
+    assert_int_equal(crest_windows_tick(windows, crest_snapshot_read_notes(s.registry->state)), 0);
     pthread_t maker, reader;
     assert_int_equal(pthread_create(&maker, NULL, stress_make, &s), 0);
     assert_int_equal(pthread_create(&reader, NULL, stress_read, &s), 0);
     uint64_t ticks = 0;
     for (; !crest_atomic_load_acquire(&s.done); ticks++) {
         crest_histogram_record(first, 10);
-        crest_snapshot *snapshot = crest_snapshot_read(s.registry->state);
+        crest_snapshot *snapshot = crest_snapshot_read_notes(s.registry->state);
         assert_non_null(snapshot);
         assert_int_equal(crest_windows_tick(windows, snapshot), 0);
         crest_window window;

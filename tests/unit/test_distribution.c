@@ -25,7 +25,7 @@ static void shard_record(crest_shard *shard, uint64_t value, uint64_t times)
     int there = crest_shard_touch(shard, &crest_layout_default, value);
     crest_lock_drop(&saved);
     assert_true(there);
-    assert_true(crest_shard_record(shard, value, times));
+    assert_true(crest_shard_record_cold(shard, value, times, 1));
 }
 
 static crest_distribution *merged(crest_shard **shards, size_t count,

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The slowest operation: which one took the longest of a tick, and of a window.
+ *
+ * Each shard keeps in `noted` the largest value since the ticker's last visit, so that nearly all
+ * records only compare with it. A larger one of a timer takes the slow path's lock and is noted
+ * with its operation beside the series; that happens as often as records are broken, about ten
+ * times in a million. The ticker takes notes and resets `noted`, right before it reads the series'
+ * counts: what is recorded between the two shows one tick late, never not at all.
+ */
+#ifndef CREST_SLOWEST_H
+#define CREST_SLOWEST_H
+
+#include "registry_inside.h"
+
+/* Under the lock: notes the operation if none of this tick is as slow. */
+void crest_slowest_note(const crest_series *series, uint64_t value, const crest_op *op);
+
+/* Without it: notes the value alone. */
+void crest_slowest_note_unlocked(const crest_series *series, uint64_t value);
+
+/* Takes what was noted of a distribution since the last time; value 0 if nothing was. Takes the
+ * lock, if anything was noted of a timer. */
+void crest_slowest_take(const crest_series *series, crest_note *note);
+
+/*
+ * The notes of a window that can still become its largest: falling from the oldest to the newest, a
+ * few of them, at most one a reading.
+ */
+typedef struct crest_slowest_entry {
+    unsigned reading;
+    crest_note note;
+} crest_slowest_entry;
+
+typedef struct crest_slowest {
+    crest_slowest_entry *entries; /* grown on demand */
+    unsigned count;
+    unsigned room;
+} crest_slowest;
+
+/* Adds the note of a reading, whose place held another one a whole window ago. 0 without memory:
+ * the note is then missing. */
+int crest_slowest_push(crest_slowest *slowest, unsigned reading, const crest_note *note);
+
+/* Whose the value of that reading was; CREST_OP_NONE when that is not known. */
+crest_op crest_slowest_of(const crest_slowest *slowest, unsigned reading, uint64_t value);
+
+void crest_slowest_fini(crest_slowest *slowest);
+
+#endif
