@@ -369,6 +369,11 @@ crest_window crest_histogram_window(const crest_histogram *histogram, unsigned w
     return ticker_window(ticker_series_of(&histogram->handle), window_s);
 }
 
+crest_window crest_range_sampler_window(const crest_range_sampler *sampler, unsigned window_s)
+{
+    return ticker_window(ticker_series_of(&sampler->handle), window_s);
+}
+
 crest_window crest_timer_window(const crest_timer *timer, crest_outcome outcome, unsigned window_s)
 {
     crest_series *series =

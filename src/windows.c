@@ -4,6 +4,8 @@
  */
 #include "windows.h"
 #include "alloc.h"
+#include "misuse.h"
+#include "range_windows.h"
 #include "slowest.h"
 
 #include <string.h>
@@ -16,6 +18,7 @@ typedef struct window_ring {
     const crest_distribution *last; /* in crest_windows.last */
     crest_slowest slowest;          /* timers: whose the maxima were */
     crest_note early;               /* noted before the counts had it: of the next tick */
+    crest_range_ring *range;        /* of a range sampler, which has no other readings */
     uint64_t events[CREST_WINDOW_READINGS];
     uint64_t more[]; /* distributions: sums, then the maximum of each tick */
 } window_ring;
@@ -45,6 +48,7 @@ void crest_windows_free(crest_windows *windows)
         if (ring->series->window == ring)
             ring->series->window = NULL;
         crest_slowest_fini(&ring->slowest);
+        crest_range_ring_free(ring->range);
         crest_alloc_free(ring);
     }
     crest_snapshot_free(windows->last);
@@ -134,6 +138,25 @@ static int window_take(crest_windows *windows, crest_series *series, uint64_t va
            crest_slowest_push(&ring->slowest, windows->newest, &note);
 }
 
+/* A range sampler: its window ends here, at the moment of its own reading. */
+static int window_take_range(crest_windows *windows, crest_series *series)
+{
+    window_ring *ring = series->window;
+    int fresh = ring == NULL || ring->owner != windows;
+    int new = fresh && windows->count > 1 && !windows->incomplete;
+    if (fresh)
+        ring = window_ring_make(windows, series, 0, 0);
+    if (ring != NULL && ring->range == NULL)
+        ring->range = crest_range_ring_new(series->shared, new);
+    if (ring == NULL || ring->range == NULL) {
+        windows->incomplete = 1;
+        return 0;
+    }
+    if (!crest_range_ring_take(ring->range, series->shared, windows->newest))
+        crest_misuse_count(CREST_MISUSE_LIMIT, series->metric->name);
+    return 1;
+}
+
 int crest_windows_tick(crest_windows *windows, crest_snapshot *snapshot)
 {
     int lacked = 0;
@@ -144,7 +167,9 @@ int crest_windows_tick(crest_windows *windows, crest_snapshot *snapshot)
     for (size_t i = 0; i < snapshot->directory->count; i++) {
         crest_series *series = snapshot->directory->series[i];
         crest_kind kind = series->metric->kind;
-        if (kind != CREST_KIND_GAUGE && kind != CREST_KIND_RANGE_SAMPLER)
+        if (kind == CREST_KIND_RANGE_SAMPLER)
+            lacked |= !window_take_range(windows, series);
+        else if (kind != CREST_KIND_GAUGE)
             lacked |= !window_take(windows, series, snapshot->values[i]);
     }
     crest_snapshot_free(windows->last);
@@ -178,6 +203,12 @@ void crest_windows_result(const crest_windows *windows, const crest_series *seri
     double covered_s = crest_windows_covered_s(windows);
     if (ring == NULL || ring->owner != windows || covered_s <= 0)
         return;
+    if (series->metric->kind == CREST_KIND_RANGE_SAMPLER) {
+        if (ring->range != NULL &&
+            crest_range_ring_result(ring->range, windows->newest, windows->count - 1, result))
+            result->covered_s = covered_s;
+        return;
+    }
     unsigned oldest = window_oldest(windows);
     uint64_t maximum = 0;
     unsigned of_maximum = oldest;

@@ -40,6 +40,17 @@ CREST_API crest_window crest_histogram_window(const crest_histogram *histogram, 
 CREST_API crest_window crest_timer_window(const crest_timer *timer, crest_outcome outcome,
                                           unsigned window_s);
 
+/*
+ * The range sampler's minimum, maximum and average, weighted by time, from one tick to another; the
+ * value that stood at either end counts. A window without updates has the standing value in all
+ * three. An update whose thread was preempted inside it may show in the window after. What was
+ * before the ticker observed the registry is in no window; of a sampler made later everything is,
+ * from when it was made on. All zero while the registry is not observed or window_s is another than
+ * CREST_WINDOW_S. Thread-safe; locks.
+ */
+CREST_API crest_window crest_range_sampler_window(const crest_range_sampler *sampler,
+                                                  unsigned window_s);
+
 CREST_END_C
 
 #endif

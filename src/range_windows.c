@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Ticks of range samplers. See range_windows.h.
+ *
+ * The area under the value between two readings is the difference of value * time - moment, of
+ * which the readings have the low 64 bits. It lies within extremes times time, and the numbers with
+ * these low bits are 2^64 apart: so it is the one nearest to the middle, as long as the swing times
+ * the length of the tick stays below 2^64. How high the value stands does not matter.
+ */
+#include "range_windows.h"
+#include "alloc.h"
+
+crest_range_ring *crest_range_ring_new(const crest_range_cell *cell, int new)
+{
+    crest_range_ring *ring = crest_alloc(1, sizeof *ring);
+    if (ring == NULL)
+        return NULL;
+    for (unsigned i = 0; i < CREST_WINDOW_READINGS; i++) {
+        ring->minimum[i] = INT64_MAX;
+        ring->maximum[i] = INT64_MIN;
+    }
+    ring->begun = new && cell->born != 0;
+    ring->last.time = cell->born;
+    return ring;
+}
+
+void crest_range_ring_free(crest_range_ring *ring)
+{
+    crest_alloc_free(ring);
+}
+
+/* Negative for 2^63 and more. */
+static int64_t range_signed(uint64_t bits)
+{
+    return (int64_t)bits;
+}
+
+static int range_area(const crest_range_reading *from, const crest_range_reading *to, uint64_t time,
+                      crest_range_area *area)
+{
+    uint64_t low = ((uint64_t)to->value * to->time - to->moment) -
+                   ((uint64_t)from->value * from->time - from->moment);
+    crest_range_area swing = (crest_range_area)to->maximum - to->minimum;
+    crest_range_area middle =
+        ((crest_range_area)to->maximum + to->minimum) * (crest_range_area)time / 2;
+    int known = swing == 0 || time <= (uint64_t)((((crest_range_area)1 << 64) - 1) / swing);
+    *area = known ? middle + range_signed(low - (uint64_t)middle) : middle;
+    return known;
+}
+
+int crest_range_ring_take(crest_range_ring *ring, crest_range_cell *cell, unsigned at)
+{
+    int known = 1;
+    crest_range_reading reading;
+    crest_range_rotate(cell, &reading);
+    ring->minimum[at] = INT64_MAX;
+    ring->maximum[at] = INT64_MIN;
+    ring->time[at] = 0;
+    ring->area[at] = 0;
+    if (ring->begun) {
+        ring->minimum[at] = reading.minimum;
+        ring->maximum[at] = reading.maximum;
+        ring->time[at] = reading.time > ring->last.time ? reading.time - ring->last.time : 0;
+        known = range_area(&ring->last, &reading, ring->time[at], &ring->area[at]);
+    }
+    ring->last = reading;
+    ring->begun = 1;
+    return known;
+}
+
+int crest_range_ring_result(const crest_range_ring *ring, unsigned newest, unsigned count,
+                            crest_window *result)
+{
+    int64_t minimum = INT64_MAX, maximum = INT64_MIN;
+    crest_range_area area = 0;
+    uint64_t time = 0;
+    for (unsigned i = 0; i < count; i++) {
+        unsigned at = (newest + CREST_WINDOW_READINGS - i) % CREST_WINDOW_READINGS;
+        minimum = ring->minimum[at] < minimum ? ring->minimum[at] : minimum;
+        maximum = ring->maximum[at] > maximum ? ring->maximum[at] : maximum;
+        area += ring->area[at];
+        time += ring->time[at];
+    }
+    if (minimum > maximum)
+        return 0;
+    result->minimum = (double)minimum;
+    result->maximum = (double)maximum;
+    result->average = time != 0 ? (double)area / (double)time : (double)ring->last.value;
+    /* an update that was interrupted between its steps is in the area before it is in the extremes,
+       and one interrupted before them is in the area of a time when it was not made yet */
+    if (result->average < result->minimum)
+        result->average = result->minimum;
+    if (result->average > result->maximum)
+        result->average = result->maximum;
+    return 1;
+}
