@@ -6,6 +6,7 @@
 #include "atomic.h"
 #include "error.h"
 #include "handles.h"
+#include "splits.h"
 #include "utf8.h"
 
 #include <crest/family.h>
@@ -82,6 +83,7 @@ crest_misuse crest_misuse_of(crest_status status)
     case CREST_INVALID_TEXT: return CREST_MISUSE_TEXT;
     case CREST_TYPE_CLASH: return CREST_MISUSE_TYPE_CLASH;
     case CREST_NAME_CLASH: return CREST_MISUSE_NAME_CLASH;
+    case CREST_SPLIT_NAME: return CREST_MISUSE_SPLIT_NAME;
     case CREST_LIMIT: return CREST_MISUSE_LIMIT;
     case CREST_NO_MEMORY: return CREST_MISUSE_NO_MEMORY;
     case CREST_ABI_MISMATCH: return CREST_MISUSE_ABI;
@@ -120,6 +122,7 @@ static void misuse_tell_one(int cause)
 
 void crest_misuse_tell(void)
 {
+    crest_split_tell();
     if (!crest_log_wanted())
         return;
     for (int i = 0; i < CREST_MISUSE_COUNT; i++) {

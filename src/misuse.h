@@ -18,6 +18,8 @@
     X(TEXT, "invalid-text", "a text is not valid UTF-8; bad bytes became U+FFFD")                  \
     X(TYPE_CLASH, "type-clash", "a name was used for two kinds of metric")                         \
     X(NAME_CLASH, "name-clash", "two metrics would be exported under one name")                    \
+    X(SPLIT_NAME, "split-name",                                                                    \
+      "two metrics have names that differ only in case or separators")                             \
     X(LIMIT, "limit", "a limit was reached; records go to the overflow series or nowhere")         \
     X(NO_MEMORY, "no-memory", "there was no memory for a metric or series")                        \
     X(ABI, "abi-mismatch", "code compiled against other headers records nowhere")                  \

@@ -13,6 +13,7 @@
 #include "names.h"
 #include "registry_inside.h"
 #include "series.h"
+#include "splits.h"
 #include "utf8.h"
 
 #include <string.h>
@@ -90,6 +91,17 @@ static bool registry_claim_same(const void *a, const void *b)
     return x->hash == y->hash && strcmp(x->text, y->text) == 0;
 }
 
+static unsigned long registry_split_hash(const void *object, unsigned long seed)
+{
+    (void)seed;
+    return crest_split_hash(((const crest_metric *)object)->name);
+}
+
+static bool registry_split_same(const void *a, const void *b)
+{
+    return crest_split_same(((const crest_metric *)a)->name, ((const crest_metric *)b)->name);
+}
+
 bool crest_table_init(ck_hs_t *table, ck_hs_hash_cb_t *hash, ck_hs_compare_cb_t *same, size_t size)
 {
     return ck_hs_init(table, CK_HS_MODE_SPMC | CK_HS_MODE_OBJECT, hash, same,
@@ -129,8 +141,10 @@ static crest_registry_state *registry_state_make(crest_registry *registry)
             return NULL;
     }
     if (!crest_table_init(&state->by_name, registry_metric_hash, registry_metric_same, 64) ||
-        !crest_table_init(&state->claims, registry_claim_hash, registry_claim_same, 256))
+        !crest_table_init(&state->claims, registry_claim_hash, registry_claim_same, 256) ||
+        !crest_table_init(&state->by_split, registry_split_hash, registry_split_same, 64))
         return NULL;
+    state->strict = registry->options.strict != 0;
     /* partner: the acquire load in crest_registry_state_seen */
     crest_atomic_store_ptr_release(CREST_PTR(&registry->state), state);
     return state;
@@ -162,6 +176,16 @@ crest_registry *crest_registry_new(const crest_registry_options *options)
         return NULL;
     }
     return registry;
+}
+
+void crest_registry_strict(crest_registry *registry, int strict)
+{
+    crest_lock_saved saved;
+    crest_lock_take(&saved);
+    crest_registry_state *state = registry_state_make(registry);
+    if (state != NULL)
+        state->strict = strict != 0;
+    crest_lock_drop(&saved);
 }
 
 void crest_registry_free(crest_registry *registry)
@@ -268,6 +292,38 @@ static int registry_same_shape(const crest_metric *metric, const registry_wish *
     return 1;
 }
 
+/*
+ * Whether another metric stands in the way of this new one: CREST_NAME_CLASH for one that is
+ * exported under a name of it, CREST_SPLIT_NAME, where that is refused, for one whose name is too
+ * close. Asked before anything is taken from the arena, since who is refused may well ask again. On
+ * a frame of its own, for the stacks of signal handlers are small.
+ */
+__attribute__((noinline)) static crest_status
+registry_check_others(crest_registry_state *state, const registry_wish *wish, crest_metric **split)
+{
+    char names[CREST_EXPORTED_CLAIMS_MAX][CREST_EXPORTED_BYTES_MAX];
+    unsigned count =
+        crest_exported_claims(wish->name, wish->kind, wish->unit, names, CREST_EXPORTED_CLAIMS_MAX);
+    for (unsigned i = 0; i < count; i++) {
+        for (size_t r = 0; r < sizeof registry_reserved / sizeof registry_reserved[0]; r++)
+            if (strcmp(names[i], registry_reserved[r]) == 0)
+                return CREST_NAME_CLASH;
+        registry_claim key = {.text = names[i],
+                              .hash = crest_hash_text(crest_hash_seed(), names[i])};
+        const registry_claim *taken = ck_hs_get(&state->claims, key.hash, &key);
+        if (taken != NULL) {
+            crest_split_keep(CREST_SPLIT_CLASH, wish->name, taken->metric->name);
+            return CREST_NAME_CLASH;
+        }
+    }
+    crest_metric key = {.name = wish->name};
+    *split = ck_hs_get(&state->by_split, crest_split_hash(wish->name), &key);
+    if (*split == NULL || !state->strict)
+        return CREST_OK;
+    crest_split_keep(CREST_SPLIT_REFUSED, wish->name, (*split)->name);
+    return CREST_SPLIT_NAME;
+}
+
 /* Gives the exported names back, for a metric that could not be made after all: the next try must
  * not find them taken. */
 static void registry_unclaim(crest_registry_state *state, const registry_claims *claims)
@@ -276,8 +332,7 @@ static void registry_unclaim(crest_registry_state *state, const registry_claims 
         ck_hs_remove(&state->claims, claims->all[i].hash, &claims->all[i]);
 }
 
-/* Takes the exported names for the metric, or none of them. On a frame of its own, for the stacks
- * of signal handlers are small. */
+/* Takes the exported names for the metric, or none of them. On a frame of its own too. */
 __attribute__((noinline)) static crest_status
 registry_claim_all(crest_registry_state *state, crest_metric *metric, registry_claims *taken)
 {
@@ -289,14 +344,7 @@ registry_claim_all(crest_registry_state *state, crest_metric *metric, registry_c
     if (claims == NULL)
         return CREST_NO_MEMORY;
     for (unsigned i = 0; i < count; i++) {
-        for (size_t r = 0; r < sizeof registry_reserved / sizeof registry_reserved[0]; r++)
-            if (strcmp(names[i], registry_reserved[r]) == 0)
-                return CREST_NAME_CLASH;
-        registry_claim key = {.text = names[i],
-                              .hash = crest_hash_text(crest_hash_seed(), names[i])};
-        if (ck_hs_get(&state->claims, key.hash, &key) != NULL)
-            return CREST_NAME_CLASH;
-        claims[i] = key;
+        claims[i].hash = crest_hash_text(crest_hash_seed(), names[i]);
         claims[i].metric = metric;
         claims[i].text = crest_arena_copy(names[i], strlen(names[i]));
         if (claims[i].text == NULL)
@@ -356,8 +404,12 @@ static int registry_copy_keys(crest_metric *metric, const registry_wish *wish)
 
 /* Snapshots see a metric before anybody can find it, so that they have all that was recorded before
  * them. The generation grows after each change of the list: a directory made before may lack it. */
-static crest_status registry_publish(crest_registry_state *state, crest_metric *metric)
+static crest_status registry_publish(crest_registry_state *state, crest_metric *metric,
+                                     const crest_metric *split)
 {
+    unsigned long close = crest_split_hash(metric->name);
+    if (split == NULL && !ck_hs_put(&state->by_split, close, metric))
+        return CREST_NO_MEMORY;
     metric->next = state->metrics;
     /* partner: the acquire load in snapshot.c */
     crest_atomic_store_ptr_release(CREST_PTR(&state->metrics), metric);
@@ -365,10 +417,14 @@ static crest_status registry_publish(crest_registry_state *state, crest_metric *
     CREST_ANNOTATE_RELEASE(metric);
     if (ck_hs_put(&state->by_name, metric->hash, metric)) {
         state->metric_count++;
+        if (split != NULL)
+            crest_split_keep(CREST_SPLIT_ADDED, metric->name, split->name);
         return CREST_OK;
     }
     crest_atomic_store_ptr_release(CREST_PTR(&state->metrics), metric->next); /* as above */
     crest_registry_changed(state);
+    if (split == NULL)
+        ck_hs_remove(&state->by_split, close, metric);
     return CREST_NO_MEMORY;
 }
 
@@ -378,6 +434,10 @@ static crest_metric *registry_metric_make(crest_registry_state *state, const reg
 {
     *status = CREST_LIMIT;
     if (state->metric_count >= CREST_METRICS_MAX)
+        return NULL;
+    crest_metric *split = NULL;
+    *status = registry_check_others(state, wish, &split);
+    if (*status != CREST_OK)
         return NULL;
     *status = CREST_NO_MEMORY;
     crest_metric *metric =
@@ -404,7 +464,7 @@ static crest_metric *registry_metric_make(crest_registry_state *state, const reg
         registry_unclaim(state, &claims);
         return NULL;
     }
-    *status = registry_publish(state, metric);
+    *status = registry_publish(state, metric, split);
     if (*status == CREST_OK)
         return metric;
     registry_unclaim(state, &claims);
@@ -443,6 +503,7 @@ crest_metric *crest_metric_get(crest_registry *registry, crest_kind kind,
     crest_metric *metric =
         crest_metric_get_locked(registry, kind, options, keys, key_count, status);
     crest_lock_drop(&saved);
+    crest_split_count();
     if (metric == NULL)
         crest_misuse_count(crest_misuse_of(*status), options ? options->name : NULL);
     else if (options->description != NULL && !crest_utf8_is_valid(options->description))

@@ -78,8 +78,10 @@ typedef struct crest_registry_state {
     uint64_t metric_count;
     uint64_t generation; /* grows with each new series; odd while one is being added */
     uint32_t dead;
+    uint32_t strict; /* refuses split names */
     ck_hs_t by_name;
     ck_hs_t claims;                    /* exported names, derived ones included */
+    ck_hs_t by_split;                  /* the first metric of each name but for case, separators */
     struct crest_directory *directory; /* snapshot.c's, under its lock */
 } crest_registry_state;
 

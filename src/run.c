@@ -32,7 +32,7 @@
 #define RUN_KEY_BYTES (CREST_REPORTER_KIND_BYTES_MAX + 16u)
 
 static const char *const run_keys[] = {"service", "version", "instance", "interval",
-                                       "jitter",  "windows", "atexit"};
+                                       "jitter",  "windows", "atexit",   "strict"};
 /* What every kind of reporter has, after its name. */
 static const char *const run_kind_keys[] = {"", ".interval", ".timeout", ".jitter"};
 #define RUN_KIND_KEYS (sizeof run_kind_keys / sizeof *run_kind_keys)
@@ -56,6 +56,7 @@ typedef struct run_plan {
     double jitter;
     int windows;
     int at_exit;
+    int strict;
     run_reporter reporters[CREST_REPORTER_KINDS_MAX];
     size_t reporter_count;
 } run_plan;
@@ -208,6 +209,8 @@ static crest_status run_read_common(run_plan *plan, crest_error *error)
         status = run_read_ms(plan, "interval", CREST_INTERVAL_MS_MIN, &plan->interval_ms, error);
     if (status == CREST_OK)
         status = crest_option_switch(plan->options, "atexit", &plan->at_exit, error);
+    if (status == CREST_OK)
+        status = crest_option_switch(plan->options, "strict", &plan->strict, error);
     if (status != CREST_OK)
         return status;
     if (plan->resource.instance[0] == '\0')
@@ -384,6 +387,8 @@ static crest_status run_start(const char *options, crest_error *error)
                               : crest_error_set(error, CREST_NO_MEMORY, "no memory to start");
     if (status == CREST_OK)
         status = run_launch(plan, &started, error);
+    if (status == CREST_OK && crest_option(plan->options, "strict") != NULL)
+        crest_registry_strict(NULL, plan->strict);
     pthread_mutex_lock(&run_lock);
     if (status == CREST_OK) {
         run_windows = plan->windows;

@@ -21,6 +21,8 @@
 typedef struct crest_registry_options {
     /* put before every name, with a dot; NULL: none. Borrowed while the registry lives */
     const char *prefix CREST_DEFAULT_(NULL);
+    /* non-zero: as by crest_registry_strict, from the start */
+    int strict CREST_DEFAULT_(0);
 } crest_registry_options;
 
 /* Public so that it can be static; only the library looks inside. */
@@ -49,6 +51,15 @@ CREST_API crest_registry *crest_default_registry(void);
  * no memory. Owned by the caller. Thread-safe; allocates. */
 CREST_API crest_registry *crest_registry_new(const crest_registry_options *options);
 
+/*
+ * Strict (non-zero) or not: a new metric whose name differs from that of another metric of the
+ * registry only in case or separators (comm.block-seen, comm.blockSeen) is refused with
+ * CREST_SPLIT_NAME. Otherwise it is made, counted as misuse and told to the log with both names.
+ * Names that are there stay. NULL: the default registry, for which crest_start's strict=on does the
+ * same. Thread-safe; locks.
+ */
+CREST_API void crest_registry_strict(crest_registry *registry, int strict);
+
 /* Frees a registry made by crest_registry_new; NULL does nothing. Handles into it become no-ops
  * (records through them are counted as late), reporters must have been detached. Thread-safe;
  * locks. */
@@ -59,9 +70,10 @@ CREST_API void crest_registry_free(crest_registry *registry);
  * settings they were first given. status: NULL if not wanted. The result is owned by the registry,
  * valid until it is freed, and never NULL: on failure it is a handle that records nowhere, and
  * *status says why: CREST_INVALID_NAME, _INVALID_TEXT, _INVALID_ARGUMENT, _TYPE_CLASH (the name is
- * of another kind), _NAME_CLASH (another metric is exported under a name this one needs), _LIMIT,
- * _NO_MEMORY. Failures are counted in crest_misuse_total and logged once a cause. Thread-safe; not
- * for signal handlers. Cost: a hash lookup; locks when it creates.
+ * of another kind), _NAME_CLASH (another metric is exported under a name this one needs),
+ * _SPLIT_NAME (see crest_registry_strict), _LIMIT, _NO_MEMORY. Failures are counted in
+ * crest_misuse_total and logged once a cause, clashes once a pair of names. Thread-safe; not for
+ * signal handlers. Cost: a hash lookup; locks when it creates.
  */
 CREST_API crest_counter *crest_counter_get(crest_registry *registry,
                                            const crest_metric_options *options,

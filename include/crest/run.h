@@ -21,6 +21,8 @@
  *   windows                      1m (the default) or off
  *   atexit                       on (the default) or off: flush at exit when crest_stop was not
  *                                called
+ *   strict                       on or off (the default): refuse metrics whose names differ from
+ *                                others' only in case or separators, see crest_registry_strict
  *   console=DURATION             a table on standard error at that interval, or console=on
  *   pushgateway=URL              see pushgateway.h for its further options
  *   KIND=off                     no such reporter, whatever the code says

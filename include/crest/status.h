@@ -21,6 +21,7 @@
     X(INVALID_TEXT, "a text is not valid UTF-8")                                                   \
     X(TYPE_CLASH, "the name is in use for another kind of metric or with other labels")            \
     X(NAME_CLASH, "the exported name is in use by another metric")                                 \
+    X(SPLIT_NAME, "the name differs from another metric's only in case or separators")             \
     X(LIMIT, "a limit of the library is reached")                                                  \
     X(NO_MEMORY, "no memory")                                                                      \
     X(ABI_MISMATCH, "compiled against headers of another ABI")                                     \

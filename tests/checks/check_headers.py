@@ -40,7 +40,8 @@ def main():
     if not headers:
         rules.broken("there are public headers", "include/crest/*.h: none")
     forms = [("alone", f"crest/{header.name}", "extern int crest_nothing_else;\n")
-             for header in headers] + [form for form in FORMS if (ROOT / "include" / form[1]).exists()]
+             for header in headers]
+    forms += [form for form in FORMS if (ROOT / "include" / form[1]).exists()]
     for form, header, rest in forms:
         for language, compiler, options in languages:
             rule = rules.rule(f"<{header}> {form} as {language}")
