@@ -75,6 +75,7 @@ static void console_row_of(const crest_series_view *view, crest_console_row *row
     row->unit = view->unit;
     row->counter = view->counter;
     row->gauge = view->gauge;
+    row->current = view->current;
     row->window = view->window;
     if (view->distribution == NULL)
         return;

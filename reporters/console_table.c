@@ -136,6 +136,18 @@ static void console_fill_gauge(const crest_console_row *row, console_cells *cell
     crest_console_quantity(cells->text[0], row->gauge, row->unit);
 }
 
+static void console_fill_range_sampler(const crest_console_row *row, console_cells *cells)
+{
+    crest_console_quantity(cells->text[0], (double)row->current, row->unit);
+    for (unsigned i = 1; i < CONSOLE_COLUMNS_MAX; i++)
+        strcpy(cells->text[i], CONSOLE_NOTHING);
+    if (row->window.covered_s > 0) {
+        crest_console_quantity(cells->text[1], row->window.minimum, row->unit);
+        crest_console_quantity(cells->text[2], row->window.average, row->unit);
+        crest_console_quantity(cells->text[3], row->window.maximum, row->unit);
+    }
+}
+
 static void console_fill_distribution(const crest_console_row *row, console_cells *cells)
 {
     crest_console_count(cells->text[0], row->count, CREST_NONE);
@@ -158,6 +170,11 @@ static const console_section console_sections[] = {
      {"value", "rate1m", "peak1m"},
      console_fill_counter},
     {"gauge", {CREST_KIND_GAUGE, CREST_KIND_GAUGE}, 1, {"value"}, console_fill_gauge},
+    {"range sampler",
+     {CREST_KIND_RANGE_SAMPLER, CREST_KIND_RANGE_SAMPLER},
+     4,
+     {"value", "min1m", "avg1m", "max1m"},
+     console_fill_range_sampler},
     {"distribution",
      {CREST_KIND_HISTOGRAM, CREST_KIND_TIMER},
      6,

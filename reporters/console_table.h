@@ -25,7 +25,8 @@ typedef struct crest_console_row {
     crest_unit unit;
     uint64_t counter;
     double gauge;
-    uint64_t count; /* of a distribution, and what follows */
+    int64_t current; /* of a range sampler */
+    uint64_t count;  /* of a distribution, and what follows */
     uint64_t sum;
     uint64_t p50;
     uint64_t p99;
@@ -36,7 +37,7 @@ typedef struct crest_console_row {
 typedef struct crest_console_page {
     uint64_t wall_ns; /* since 1970 */
     crest_resource resource;
-    const crest_console_row *rows; /* counters, gauges and distributions in any mixture */
+    const crest_console_row *rows; /* of all kinds in any mixture */
     size_t row_count;
     unsigned width; /* columns of the terminal; a longer row takes two lines. 0: no bound */
     int final;

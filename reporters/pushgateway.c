@@ -148,7 +148,9 @@ static crest_status pushgateway_encode(pushgateway *gateway, const crest_report 
 {
     crest_page_label target[PUSHGATEWAY_TARGETS];
     crest_page_options options = {
-        .windows = gateway->windows && !report->final,
+        .windows = report->final      ? CREST_PAGE_WINDOWS_NONE
+                   : gateway->windows ? CREST_PAGE_WINDOWS_ALL
+                                      : CREST_PAGE_WINDOWS_RANGES,
         .target = target,
         .target_count = pushgateway_target(gateway, report->resource, job, instance, target),
     };

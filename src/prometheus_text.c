@@ -339,18 +339,35 @@ typedef struct prometheus_window {
     const char *qualifier;
     size_t offset;       /* of the result in crest_window */
     int of_values;       /* about the values of a distribution, not about how many there were */
-    const char *counter; /* how HELP begins for a counter, and for a distribution; NULL: there is */
-    const char *distribution; /* no such result */
+    const char *counter; /* how HELP begins for a counter, a distribution and a range sampler; */
+    const char *distribution; /* NULL: there is no such result */
+    const char *range_sampler;
 } prometheus_window;
 
 static const prometheus_window prometheus_windows[] = {
     {"rate1m", offsetof(crest_window, per_second), 0, "Per second, over the last minute",
-     "Recorded per second, over the last minute"},
+     "Recorded per second, over the last minute", NULL},
     {"peak1m", offsetof(crest_window, peak), 0, "Per second, the highest tick of the last minute",
-     "Recorded per second, the highest tick of the last minute"},
-    {"avg1m", offsetof(crest_window, average), 1, NULL, "Average over the last minute"},
-    {"max1m", offsetof(crest_window, maximum), 1, NULL, "Largest of the last minute"},
+     "Recorded per second, the highest tick of the last minute", NULL},
+    {"min1m", offsetof(crest_window, minimum), 1, NULL, NULL, "Lowest of the last minute"},
+    {"avg1m", offsetof(crest_window, average), 1, NULL, "Average over the last minute",
+     "Average over the last minute, weighted by time"},
+    {"max1m", offsetof(crest_window, maximum), 1, NULL, "Largest of the last minute",
+     "Highest of the last minute"},
 };
+
+static const char *prometheus_computed(const prometheus_window *window, crest_kind kind)
+{
+    switch (kind) {
+    case CREST_KIND_NONE:
+    case CREST_KIND_GAUGE: return NULL;
+    case CREST_KIND_COUNTER: return window->counter;
+    case CREST_KIND_HISTOGRAM:
+    case CREST_KIND_TIMER: return window->distribution;
+    case CREST_KIND_RANGE_SAMPLER: return window->range_sampler;
+    }
+    return NULL;
+}
 
 /* One family: the series that have this result, under a header that comes only if there is one. */
 static void prometheus_put_window(prometheus_page *page, size_t first, size_t end,
@@ -362,10 +379,11 @@ static void prometheus_put_window(prometheus_page *page, size_t first, size_t en
     int begun = 0;
     for (size_t i = first; i < end && prometheus_read(page, i, &series); i++) {
         int distribution = prometheus_is_distribution(series.kind);
-        const char *computed = distribution ? window->distribution : window->counter;
-        if (computed == NULL || series.kind == CREST_KIND_GAUGE)
+        const char *computed = prometheus_computed(window, series.kind);
+        if (computed == NULL)
             return;
-        if (!(series.window.covered_s > 0) || (window->of_values && series.window.events == 0))
+        if (!(series.window.covered_s > 0) ||
+            (distribution && window->of_values && series.window.events == 0))
             continue;
         if (!begun) {
             prometheus_family_name(&family, &series, window->qualifier);
@@ -409,8 +427,12 @@ static void prometheus_put_page(prometheus_page *page, const crest_page_options 
             prometheus_put_target(page->out, options);
             target_left = 0;
         }
+        /* the kind of the metric: *series is another's when it has been put */
+        int wanted =
+            options->windows >= (series.kind == CREST_KIND_RANGE_SAMPLER ? CREST_PAGE_WINDOWS_RANGES
+                                                                         : CREST_PAGE_WINDOWS_ALL);
         size_t end = prometheus_put_metric(page, first, &series);
-        if (options->windows)
+        if (wanted)
             for (size_t i = 0; i < sizeof prometheus_windows / sizeof prometheus_windows[0]; i++)
                 prometheus_put_window(page, first, end, &prometheus_windows[i]);
         first = end;

@@ -81,7 +81,8 @@ static crest_status testing_keep(testing_kept *kept, const crest_report *report,
     kept->service = crest_alloc_text(report->resource->service);
     kept->version = crest_alloc_text(report->resource->version);
     kept->instance = crest_alloc_text(report->resource->instance);
-    crest_page_options options = {.windows = !report->final};
+    crest_page_options options = {.windows = report->final ? CREST_PAGE_WINDOWS_NONE
+                                                           : CREST_PAGE_WINDOWS_ALL};
     crest_status status = CREST_NO_MEMORY;
     if (kept->service != NULL && kept->version != NULL && kept->instance != NULL &&
         testing_page_write(&kept->page, "", 0) == 0)

@@ -28,9 +28,20 @@ typedef struct crest_page_label {
     const char *value;
 } crest_page_label;
 
+/*
+ * Which results of the windows a page has. Rates and averages a reader of the page can compute from
+ * what is cumulative, as Prometheus does with rate(). The extremes of a range sampler he cannot:
+ * what was between two pages is in no page. So these are there by default.
+ */
+enum {
+    CREST_PAGE_WINDOWS_NONE = -1,  /* none: for the last page of a process, where they would stay */
+    CREST_PAGE_WINDOWS_RANGES = 0, /* range samplers' X_min1m, X_avg1m, X_max1m */
+    CREST_PAGE_WINDOWS_ALL = 1     /* X_rate1m, X_peak1m, X_avg1m, X_max1m of the others too */
+};
+
 typedef struct crest_page_options {
-    /* non-zero: export the results of the windows too, as X_rate1m, X_peak1m, X_avg1m, X_max1m */
-    int windows CREST_DEFAULT_(0);
+    /* one of these */
+    int windows CREST_DEFAULT_(CREST_PAGE_WINDOWS_RANGES);
     /* what crest_target_info says (service, version, …); NULL: that series is left out */
     const crest_page_label *target CREST_DEFAULT_(NULL);
     unsigned target_count CREST_DEFAULT_(0);
@@ -51,7 +62,8 @@ CREST_API crest_status crest_snapshot_write(const crest_snapshot *snapshot, cres
                                             crest_write_fn *write, void *context,
                                             crest_error *error);
 
-/* Takes a snapshot of the registry (NULL: the default one) and writes it, without windows. */
+/* Takes a snapshot of the registry (NULL: the default one) and writes it, of the windows those of
+ * range samplers. */
 CREST_API crest_status crest_page_write(crest_registry *registry, crest_format format,
                                         crest_write_fn *write, void *context, crest_error *error);
 

@@ -57,7 +57,8 @@ typedef struct crest_pushgateway_options {
     const char *ca_file CREST_DEFAULT_(NULL);
     /* non-zero: send the page as it is (needed for a Pushgateway before 1.5) */
     int no_gzip CREST_DEFAULT_(0);
-    /* non-zero: leave out X_rate1m and its relatives, as the last push before a stop always does */
+    /* non-zero: leave out X_rate1m and its relatives, but what Prometheus could not compute: those
+       of range samplers. The last push before a stop leaves out all of them */
     int no_windows CREST_DEFAULT_(0);
     /* non-zero: DELETE the group on stop, after the last push */
     int delete_on_stop CREST_DEFAULT_(0);

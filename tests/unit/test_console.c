@@ -97,6 +97,14 @@ static const crest_console_row rows[] = {
      .label_values = TEXTS("\x1b[31m\"x\\\n\x7f\xc2\x9b caf\xc3\xa9 \xe6\x97\xa5\xe6\x9c\xac"),
      .kind = CREST_KIND_COUNTER,
      .counter = UINT64_MAX},
+    {.name = "comm.queue",
+     .kind = CREST_KIND_RANGE_SAMPLER,
+     .current = -3,
+     .window = {.covered_s = 60, .minimum = -5, .average = 1234.5678, .maximum = 987654}},
+    {.name = "comm.waiting",
+     .kind = CREST_KIND_RANGE_SAMPLER,
+     .unit = CREST_BYTES,
+     .current = 4096},
     {.name = "memory.resident", .kind = CREST_KIND_GAUGE, .unit = CREST_BYTES, .gauge = 123456789},
 };
 

@@ -278,6 +278,64 @@ static void test_windows_are_optional(void **state)
     assert_null(strstr(page, "1m"));
 }
 
+static const crest_series_view range_series[] = {
+    {.name = "casper.pending",
+     .exported = "casper_pending",
+     .description = "No ticker.",
+     .kind = CREST_KIND_RANGE_SAMPLER,
+     .current = INT64_MIN},
+    {.name = "comm.events",
+     .exported = "comm_events",
+     .description = "Events.",
+     .kind = CREST_KIND_COUNTER,
+     .counter = 150,
+     .window = NODE_WINDOW},
+    {.name = "comm.inbound-bytes",
+     .exported = "comm_inbound_bytes",
+     .description = "Bytes waiting.",
+     .kind = CREST_KIND_RANGE_SAMPLER,
+     .unit = CREST_BYTES,
+     .label_count = 2,
+     .label_keys = peer_keys,
+     .label_values = VALUES("node-1", "block"),
+     .current = INT64_MAX,
+     .window = {.covered_s = 60, .minimum = 0, .maximum = 0x1p63, .average = 1234567.25}},
+    {.name = "comm.inbound-bytes",
+     .exported = "comm_inbound_bytes",
+     .description = "Bytes waiting.",
+     .kind = CREST_KIND_RANGE_SAMPLER,
+     .unit = CREST_BYTES,
+     .label_count = 2,
+     .label_keys = peer_keys,
+     .label_values = VALUES("node-2", "block"),
+     .current = 5},
+    {.name = "comm.skew",
+     .exported = "comm_skew",
+     .description = "",
+     .kind = CREST_KIND_RANGE_SAMPLER,
+     .unit = CREST_MILLISECONDS,
+     .current = -7,
+     .window = {.covered_s = 60, .minimum = -2500, .maximum = 3, .average = -0.5}},
+};
+
+/* What a scraper could not compute is on every page but the last. */
+static void test_range_samplers(void **state)
+{
+    const crest_page_options last = {.windows = CREST_PAGE_WINDOWS_NONE};
+    const crest_page_options all = {.windows = CREST_PAGE_WINDOWS_ALL};
+    const char *page = page_of(*state, range_series, LENGTH(range_series), &last);
+    assert_non_null(strstr(page, "\ncomm_skew_seconds -0.007\n"));
+    assert_null(strstr(page, "1m"));
+    page = page_of(*state, range_series, LENGTH(range_series), &all);
+    assert_non_null(strstr(page, "\ncomm_events_rate1m 2.5\n"));
+    assert_non_null(strstr(page, "\ncomm_skew_min1m_seconds -2.5\n"));
+    assert_null(strstr(page, "skew_rate1m"));
+    assert_null(strstr(page, "skew_peak1m"));
+    page = page_of(*state, range_series, LENGTH(range_series), NULL);
+    assert_null(strstr(page, "rate1m"));
+    golden(*state, "range_samplers.txt");
+}
+
 static void test_escaping(void **state)
 {
     const crest_series_view series[] = {
@@ -365,6 +423,7 @@ int main(void)
         SINK_TEST(test_distributions),
         SINK_TEST(test_windows),
         SINK_TEST(test_windows_are_optional),
+        SINK_TEST(test_range_samplers),
         SINK_TEST(test_escaping),
         SINK_TEST(test_target),
         SINK_TEST(test_unreadable_series),
