@@ -2,14 +2,9 @@
 /*
  * Merging shards into a distribution, and reading it. See distribution.h.
  */
-#include "distribution.h"
 #include "alloc.h"
 #include "atomic.h"
-
-static size_t distribution_block_cells(const crest_layout *layout, unsigned number)
-{
-    return crest_layout_end_cell(layout) - crest_layout_first_cell(layout, number);
-}
+#include "distribution_inside.h"
 
 crest_distribution *crest_distribution_make(const crest_layout *layout)
 {
@@ -29,12 +24,11 @@ void crest_distribution_free(crest_distribution *distribution)
     crest_alloc_free(distribution);
 }
 
-/* The counts of a block, from its first cell on. */
-static uint64_t *distribution_block(crest_distribution *distribution, unsigned number)
+uint64_t *crest_distribution_block(crest_distribution *distribution, unsigned number)
 {
     if (distribution->block[number] == NULL)
         distribution->block[number] =
-            crest_alloc(distribution_block_cells(&distribution->layout, number), sizeof(uint64_t));
+            crest_alloc(crest_distribution_cells(distribution, number), sizeof(uint64_t));
     return distribution->block[number];
 }
 
@@ -63,14 +57,15 @@ int crest_distribution_add_shard(crest_distribution *distribution, const crest_s
             CREST_PTR(&shard->block[crest_shard_place(layout, s)]));
         if (word == 0)
             continue;
-        uint64_t *to = distribution_block(distribution, s);
+        uint64_t *to = crest_distribution_block(distribution, s);
         if (to == NULL)
             return 0;
         uint64_t first = crest_layout_first_cell(layout, s);
         const uint64_t *from =
             (const uint64_t *)((word & ~(uintptr_t)CREST_BLOCK_SHIFT) + first * sizeof(uint64_t));
-        for (size_t i = 0; i < distribution_block_cells(layout, s); i++)
-            to[i] += crest_atomic_load(&from[i]);
+        size_t cells = crest_distribution_cells(distribution, s);
+        for (size_t i = 0; i < cells; i++)
+            to[i] = crest_distribution_plus(to[i], crest_atomic_load(&from[i]));
     }
 #ifndef CREST_THREAD_SANITIZER
     ck_pr_fence_load(); /* counts before extremes */
@@ -94,10 +89,11 @@ int crest_distribution_add_shared(crest_distribution *distribution,
         if (middle > layout->highest)
             middle = layout->highest;
         unsigned s = crest_layout_block(layout, middle);
-        uint64_t *to = distribution_block(distribution, s);
+        uint64_t *to = crest_distribution_block(distribution, s);
         if (to == NULL)
             return 0;
-        to[(middle >> crest_layout_shift(layout, s)) - crest_layout_first_cell(layout, s)] += count;
+        to += (middle >> crest_layout_shift(layout, s)) - crest_layout_first_cell(layout, s);
+        *to = crest_distribution_plus(*to, count);
     }
     distribution->sum += sum;
     distribution_extremes(distribution, crest_atomic_load(&shared->max),
@@ -105,18 +101,52 @@ int crest_distribution_add_shared(crest_distribution *distribution,
     return 1;
 }
 
-void crest_distribution_finish(crest_distribution *distribution)
+/*
+ * The sum is kept modulo 2^64; the buckets say between which numbers the true one lies. Past 2^64
+ * it is far below the lower of them, by about 2^64: records that the counts have and the sum still
+ * lacks make a much smaller difference. Of what keeps no values the buckets say too little.
+ */
+static int distribution_sum_is_past(const crest_distribution *distribution)
+{
+    const crest_layout *layout = &distribution->layout;
+    uint64_t product;
+    if (!__builtin_mul_overflow(distribution->count, distribution->max, &product) ||
+        layout->unit == CREST_LAYOUT_UNIT_NONE)
+        return 0;
+    __extension__ unsigned __int128 least = 0;
+    for (unsigned s = 0; s < layout->blocks; s++) {
+        const uint64_t *counts = distribution->block[s];
+        uint64_t first = crest_layout_first_cell(layout, s);
+        for (size_t i = 0; counts != NULL && i < crest_distribution_cells(distribution, s); i++) {
+            __extension__ unsigned __int128 lowest = crest_layout_lowest(layout, s, i + first);
+            least += lowest * counts[i];
+        }
+    }
+    return least >> 64 != 0 || distribution->sum < (uint64_t)least / 2;
+}
+
+void crest_distribution_settle(crest_distribution *distribution)
 {
     distribution->count = 0;
-    for (unsigned s = 0; s < CREST_DISTRIBUTION_BLOCKS; s++)
-        for (size_t i = 0; distribution->block[s] != NULL &&
-                           i < distribution_block_cells(&distribution->layout, s);
-             i++)
-            distribution->count += distribution->block[s][i];
-    /* extremes of a record that the counts do not have yet belong to the next reading */
-    distribution->min = distribution->count ? ~distribution->min : 0;
+    for (unsigned s = 0; s < distribution->layout.blocks; s++) {
+        const uint64_t *counts = distribution->block[s];
+        size_t cells = counts != NULL ? crest_distribution_cells(distribution, s) : 0;
+        for (size_t i = 0; i < cells; i++)
+            distribution->count = crest_distribution_plus(distribution->count, counts[i]);
+    }
     if (distribution->count == 0)
-        distribution->max = distribution->sum = 0;
+        distribution->min = distribution->max = 0;
+    distribution->sum_is_past = distribution_sum_is_past(distribution);
+}
+
+void crest_distribution_finish(crest_distribution *distribution)
+{
+    distribution->min = ~distribution->min;
+    crest_distribution_settle(distribution);
+    /* what was added to the sum by a record that the counts do not have yet belongs to the next
+     * reading, as its extremes do */
+    if (distribution->count == 0)
+        distribution->sum = 0;
 }
 
 uint64_t crest_distribution_count(const crest_distribution *distribution)
@@ -126,7 +156,9 @@ uint64_t crest_distribution_count(const crest_distribution *distribution)
 
 uint64_t crest_distribution_sum(const crest_distribution *distribution)
 {
-    return distribution ? distribution->sum : 0;
+    if (distribution == NULL)
+        return 0;
+    return distribution->sum_is_past ? UINT64_MAX : distribution->sum;
 }
 
 uint64_t crest_distribution_min(const crest_distribution *distribution)
@@ -176,7 +208,7 @@ uint64_t crest_distribution_quantile(const crest_distribution *distribution, dou
         return 0;
     if (!(q > 0))
         return distribution->min;
-    if (q >= 1)
+    if (q >= 1 || distribution->layout.unit == CREST_LAYOUT_UNIT_NONE)
         return distribution->max;
     double exact_rank = q * (double)distribution->count;
     uint64_t rank = (uint64_t)exact_rank, seen = 0;
@@ -184,7 +216,7 @@ uint64_t crest_distribution_quantile(const crest_distribution *distribution, dou
         rank++;
     crest_bucket bucket = {0, 0, 0};
     for (size_t cursor = 0; crest_distribution_next(distribution, &cursor, &bucket);) {
-        seen += bucket.count;
+        seen = crest_distribution_plus(seen, bucket.count);
         if (seen >= rank)
             break;
     }
@@ -206,7 +238,7 @@ uint64_t crest_distribution_max_since(const crest_distribution *now,
     const crest_layout *layout = &now->layout;
     for (unsigned s = layout->blocks; s-- > 0;) {
         const uint64_t *counts = now->block[s], *old = before->block[s];
-        for (size_t i = counts ? distribution_block_cells(layout, s) : 0; i-- > 0;) {
+        for (size_t i = counts ? crest_distribution_cells(now, s) : 0; i-- > 0;) {
             if (counts[i] <= (old ? old[i] : 0))
                 continue;
             uint64_t cell = i + crest_layout_first_cell(layout, s);

@@ -6,8 +6,9 @@
 #ifndef CREST_READING_H
 #define CREST_READING_H
 
-#include "distribution.h"
+#include "distribution_inside.h"
 #include "registry_inside.h"
+#include <crest/snapshot.h>
 
 /* Immutable; counted by the registry that keeps the newest and by each snapshot made with it. */
 typedef struct crest_directory {

@@ -8,6 +8,7 @@
 #define CREST_CREST_H
 
 #include <crest/counter.h>
+#include <crest/distribution.h>
 #include <crest/family.h>
 #include <crest/gauge.h>
 #include <crest/histogram.h>

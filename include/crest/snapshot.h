@@ -15,10 +15,10 @@
 #ifndef CREST_SNAPSHOT_H
 #define CREST_SNAPSHOT_H
 
+#include <crest/distribution.h>
 #include <crest/registry.h>
 
 typedef struct crest_snapshot crest_snapshot;
-typedef struct crest_distribution crest_distribution;
 
 /* What happened in a fixed time before the reading; see window.h. */
 typedef struct crest_window {
@@ -54,11 +54,6 @@ typedef struct crest_series_view {
     crest_window window;                    /* the 1m window; covered_s 0 if there is no ticker */
 } crest_series_view;
 
-/* One bucket of a distribution: `count` values from lowest to highest, both included. */
-typedef struct crest_bucket {
-    uint64_t lowest, highest, count;
-} crest_bucket;
-
 CREST_BEGIN_C
 
 /* Takes a snapshot; NULL is the default registry. NULL when there is no memory, which the functions
@@ -84,21 +79,6 @@ CREST_API crest_status crest_snapshot_series(const crest_snapshot *snapshot, siz
 CREST_API crest_status crest_snapshot_find(const crest_snapshot *snapshot, const char *name,
                                            const char *const *values, unsigned count,
                                            crest_series_view *view);
-
-/* Exact; in the metric's unit. Minimum and maximum are 0 while nothing was recorded. Here and
- * below, NULL, which a view without a distribution has, reads as one without records. */
-CREST_API uint64_t crest_distribution_count(const crest_distribution *distribution);
-CREST_API uint64_t crest_distribution_sum(const crest_distribution *distribution);
-CREST_API uint64_t crest_distribution_min(const crest_distribution *distribution);
-CREST_API uint64_t crest_distribution_max(const crest_distribution *distribution);
-
-/* The value below or at which the fraction q (0 to 1) of the records lies, within the layout's
- * precision and never outside min..max; 0 while nothing was recorded. */
-CREST_API uint64_t crest_distribution_quantile(const crest_distribution *distribution, double q);
-
-/* Walks the buckets that hold records, upwards: *cursor starts at 0. Returns 0 at the end. */
-CREST_API int crest_distribution_next(const crest_distribution *distribution, size_t *cursor,
-                                      crest_bucket *bucket);
 
 CREST_END_C
 

@@ -5,7 +5,7 @@
  */
 #include "alloc.h"
 #include "core_fixture.h"
-#include "distribution.h"
+#include "distribution_inside.h"
 #include "lock.h"
 
 static crest_shard *shard_new(void)
