@@ -44,7 +44,7 @@ const int64_t EVEN_MOST = 1 << 20;
 /* What the loops of one language have been asked to do so far. */
 typedef uint64_t asked_each[HOT_METRICS];
 struct asked {
-    asked_each counter, xadd, thread_local_inc, timer, gauge;
+    asked_each counter, xadd, thread_local_inc, timer, gauge, range, raised;
     asked_each histogram, plain, folded, histogram_even, plain_even;
     unsigned disturbed;
 };
@@ -155,6 +155,19 @@ void register_language(unsigned language)
     add(in + "timer-through-memory", SLOW_BATCH, &asked::timer, language,
         of_one(loops->timer_through_memory));
     add(in + "gauge", FAST_BATCH, &asked::gauge, language, of_one(loops->gauge_set));
+    add(in + "range-sampler", SLOW_BATCH, &asked::range, language,
+        of_one(loops->range_sampler_add));
+    add(in + "range-sampler-raise", SLOW_BATCH, &asked::raised, language,
+        of_one(loops->range_sampler_raise));
+    operations[in + "clock-once"] = SLOW_BATCH;
+    auto clock_once = [=](benchmark::State &state) {
+        uint64_t sum = 0;
+        for (auto _ : state)
+            sum += loops->clock_once(SLOW_BATCH);
+        if (sum == 0)
+            state.SkipWithError("the clock stands at 0");
+    };
+    benchmark::RegisterBenchmark((in + "clock-once").c_str(), clock_once)->Iterations(HOT_METRICS);
     operations[in + "clock-twice"] = SLOW_BATCH;
     auto clock_twice = [=](benchmark::State &state) {
         uint64_t passed = 0;
@@ -200,6 +213,10 @@ std::vector<verdict_row> table()
         {"C++/timer", "C++/clock-twice", 1.7, "  the same compiled as C++"},
         {"C/timer-through-memory", "C/clock-twice", 1.7, "  token handed on through memory"},
         {"C/clock-twice", "", 0, "  two clock reads"},
+        {"C/range-sampler", "C/clock-once", 1.2, "range sampler add / one clock read"},
+        {"C++/range-sampler", "C++/clock-once", 1.2, "  the same compiled as C++"},
+        {"C/range-sampler-raise", "C/clock-once", 1.2, "  each add a new maximum"},
+        {"C/clock-once", "", 0, "  one clock read"},
         {"C/gauge", "", 0, "gauge set"},
     };
 }
@@ -319,6 +336,10 @@ void check_language(const crest_snapshot *snapshot, unsigned language)
     expect(in + "timings", recorded(snapshot, loops.timer_name, "ok", &sum, &min, &max), timings);
     if (timings != 0)
         expect(in + "timings that took any time", sum > 0 && max > 0, 1);
+    uint64_t raised = 0;
+    for (unsigned i = 0; i < HOT_METRICS; i++)
+        raised += was.raised[i];
+    expect(in + "range sampler", uint64_t(loops.range_sampler_value()), raised);
     if (gauges != 0)
         expect(in + "gauge", uint64_t(loops.gauge_value()), FAST_BATCH - 1);
 }

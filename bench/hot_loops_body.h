@@ -42,6 +42,7 @@ static crest_histogram *const hot_histogram[HOT_METRICS] = {
 
 CREST_TIMER(hot_timer, HOT_METRIC("timer"), "Empty operations.");
 CREST_GAUGE(hot_gauge, HOT_METRIC("gauge"), "The last of the numbers set.");
+CREST_RANGE_SAMPLER(hot_range_sampler, HOT_METRIC("range-sampler"), "Goes up and down.");
 
 /* A word alone on its cache line. */
 typedef struct hot_word {
@@ -195,6 +196,33 @@ static double hot_gauge_value(void)
     return crest_gauge_value(&hot_gauge);
 }
 
+/* ---- range samplers ---- */
+
+HOT_LOOP void hot_range_sampler_add(uint64_t times)
+{
+    for (uint64_t i = 0; i < times; i++)
+        crest_range_sampler_add(&hot_range_sampler, i % 2 ? -1 : 1);
+}
+
+HOT_LOOP void hot_range_sampler_raise(uint64_t times)
+{
+    for (uint64_t i = 0; i < times; i++)
+        crest_range_sampler_add(&hot_range_sampler, 1);
+}
+
+static int64_t hot_range_sampler_value(void)
+{
+    return crest_range_sampler_value(&hot_range_sampler);
+}
+
+HOT_LOOP uint64_t hot_clock_once(uint64_t times)
+{
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < times; i++)
+        sum += crest_now();
+    return sum;
+}
+
 /* In the order of the fields. */
 const hot_loops HOT_TABLE = {
     HOT_LANGUAGE,
@@ -218,4 +246,8 @@ const hot_loops HOT_TABLE = {
     HOT_METRIC("timer"),
     hot_gauge_set,
     hot_gauge_value,
+    hot_range_sampler_add,
+    hot_range_sampler_raise,
+    hot_range_sampler_value,
+    hot_clock_once,
 };

@@ -5,7 +5,7 @@
 # and looks at the machine code. For each function it searches the shortest way from the entry to
 # a return that neither calls nor leaves the function: that is the hot path, and it must exist,
 # stay within its number of instructions, and write what it should with unlocked additions to
-# memory. What is called anywhere else must be one of the library's cold paths.
+# memory; a range sampler, which all threads share, with one locked instruction. What is called anywhere else must be one of the library's cold paths.
 #
 # It knows the instructions of x86-64; elsewhere it is skipped.
 set -u
@@ -33,6 +33,7 @@ CREST_COUNTER(counter, "hot.counter", "A counter.");
 CREST_GAUGE(gauge, "hot.gauge", "A gauge.");
 CREST_HISTOGRAM(histogram, "hot.histogram", "A histogram.");
 CREST_TIMER(timer, "hot.timer", "A timer.");
+CREST_RANGE_SAMPLER(sampler, "hot.sampler", "A range sampler.");
 
 void hot_counter_inc(void);
 void hot_counter_inc_through(crest_counter *handle);
@@ -42,6 +43,8 @@ void hot_gauge_set(double value);
 void hot_histogram_record(int64_t value);
 void hot_timer_record(int64_t ns);
 void hot_timer_start_end(uint64_t id);
+void hot_range_sampler_add(int64_t delta);
+void hot_range_sampler_set(int64_t value);
 
 void hot_counter_inc(void)
 {
@@ -84,10 +87,21 @@ void hot_timer_start_end(uint64_t id)
     crest_timing timing = crest_timer_start(&timer, op);
     crest_timing_end(&timing, op, CREST_OUTCOME_OK);
 }
+
+void hot_range_sampler_add(int64_t delta)
+{
+    crest_range_sampler_add(&sampler, delta);
+}
+
+void hot_range_sampler_set(int64_t value)
+{
+    crest_range_sampler_set(&sampler, value);
+}
 EOF
 
 # function, instructions of its hot path at most (the return included), additions to memory on it,
-# other writes to memory on it (the stack not counted), 1 if it needs the thread's cells
+# other writes to memory on it (the stack not counted), 1 if it needs the thread's cells, locked
+# instructions on it (none elsewhere in the function if none here)
 cat > "$work/expected" << 'EOF'
 hot_counter_inc           11 1 0 1
 hot_counter_inc_through   11 1 0 1
@@ -97,6 +111,8 @@ hot_gauge_set              10 0 1 0
 hot_histogram_record      31 2 0 1
 hot_timer_record          31 2 0 1
 hot_timer_start_end       61 2 0 1
+hot_range_sampler_add     45 0 1 0 1
+hot_range_sampler_set     45 0 1 0 1
 EOF
 
 # Reads what is expected and objdump's listing, and prints a line "ok" or lines "FAIL" for each
@@ -108,6 +124,7 @@ FILENAME == expected {
     adds[$1] = $3
     writes[$1] = $4
     cells[$1] = $5
+    locks[$1] = $6 + 0
     next
 }
 
@@ -204,12 +221,12 @@ function writes_memory(text,   operands)
     return operands ~ /\)$/ && operands !~ /^[^,]*\(%rip\)$/ && operands !~ /\(%rsp\)$/
 }
 
-function judge(   i, w, found_adds, found_writes, text, symbol, thread)
+function judge(   i, w, found_adds, found_writes, found_locks, text, symbol, thread)
 {
     for (i = 1; i <= length_of[name]; i++) {
         text = code[name, i]
         w = word(i)
-        if (w == "lock" || (w ~ /^xchg/ && text ~ /\(/) || w ~ /fence$/)
+        if ((w == "lock" && !locks[name]) || (w ~ /^xchg/ && text ~ /\(/) || w ~ /fence$/)
             fail("a locked instruction or a fence: " text)
         symbol = (name, i) in relocation ? relocation[name, i] : ""
         if (symbol ~ /TLSGD|TLSLD|TLSDESC|tls_get_addr/)
@@ -230,6 +247,7 @@ function judge(   i, w, found_adds, found_writes, text, symbol, thread)
     }
     for (i = 1; i <= steps; i++) {
         text = code[name, path[i]]
+        found_locks += word(path[i]) == "lock"
         if (text ~ /^(add|inc)[lq]? /&& text ~ /\)$/)
             found_adds++
         else if (writes_memory(text))
@@ -241,6 +259,8 @@ function judge(   i, w, found_adds, found_writes, text, symbol, thread)
         fail(found_adds + 0 " additions to memory on the hot path, expected are " adds[name])
     if (found_writes + 0 != writes[name])
         fail(found_writes + 0 " other writes to memory on the hot path, expected are " writes[name])
+    if (found_locks + 0 != locks[name])
+        fail(found_locks + 0 " locked instructions on the hot path, expected are " locks[name] + 0)
     summary = steps " instructions of at most " most[name]
 }
 
