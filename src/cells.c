@@ -6,6 +6,7 @@
 #include "arena.h"
 #include "atomic.h"
 #include "lock.h"
+#include "misuse.h"
 
 #include <pthread.h>
 
@@ -199,14 +200,23 @@ const uint64_t *crest_cells_of(const crest_thread_record *record, uint32_t slot)
     return chunk ? &chunk[slot] : NULL;
 }
 
+int crest_cells_shared_add(uint32_t slot, uint64_t amount)
+{
+    uint64_t *shared = crest_cells_shared(slot);
+    return crest_atomic_load(shared) != UINT64_MAX && crest_atomic_add_capped(shared, amount);
+}
+
 uint64_t crest_cells_sum(uint32_t slot)
 {
     const uint64_t *cell = crest_cells_shared(slot);
     uint64_t sum = cell ? crest_atomic_load(cell) : 0;
     for (const crest_thread_record *record = crest_cells_records(); record; record = record->next) {
         cell = crest_cells_of(record, slot);
-        if (cell != NULL)
-            sum += crest_atomic_load(cell);
+        if (cell == NULL || !__builtin_add_overflow(sum, crest_atomic_load(cell), &sum))
+            continue;
+        if (crest_cells_shared_add(slot, UINT64_MAX))
+            crest_misuse_count_later(CREST_MISUSE_FULL);
+        return UINT64_MAX;
     }
     return sum;
 }

@@ -35,13 +35,18 @@ uint64_t *crest_cells_touch(uint32_t slot);
  * given. */
 uint64_t *crest_cells_shared(uint32_t slot);
 
+/* Adds to a counter's shared cell, which goes no further than UINT64_MAX and then says that the
+ * counter is full, whatever is in the other cells. Non-zero for the call that filled it. Any
+ * thread, no lock. */
+int crest_cells_shared_add(uint32_t slot, uint64_t amount);
+
 /* The newest record, or NULL; follow ->next. Without a lock. */
 const crest_thread_record *crest_cells_records(void);
 
 /* A record's cell, or NULL while its thread has not touched the slot's chunk. Any thread. */
 const uint64_t *crest_cells_of(const crest_thread_record *record, uint32_t slot);
 
-/* Shared cell plus the sum of all records' cells. */
+/* Of a counter: shared cell plus the sum of all records' cells, UINT64_MAX at most. */
 uint64_t crest_cells_sum(uint32_t slot);
 
 /* Thread records, and slots given. */

@@ -7,7 +7,6 @@
 #include "lock.h"
 #include "misuse.h"
 #include "series.h"
-#include "splits.h"
 
 #include <pthread.h>
 
@@ -91,7 +90,7 @@ crest_status crest_handle_register(crest_handle *handle)
     crest_lock_take(&saved);
     crest_handle_resolve(handle, handle->declaration->kind, &status);
     crest_lock_drop(&saved);
-    crest_split_count();
+    crest_misuse_settle();
     if (status != CREST_OK)
         crest_misuse_count(crest_misuse_of(status), handle->declaration->options.name);
     return status;

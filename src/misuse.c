@@ -28,6 +28,7 @@ enum { MISUSE_NONE, MISUSE_WRITING, MISUSE_KEPT, MISUSE_TOLD };
 static struct {
     uint64_t early; /* counted before the series exist */
     crest_counter *counter;
+    uint32_t later; /* counted where the lock may be held */
     uint32_t state;
     char what[MISUSE_WHAT_BYTES];
 } misuse_causes[CREST_MISUSE_COUNT];
@@ -66,6 +67,22 @@ void crest_misuse_count(crest_misuse cause, const char *what)
         crest_counter_inc(counter);
     else
         crest_atomic_add(&misuse_causes[cause].early, 1);
+}
+
+void crest_misuse_count_later(crest_misuse cause)
+{
+    uint32_t *later = &misuse_causes[cause].later, waiting;
+    do
+        waiting = crest_atomic_load32(later);
+    while (!crest_atomic_cas32_acquire(later, waiting, waiting + 1));
+}
+
+void crest_misuse_settle(void)
+{
+    for (int i = 0; i < CREST_MISUSE_COUNT; i++)
+        if (CREST_UNLIKELY(crest_atomic_load32(&misuse_causes[i].later) != 0))
+            for (uint32_t n = crest_atomic_exchange32(&misuse_causes[i].later, 0); n != 0; n--)
+                crest_misuse_count((crest_misuse)i, NULL);
 }
 
 uint64_t crest_misuse_value(crest_misuse cause)
@@ -122,6 +139,7 @@ static void misuse_tell_one(int cause)
 
 void crest_misuse_tell(void)
 {
+    crest_misuse_settle();
     crest_split_tell();
     if (!crest_log_wanted())
         return;

@@ -18,12 +18,12 @@
     X(TEXT, "invalid-text", "a text is not valid UTF-8; bad bytes became U+FFFD")                  \
     X(TYPE_CLASH, "type-clash", "a name was used for two kinds of metric")                         \
     X(NAME_CLASH, "name-clash", "two metrics would be exported under one name")                    \
-    X(SPLIT_NAME, "split-name",                                                                    \
-      "two metrics have names that differ only in case or separators")                             \
+    X(SPLIT_NAME, "split-name", "two metrics have names that differ only in case or separators")   \
     X(LIMIT, "limit", "a limit was reached; records go to the overflow series or nowhere")         \
     X(NO_MEMORY, "no-memory", "there was no memory for a metric or series")                        \
     X(ABI, "abi-mismatch", "code compiled against other headers records nowhere")                  \
     X(NEGATIVE, "negative-amount", "a negative amount was not applied")                            \
+    X(FULL, "counter-full", "a counter got to 2^64 - 1 and stays there")                           \
     X(NOT_A_NUMBER, "not-a-number", "a gauge was given NaN; it was not applied")                   \
     X(OVERFLOW, "overflow", "a range sampler would have left 64 bits; it was not changed")         \
     X(CLAMPED, "clamped", "a value above a histogram's range was counted as its highest")          \
@@ -43,6 +43,11 @@ typedef enum crest_misuse {
 /* Counts one misuse; `what` (a metric's name, an option; may be NULL) is kept, cut, for the first
  * of each cause. Any thread, any handler; not under the lock. */
 void crest_misuse_count(crest_misuse cause, const char *what);
+
+/* The same where counting may not take the lock, as under it: it shows when crest_misuse_settle or
+ * crest_misuse_tell is called next. */
+void crest_misuse_count_later(crest_misuse cause);
+void crest_misuse_settle(void);
 
 /* The cause that a status stands for. */
 crest_misuse crest_misuse_of(crest_status status);

@@ -36,6 +36,12 @@ static uint32_t record_lock(const crest_handle *handle, crest_lock_saved *saved)
     return 0;
 }
 
+static void record_full(const crest_counter *counter, int full)
+{
+    if (full)
+        crest_misuse_count(CREST_MISUSE_FULL, crest_handle_name(&counter->handle));
+}
+
 void crest_counter_add_slow(crest_counter *counter, int64_t amount)
 {
     crest_status why = amount < 0 ? CREST_NEGATIVE : crest_handle_dead(&counter->handle);
@@ -44,20 +50,32 @@ void crest_counter_add_slow(crest_counter *counter, int64_t amount)
         return;
     }
     crest_lock_saved saved;
+    int full = 0;
     uint32_t shared = record_lock(&counter->handle, &saved);
     if (shared != 0) {
-        crest_atomic_add(crest_cells_shared(shared), (uint64_t)amount);
+        record_full(counter, crest_cells_shared_add(shared, (uint64_t)amount));
         return;
     }
     uint32_t slot = crest_handle_resolve(&counter->handle, CREST_KIND_COUNTER, &why);
     uint64_t *cell = slot ? crest_cells_touch(slot) : NULL;
-    if (cell != NULL)
-        crest_word_add(cell, (uint64_t)amount);
-    else if (slot != 0)
-        crest_atomic_add(crest_cells_shared(slot), (uint64_t)amount);
+    if (cell != NULL && crest_word_add_carry(cell, (uint64_t)amount))
+        full = crest_cells_shared_add(slot, UINT64_MAX);
+    else if (cell == NULL && slot != 0)
+        full = crest_cells_shared_add(slot, (uint64_t)amount);
     crest_lock_drop(&saved);
+    record_full(counter, full);
     if (slot == 0)
         record_refused(&counter->handle, why);
+}
+
+/* Until the shared cell says so, a moment later, a reading finds what the thread's share fell to:
+ * the price of an addition that asks nothing beforehand. */
+void crest_counter_full_slow(crest_counter *counter)
+{
+    /* acquire: as in crest_counter_value */
+    uint32_t slot = crest_atomic_load32_acquire(&counter->handle.slot);
+    if (slot != 0)
+        record_full(counter, crest_cells_shared_add(slot, UINT64_MAX));
 }
 
 uint64_t crest_counter_value(const crest_counter *counter)
@@ -224,15 +242,15 @@ void crest_histogram_record_slow(crest_histogram *histogram, int64_t value, uint
         crest_misuse_count(CREST_MISUSE_CLAMPED, crest_handle_name(&histogram->handle));
 }
 
-void crest_timer_record_slow(crest_timer *timer, int64_t duration_ns, crest_outcome outcome,
-                             const crest_op *op)
+crest_status crest_timer_record_slow(crest_timer *timer, int64_t duration_ns, crest_outcome outcome,
+                                     const crest_op *op)
 {
     static const crest_op nobody = {{0, 0, 0, 0}, 0, CREST_OP_NONE};
     crest_status why = crest_handle_dead(&timer->handle);
     if (why != CREST_OK || (unsigned)outcome >= CREST_OUTCOME_COUNT) {
         crest_misuse_count(why != CREST_OK ? crest_misuse_of(why) : CREST_MISUSE_OUTCOME,
                            crest_handle_name(&timer->handle));
-        return;
+        return why != CREST_OK ? why : CREST_INVALID_ARGUMENT;
     }
     int backwards = duration_ns < 0, clamped = 0;
     const crest_handle *handle = &timer->outcome[outcome].handle;
@@ -255,6 +273,7 @@ void crest_timer_record_slow(crest_timer *timer, int64_t duration_ns, crest_outc
         crest_misuse_count(CREST_MISUSE_BACKWARDS, crest_handle_name(&timer->handle));
     if (clamped)
         crest_misuse_count(CREST_MISUSE_CLAMPED, crest_handle_name(&timer->handle));
+    return why;
 }
 
 crest_status crest_timing_refuse(const crest_timer *timer, crest_status why)

@@ -22,7 +22,6 @@ typedef struct split_pair {
 
 /* Filled from the first on, under the lock. */
 static split_pair split_pairs[CREST_SPLITS_MAX];
-static uint32_t split_uncounted;
 
 static int split_separator(char c)
 {
@@ -73,19 +72,10 @@ uint64_t crest_split_hash(const char *name)
     return crest_hash_bytes(crest_hash_seed(), text, length);
 }
 
-/* Counting may need the lock, which is held now. */
-static void split_count_later(void)
-{
-    uint32_t waiting;
-    do
-        waiting = crest_atomic_load32(&split_uncounted);
-    while (!crest_atomic_cas32_acquire(&split_uncounted, waiting, waiting + 1));
-}
-
 void crest_split_keep(crest_split_kind kind, const char *added, const char *known)
 {
     if (kind == CREST_SPLIT_ADDED)
-        split_count_later();
+        crest_misuse_count_later(CREST_MISUSE_SPLIT_NAME);
     unsigned i = 0;
     for (; i < CREST_SPLITS_MAX && crest_atomic_load32(&split_pairs[i].state) != SPLIT_NONE; i++)
         if (split_pairs[i].kind == kind && strcmp(split_pairs[i].added, added) == 0 &&
@@ -98,15 +88,6 @@ void crest_split_keep(crest_split_kind kind, const char *added, const char *know
     memcpy(split_pairs[i].known, known, strnlen(known, CREST_NAME_BYTES_MAX));
     /* partner: the acquire load in crest_split_tell */
     crest_atomic_store32_release(&split_pairs[i].state, SPLIT_KEPT);
-}
-
-void crest_split_count(void)
-{
-    uint32_t waiting = crest_atomic_load32(&split_uncounted);
-    if (waiting != 0)
-        waiting = crest_atomic_exchange32(&split_uncounted, 0);
-    for (; waiting != 0; waiting--)
-        crest_misuse_count(CREST_MISUSE_SPLIT_NAME, NULL);
 }
 
 static void split_tell_one(const split_pair *pair)
@@ -137,7 +118,6 @@ static void split_tell_one(const split_pair *pair)
 
 void crest_split_tell(void)
 {
-    crest_split_count();
     if (!crest_log_wanted())
         return;
     for (unsigned i = 0; i < CREST_SPLITS_MAX; i++) {

@@ -26,12 +26,9 @@ typedef enum crest_split_kind {
     CREST_SPLIT_CLASH    /* it is not, because its exported name is the known one's */
 } crest_split_kind;
 
-/* Keeps a pair, once. What was added is counted as misuse by crest_split_count; refusals are
- * counted by who gets their status. Under the lock. */
+/* Keeps a pair, once. What was added is counted as misuse, later; refusals are counted by who gets
+ * their status. Under the lock. */
 void crest_split_keep(crest_split_kind kind, const char *added, const char *known);
-
-/* Counts what was kept since the last call. Any thread, any handler; not under the lock. */
-void crest_split_count(void);
 
 /* Tells the log callback the pairs that it has not been told. Locks nothing. */
 void crest_split_tell(void);

@@ -92,6 +92,19 @@ CREST_INLINE void crest_word_add_release(uint64_t *word, uint64_t n)
 #endif
 }
 
+/* crest_word_add; non-zero when the word went past 2^64 - 1, and so is far too small now. To ask
+ * for the carry costs nothing that could be measured. */
+CREST_INLINE int crest_word_add_carry(uint64_t *word, uint64_t n)
+{
+#ifdef CREST_X86_64_ASM
+    int carry;
+    __asm__ volatile("addq %2, %0" : "+m"(*word), "=@ccc"(carry) : "er"(n));
+    return carry;
+#else
+    return __atomic_fetch_add(word, n, __ATOMIC_RELAXED) > UINT64_MAX - n;
+#endif
+}
+
 /*
  * Writes n into a word that only this thread writes, if it still holds *seen; otherwise loads *seen
  * and returns 0. An unlocked compare-and-swap, because a handler may have written since the look.

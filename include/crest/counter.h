@@ -38,9 +38,13 @@ CREST_BEGIN_C
 /* The cold path of crest_counter_add: first touch, unregistered handle, negative amount. */
 CREST_API void crest_counter_add_slow(crest_counter *counter, int64_t amount);
 
+/* What crest_counter_add does when this thread's share went past 2^64 - 1. */
+CREST_API void crest_counter_full_slow(crest_counter *counter);
+
 /*
  * Adds `amount`, 0 or more, in the counter's unit. A negative amount is not applied and is counted
- * as misuse. Any thread, any handler, the first touch included; never locks, blocks, allocates or
+ * as misuse. A counter that has got to 2^64 - 1 stays there, which is counted too. Any thread, any
+ * handler, the first touch included; never locks, blocks, allocates or
  * fails once the thread has touched the counter's chunk. Cost: inline, ten instructions.
  */
 CREST_INLINE void crest_counter_add(crest_counter *counter, int64_t amount)
@@ -48,8 +52,8 @@ CREST_INLINE void crest_counter_add(crest_counter *counter, int64_t amount)
     uint64_t *cell = crest_cell_of(&counter->handle);
     if (CREST_UNLIKELY(cell == NULL || amount < 0))
         crest_counter_add_slow(counter, amount);
-    else
-        crest_word_add(cell, (uint64_t)amount);
+    else if (CREST_UNLIKELY(crest_word_add_carry(cell, (uint64_t)amount)))
+        crest_counter_full_slow(counter);
 }
 
 /* Adds one. As crest_counter_add. */

@@ -70,8 +70,8 @@ CREST_BEGIN_C
 
 /* The cold path of recording a duration: first touch of an outcome, out of range, bad outcome, the
  * largest of this tick, which is noted with its operation (NULL: it has no id). */
-CREST_API void crest_timer_record_slow(crest_timer *timer, int64_t duration_ns,
-                                       crest_outcome outcome, const crest_op *op);
+CREST_API crest_status crest_timer_record_slow(crest_timer *timer, int64_t duration_ns,
+                                               crest_outcome outcome, const crest_op *op);
 
 /* Counts an end that records nothing, of the timer if it is known, and returns its status. */
 CREST_API crest_status crest_timing_refuse(const crest_timer *timer, crest_status why);
@@ -79,26 +79,25 @@ CREST_API crest_status crest_timing_refuse(const crest_timer *timer, crest_statu
 /*
  * Records a duration measured elsewhere, of an operation that is named so that it can be found as
  * the slowest (NULL: it has no id). A negative duration counts as 0 and is counted as misuse.
+ * Returns CREST_OK, or why the timer records nowhere, which is counted too.
  * Everything that times records through here. Any thread, any handler. Cost: that of
  * crest_histogram_record.
  */
-CREST_INLINE void crest_timer_record_op(crest_timer *timer, int64_t duration_ns,
-                                        crest_outcome outcome, const crest_op *op)
+CREST_INLINE crest_status crest_timer_record_op(crest_timer *timer, int64_t duration_ns,
+                                                crest_outcome outcome, const crest_op *op)
 {
     if (CREST_LIKELY((unsigned)outcome < CREST_OUTCOME_COUNT)) {
         uint64_t *cell = crest_cell_of(&timer->outcome[outcome].handle);
         if (CREST_LIKELY(cell != NULL)) {
             crest_shard *shard = (crest_shard *)(uintptr_t)__atomic_load_n(cell, __ATOMIC_RELAXED);
             if (CREST_LIKELY(shard != NULL && crest_shard_record(shard, (uint64_t)duration_ns, 1)))
-                return;
+                return CREST_OK;
         }
     }
-    if (op != NULL) {
-        crest_op copy = *op; /* so that the caller's may stay in registers */
-        crest_timer_record_slow(timer, duration_ns, outcome, &copy);
-    } else {
-        crest_timer_record_slow(timer, duration_ns, outcome, NULL);
-    }
+    if (op == NULL)
+        return crest_timer_record_slow(timer, duration_ns, outcome, NULL);
+    crest_op copy = *op; /* so that the caller's may stay in registers */
+    return crest_timer_record_slow(timer, duration_ns, outcome, &copy);
 }
 
 /* The same of an operation without an id. */
@@ -156,9 +155,8 @@ CREST_INLINE crest_status crest_timing_end_in(crest_timing *timing, crest_op op,
     if (CREST_UNLIKELY((unsigned)outcome >= CREST_OUTCOME_COUNT))
         return crest_timing_refuse(timer, CREST_INVALID_ARGUMENT);
     timing->timer = NULL;
-    crest_timer_record_op(series != NULL ? series : timer, (int64_t)(now_ns - timing->start_ns),
-                          outcome, &op);
-    return CREST_OK;
+    return crest_timer_record_op(series != NULL ? series : timer,
+                                 (int64_t)(now_ns - timing->start_ns), outcome, &op);
 }
 
 /*
@@ -166,8 +164,10 @@ CREST_INLINE crest_status crest_timing_end_in(crest_timing *timing, crest_op op,
  * Returns CREST_OK; CREST_MISMATCH when the timing is of another operation, or of none, which is no
  * operation's end (nothing is recorded, it goes on running); CREST_NOT_RUNNING when this token has
  * ended before or never started; CREST_INVALID_ARGUMENT for an outcome that is none (it goes on
- * running). The refusals are counted in crest_misuse_total. Any thread, any handler, but one thread
- * at a time for one token. Cost: inline, one crest_now and one record.
+ * running); or, of a timer that records nowhere, the reason, such as CREST_TYPE_CLASH for a name of
+ * another kind of metric and CREST_NOT_FOUND after its registry was freed. What is not recorded is
+ * counted in crest_misuse_total. Any thread, any handler, but one thread at a time for one token.
+ * Cost: inline, one crest_now and one record.
  */
 CREST_INLINE crest_status crest_timing_end(crest_timing *timing, crest_op op, crest_outcome outcome)
 {

@@ -142,6 +142,22 @@ static inline int crest_atomic_cas_pair(uint64_t *pair, uint64_t *seen, uint64_t
 #endif
 }
 
+/* Adds, but goes no further than UINT64_MAX; non-zero when it is there. */
+static inline int crest_atomic_add_capped(uint64_t *word, uint64_t n)
+{
+    uint64_t seen = crest_atomic_load(word), to;
+#ifdef CREST_THREAD_SANITIZER
+    do
+        to = n > UINT64_MAX - seen ? UINT64_MAX : seen + n;
+    while (!__atomic_compare_exchange_n(word, &seen, to, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+#else
+    do
+        to = n > UINT64_MAX - seen ? UINT64_MAX : seen + n;
+    while (!ck_pr_cas_64_value(word, seen, to, &seen));
+#endif
+    return to == UINT64_MAX;
+}
+
 static inline uint32_t crest_atomic_load32(const uint32_t *word)
 {
 #ifdef CREST_THREAD_SANITIZER

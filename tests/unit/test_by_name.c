@@ -110,8 +110,13 @@ static void test_refused(void **state)
     crest_increment_counter("");
     crest_increment_counter("not a name");
     assert_true(crest_misuse_value(CREST_MISUSE_NAME) >= names + 3);
+    types = crest_misuse_value(CREST_MISUSE_TYPE_CLASH);
     crest_timing timing = crest_timer_start_by_name("refused.events", crest_op_u64(1));
-    assert_int_equal(crest_timing_stop(&timing, crest_op_u64(1)), CREST_OK);
+    assert_int_equal(crest_timing_stop(&timing, crest_op_u64(1)), CREST_TYPE_CLASH);
+    assert_true(crest_misuse_value(CREST_MISUSE_TYPE_CLASH) > types);
+    assert_int_equal(crest_timing_stop(&timing, crest_op_u64(1)), CREST_NOT_RUNNING);
+    timing = crest_timer_start_by_name("not a name", crest_op_u64(1));
+    assert_int_equal(crest_timing_stop(&timing, crest_op_u64(1)), CREST_INVALID_NAME);
     assert_int_equal(crest_counter_value(crest_counter_by_name("refused.events")), 1);
 }
 

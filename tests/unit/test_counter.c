@@ -151,6 +151,62 @@ static void test_registered_later(void **state)
     assert_int_equal(crest_counter_value(&late), 4);
 }
 
+static void *add_most(void *counter)
+{
+    crest_counter_add(counter, INT64_MAX);
+    return NULL;
+}
+
+/* However 2^64 is passed: within one thread's share, by a constant, or only in the sum. */
+static void test_full(void **state)
+{
+    (void)state;
+    crest_registry *registry = fixture_registry("full");
+    static const struct {
+        const char *name;
+        unsigned adds, threads;
+        uint64_t value;
+    } cases[] = {
+        {"one", 1, 0, INT64_MAX},
+        {"two", 2, 0, UINT64_MAX - 1},
+        {"three", 3, 0, UINT64_MAX},
+        {"many", 1000, 0, UINT64_MAX},
+        {"two-threads", 1, 1, UINT64_MAX - 1},
+        {"three-threads", 1, 2, UINT64_MAX},
+        {"four-threads", 2, 2, UINT64_MAX},
+    };
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        crest_counter *counter = fixture_counter(registry, cases[i].name);
+        uint64_t before = crest_misuse_value(CREST_MISUSE_FULL);
+        pthread_t threads[2];
+        for (unsigned n = 0; n < cases[i].adds; n++)
+            crest_counter_add(counter, INT64_MAX);
+        for (unsigned n = 0; n < cases[i].threads; n++)
+            assert_int_equal(pthread_create(&threads[n], NULL, add_most, counter), 0);
+        for (unsigned n = 0; n < cases[i].threads; n++)
+            pthread_join(threads[n], NULL);
+        if (crest_counter_value(counter) != cases[i].value)
+            fail_msg("%s: %llu", cases[i].name, (unsigned long long)crest_counter_value(counter));
+        if (cases[i].value == UINT64_MAX - 1)
+            crest_counter_inc(counter); /* exact to the last */
+        if (cases[i].value >= UINT64_MAX - 1) {
+            assert_true(crest_counter_value(counter) == UINT64_MAX);
+            crest_counter_inc(counter);
+            crest_counter_add(counter, INT64_MAX);
+            assert_true(crest_counter_value(counter) == UINT64_MAX);
+        }
+        crest_snapshot *snapshot = fixture_snapshot(registry);
+        char name[64];
+        snprintf(name, sizeof name, "full.%s", cases[i].name);
+        assert_true(fixture_series(snapshot, name, NULL).counter == crest_counter_value(counter));
+        crest_snapshot_free(snapshot);
+        crest_misuse_settle();
+        assert_int_equal(crest_misuse_value(CREST_MISUSE_FULL),
+                         before + (cases[i].value >= UINT64_MAX - 1));
+    }
+    crest_registry_free(registry);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -161,6 +217,7 @@ int main(void)
         cmocka_unit_test(test_other_abi),
         cmocka_unit_test(test_without_memory),
         cmocka_unit_test(test_registered_later),
+        cmocka_unit_test(test_full),
     };
     return cmocka_run_group_tests_name("counter", tests, NULL, NULL);
 }

@@ -94,7 +94,7 @@ static void test_dead(void **state)
         assert_int_equal(crest_misuse_value(cause), before + 5);
         crest_timing timing = crest_timer_start(
             &crest_child_dead(CREST_KIND_TIMER, status)->handle.timer, crest_op_u64(1));
-        assert_int_equal(crest_timing_stop(&timing, crest_op_u64(1)), CREST_OK);
+        assert_int_equal(crest_timing_stop(&timing, crest_op_u64(1)), status);
         assert_int_equal(crest_misuse_value(cause), before + 6);
         assert_int_equal(
             crest_counter_value(&crest_child_dead(CREST_KIND_COUNTER, status)->handle.counter), 0);
