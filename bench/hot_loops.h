@@ -50,8 +50,8 @@ typedef struct hot_loops {
     void (*gauge_set)(uint64_t times);
     double (*gauge_value)(void);
 
-    /* range samplers: up and down by turns, an even number of times; each time up; what comes of it.
-     * And one reading of the clock, which is most of it. */
+    /* range samplers: up and down by turns, an even number of times; each time up; what comes of
+     * it. And one reading of the clock, which is most of it. */
     void (*range_sampler_add)(uint64_t times);
     void (*range_sampler_raise)(uint64_t times);
     int64_t (*range_sampler_value)(void);

@@ -5,7 +5,8 @@
 # and looks at the machine code. For each function it searches the shortest way from the entry to
 # a return that neither calls nor leaves the function: that is the hot path, and it must exist,
 # stay within its number of instructions, and write what it should with unlocked additions to
-# memory; a range sampler, which all threads share, with one locked instruction. What is called anywhere else must be one of the library's cold paths.
+# memory; a range sampler, which all threads share, with one locked instruction. What is called
+# anywhere else must be one of the library's cold paths.
 #
 # It knows the instructions of x86-64; elsewhere it is skipped.
 set -u
