@@ -14,6 +14,7 @@
 #include "misuse.h"
 #include "one_report.h"
 #include "options.h"
+#include "poller.h"
 #include "reporter_kinds.h"
 #include "reporting.h"
 
@@ -405,6 +406,7 @@ static crest_status run_start(const char *options, crest_error *error)
 crest_status crest_start(const char *options, crest_error *error)
 {
     crest_error_clear(error);
+    crest_poller_resume();
     pthread_once(&run_once, run_prepare);
     pthread_mutex_lock(&run_lock);
     int busy = run_settle(RUN_SETTLE_MS), first = run_now == RUN_IDLE;

@@ -7,6 +7,7 @@
 #include "cells.h"
 #include "children.h"
 #include "clock_inside.h"
+#include "poller.h"
 #include "range_cell.h"
 #include "reading.h"
 #include "series.h"
@@ -168,6 +169,7 @@ static crest_directory *directory_of(crest_registry_state *state)
 
 void crest_registry_forget(crest_registry_state *state)
 {
+    crest_poller_forget(state);
     crest_ticker_forget(state);
     pthread_mutex_lock(&snapshot_lock);
     crest_directory *old = state->directory;
@@ -252,6 +254,7 @@ crest_snapshot *crest_snapshot_read_notes(crest_registry_state *state)
 crest_snapshot *crest_snapshot_take(crest_registry *registry)
 {
     crest_registry_state *state = crest_registry_state_of(registry);
+    crest_poller_round(state);
     crest_snapshot *snapshot = state ? crest_snapshot_read(state) : NULL;
     if (snapshot == NULL || !crest_ticker_observes(state))
         return snapshot;

@@ -10,6 +10,7 @@
 #include "clock_inside.h"
 #include "handles.h"
 #include "misuse.h"
+#include "poller.h"
 #include "series.h"
 #include "windows.h"
 
@@ -146,8 +147,10 @@ static void ticker_tick_all(void)
     crest_clock_check();
     for (unsigned i = 0; i < CREST_OBSERVED_MAX; i++) {
         crest_registry_state *state = ticker_due(i);
-        if (state != NULL)
-            ticker_tick(state, 0);
+        if (state == NULL)
+            continue;
+        crest_poller_round(state);
+        ticker_tick(state, 0);
     }
     ticker_tell();
 }
@@ -264,6 +267,7 @@ crest_status crest_ticker_attach(crest_registry *registry)
         return CREST_NO_MEMORY;
     }
     (void)ticker_covered_with("1m");
+    crest_poller_round(state);
     pthread_mutex_lock(&ticker_control);
     crest_status status = ticker_add(state, windows);
     if (status == CREST_OK) {
@@ -304,6 +308,7 @@ crest_status crest_ticker_by_hand(crest_registry *registry)
     if (state == NULL)
         return CREST_NO_MEMORY;
     (void)ticker_covered_with("1m");
+    crest_poller_round(state);
     pthread_mutex_lock(&ticker_control);
     crest_status status = ticker_add_by_hand(state);
     if (status == CREST_OK && ticker_tick(state, 1))

@@ -13,6 +13,7 @@
 #include <crest/gauge.h>
 #include <crest/histogram.h>
 #include <crest/page.h>
+#include <crest/poll.h>
 #include <crest/range_sampler.h>
 #include <crest/registry.h>
 #include <crest/reporter.h>

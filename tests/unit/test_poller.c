@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * When and where the callbacks of polls are called: rounds, overruns, callbacks that do not come
+ * back, no threads to be had, forks, the last report of a stop.
+ */
+#define _GNU_SOURCE
+#include "core_fixture.h"
+#include "poll_fixture.h"
+
+#include <crest/testing.h>
+#include <errno.h>
+#include <semaphore.h>
+#include <sys/wait.h>
+
+/* What a snapshot may take beside a callback that hangs: the round, and what a busy machine adds.
+ * Without the budget it would take for ever. */
+#define POLLER_PATIENT_MS (20 * CREST_POLL_ROUND_MS)
+
+static double poller_number(void *context)
+{
+    return poll_get(double, context);
+}
+
+/* One that hangs until it is let go. */
+typedef struct hanging {
+    sem_t go;
+    unsigned calls;
+} hanging;
+
+static double poller_hang(void *context)
+{
+    hanging *hung = context;
+    __atomic_add_fetch(&hung->calls, 1, __ATOMIC_RELAXED);
+    while (sem_wait(&hung->go) != 0)
+        continue;
+    sem_post(&hung->go); /* once let go, it never hangs again */
+    return 77;
+}
+
+static unsigned poller_calls(const hanging *hung)
+{
+    return __atomic_load_n(&hung->calls, __ATOMIC_RELAXED);
+}
+
+/* A snapshot in time; how long it took. */
+static uint64_t poller_timed_look(crest_registry *registry)
+{
+    uint64_t start_ms = poll_now_ms();
+    crest_snapshot_free(fixture_snapshot(registry));
+    return poll_now_ms() - start_ms;
+}
+
+/* Snapshots until the gauge shows the value; 0 when none does. */
+static int poller_look_until(crest_registry *registry, const crest_gauge *gauge, double value)
+{
+    uint64_t start_ms = poll_now_ms();
+    while (crest_gauge_value(gauge) != value) {
+        if (poll_now_ms() - start_ms > POLL_PATIENCE_MS)
+            return 0;
+        crest_snapshot_free(fixture_snapshot(registry));
+    }
+    return 1;
+}
+
+typedef struct heard {
+    pthread_mutex_t lock;
+    unsigned messages;
+    char last[CREST_ERROR_BYTES];
+} heard;
+
+static void poller_listen(crest_log_level level, const char *message, void *context)
+{
+    heard *log = context;
+    if (level != CREST_LOG_WARNING || strstr(message, "budget") == NULL)
+        return;
+    pthread_mutex_lock(&log->lock);
+    log->messages++;
+    snprintf(log->last, sizeof log->last, "%s", message);
+    pthread_mutex_unlock(&log->lock);
+}
+
+static unsigned poller_heard(heard *log)
+{
+    pthread_mutex_lock(&log->lock);
+    unsigned messages = log->messages;
+    pthread_mutex_unlock(&log->lock);
+    return messages;
+}
+
+static double poller_slow(void *context)
+{
+    poll_sleep_ms(*(unsigned *)context);
+    return 1;
+}
+
+/* Left out of 1, 2, 4 … rounds; told of once; in time again, the penalty falls. */
+static void test_overruns(void **state)
+{
+    (void)state;
+    static heard log = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    crest_log_to(poller_listen, &log);
+    crest_registry *registry = fixture_registry(NULL);
+    unsigned sleep_ms = 3;
+    crest_poll_options options = {.name = "a slow one", .budget_ms = 1};
+    crest_testing_mark *mark = crest_testing_mark_take(NULL);
+    crest_poll *poll =
+        crest_gauge_poll(fixture_gauge(registry, "g"), poller_slow, &sleep_ms, &options, NULL);
+    for (unsigned overruns = 1, skipped = 0; overruns <= 4; overruns++) {
+        while (!poll_state(poll).running && poll_state(poll).calls < overruns)
+            crest_snapshot_free(fixture_snapshot(registry));
+        assert_true(poll_wait_calls(poll, overruns));
+        assert_int_equal(poll_state(poll).overruns, overruns);
+        assert_int_equal(poll_state(poll).skipped, skipped);
+        for (unsigned rounds = 1u << (overruns - 1); rounds > 0; rounds--) {
+            /* on a busy machine a snapshot may give up before its round has begun */
+            while (poll_state(poll).skipped == skipped)
+                crest_snapshot_free(fixture_snapshot(registry));
+            assert_int_equal(poll_state(poll).skipped, ++skipped);
+            assert_int_equal(poll_state(poll).calls, overruns);
+        }
+    }
+    crest_error error;
+    if (crest_testing_grew(mark, 4, &error, "crest.poll-overruns", "poll", "a slow one", NULL) !=
+        CREST_OK)
+        fail_msg("%s", error.message);
+    for (uint64_t start_ms = poll_now_ms();
+         poller_heard(&log) == 0 && poll_now_ms() - start_ms < POLL_PATIENCE_MS;)
+        poll_sleep_ms(1);
+    crest_poll_stop(poll);
+    crest_log_to(NULL, NULL);
+    assert_int_equal(log.messages, 1);
+    assert_non_null(strstr(log.last, "poll a slow one took longer than its budget of 1 ms"));
+    crest_testing_mark_free(mark);
+    crest_registry_free(registry);
+}
+
+/* One that does not come back: snapshots go on, all others give their values, and it is not called
+ * again until it is back. */
+static void test_hanging(void **state)
+{
+    (void)state;
+    crest_registry *registry = fixture_registry(NULL);
+    crest_gauge *before = fixture_gauge(registry, "before");
+    crest_gauge *stuck = fixture_gauge(registry, "stuck");
+    crest_gauge *after = fixture_gauge(registry, "after");
+    double value = 1;
+    hanging hung = {.calls = 0};
+    sem_init(&hung.go, 0, 0);
+    crest_poll *polls[] = {
+        crest_gauge_poll(before, poller_number, &value, NULL, NULL),
+        crest_gauge_poll(stuck, poller_hang, &hung, NULL, NULL),
+        crest_gauge_poll(after, poller_number, &value, NULL, NULL),
+    };
+    for (int i = 1; i <= 20; i++) {
+        poll_set(value, i);
+        assert_in_range(poller_timed_look(registry), 0, POLLER_PATIENT_MS);
+        assert_true(poller_look_until(registry, before, i));
+        assert_true(poller_look_until(registry, after, i));
+    }
+    assert_int_equal(poller_calls(&hung), 1);
+    crest_poll_state numbers = poll_state(polls[1]);
+    assert_int_equal(numbers.running, 1);
+    assert_int_equal(numbers.overruns, 1);
+    assert_int_equal(numbers.calls, 0);
+    assert_true(numbers.skipped >= 19);
+    assert_int_equal(poll_threads(), 2);
+    /* a report and a tick are no snapshots of another kind */
+    crest_reporter *reporter = crest_testing_reporter_new(NULL);
+    uint64_t start_ms = poll_now_ms();
+    assert_int_equal(crest_report_once(registry, reporter, 0, NULL), CREST_OK);
+    assert_int_equal(crest_testing_tick(registry), CREST_OK);
+    assert_in_range(poll_now_ms() - start_ms, 0, 2 * POLLER_PATIENT_MS);
+    crest_reporter_free(reporter);
+    /* back again, its value counts, and it is called again */
+    sem_post(&hung.go);
+    assert_true(poll_wait_calls(polls[1], 1));
+    assert_true(poll_wait_threads(1));
+    assert_true(crest_gauge_value(stuck) == 77);
+    for (int i = 0; i < 100 && poll_state(polls[1]).calls < 2; i++)
+        crest_snapshot_free(fixture_snapshot(registry));
+    assert_true(poll_state(polls[1]).calls >= 2);
+    for (size_t i = 0; i < LENGTH(polls); i++)
+        assert_int_equal(crest_poll_stop(polls[i]), CREST_OK);
+    assert_true(poll_wait_threads(0));
+    crest_ticker_detach(registry);
+    crest_registry_free(registry);
+    sem_destroy(&hung.go);
+}
+
+/* More of them than threads that may be left behind: snapshots go on all the same. */
+static void test_many_hanging(void **state)
+{
+    (void)state;
+    crest_registry *registry = fixture_registry(NULL);
+    crest_gauge *stuck = fixture_gauge(registry, "stuck");
+    crest_poll *polls[CREST_POLL_LATE_MAX + 3];
+    hanging hung = {.calls = 0};
+    sem_init(&hung.go, 0, 0);
+    for (size_t i = 0; i < LENGTH(polls); i++)
+        polls[i] = crest_gauge_poll(stuck, poller_hang, &hung, NULL, NULL);
+    for (int i = 0; i < 20; i++)
+        assert_in_range(poller_timed_look(registry), 0, POLLER_PATIENT_MS);
+    assert_true(poll_threads() <= CREST_POLL_LATE_MAX + 1);
+    assert_int_equal(poller_calls(&hung), CREST_POLL_LATE_MAX + 1);
+    sem_post(&hung.go);
+    for (size_t i = 0; i < LENGTH(polls); i++) {
+        uint64_t start_ms = poll_now_ms();
+        while (poll_state(polls[i]).calls == 0 && poll_now_ms() - start_ms < POLL_PATIENCE_MS)
+            crest_snapshot_free(fixture_snapshot(registry));
+        assert_true(poll_state(polls[i]).calls > 0);
+    }
+    for (size_t i = 0; i < LENGTH(polls); i++)
+        crest_poll_stop(polls[i]);
+    assert_true(poll_wait_threads(0));
+    crest_registry_free(registry);
+    sem_destroy(&hung.go);
+}
+
+/* Stopping waits for the call that is running; freeing the registry does not. */
+static void *poller_stop(void *poll)
+{
+    assert_int_equal(crest_poll_stop(poll), CREST_OK);
+    return NULL;
+}
+
+static void test_stop_waits(void **state)
+{
+    (void)state;
+    crest_registry *registry = fixture_registry(NULL);
+    hanging hung = {.calls = 0};
+    sem_init(&hung.go, 0, 0);
+    crest_poll *poll =
+        crest_gauge_poll(fixture_gauge(registry, "g"), poller_hang, &hung, NULL, NULL);
+    crest_snapshot_free(fixture_snapshot(registry));
+    while (poller_calls(&hung) == 0)
+        poll_sleep_ms(1);
+    crest_registry_free(registry);
+    pthread_t stopping;
+    assert_int_equal(pthread_create(&stopping, NULL, poller_stop, poll), 0);
+    poll_sleep_ms(30);
+    assert_int_equal(pthread_tryjoin_np(stopping, NULL), EBUSY);
+    sem_post(&hung.go);
+    assert_int_equal(pthread_join(stopping, NULL), 0);
+    assert_true(poll_wait_threads(0));
+    sem_destroy(&hung.go);
+}
+
+/* ---- what a callback may do ---- */
+
+typedef struct busy_callback {
+    crest_registry *registry;
+    crest_poll *self, *other, *made;
+    crest_reporter *reporter;
+    crest_status statuses[6];
+    unsigned calls;
+} busy_callback;
+
+static double poller_any(void *context)
+{
+    (void)context;
+    return 5;
+}
+
+static void poller_do_everything(void *context)
+{
+    busy_callback *all = context;
+    if (all->calls++ > 0)
+        return;
+    crest_counter_inc(fixture_counter(all->registry, "made"));
+    crest_snapshot_free(fixture_snapshot(all->registry));
+    all->statuses[0] = crest_poll_stop(all->other);
+    all->made = crest_gauge_poll(fixture_gauge(all->registry, "g"), poller_any, NULL, NULL, NULL);
+    all->statuses[1] = crest_start(NULL, NULL);
+    all->statuses[2] = crest_report_once(all->registry, all->reporter, 0, NULL);
+    all->statuses[3] = crest_reporter_attach(all->registry, all->reporter, NULL, NULL);
+    all->statuses[4] = crest_stop(5000, NULL); /* detaches it, with a last report */
+    while (__atomic_load_n(&all->self, __ATOMIC_ACQUIRE) == NULL)
+        poll_sleep_ms(1);
+    all->statuses[5] = crest_poll_stop(all->self);
+}
+
+static void test_free_callbacks(void **state)
+{
+    (void)state;
+    assert_int_equal(unsetenv("CREST_OPTS"), 0);
+    busy_callback all = {.registry = fixture_registry(NULL)};
+    all.reporter = crest_testing_reporter_new(NULL);
+    crest_poll_options rarely = {.interval_ms = 60000};
+    all.other =
+        crest_gauge_poll(fixture_gauge(all.registry, "other"), poller_any, NULL, NULL, NULL);
+    crest_poll *self = crest_poll_every("self", poller_do_everything, &all, &rarely, NULL);
+    crest_poll_state numbers;
+    __atomic_store_n(&all.self, self, __ATOMIC_RELEASE);
+    for (uint64_t start_ms = poll_now_ms(); crest_poll_read(self, &numbers) == CREST_OK;) {
+        assert_true(poll_now_ms() - start_ms < POLL_PATIENCE_MS);
+        poll_sleep_ms(1);
+    }
+    assert_true(poll_wait_threads(1));
+    for (size_t i = 0; i < LENGTH(all.statuses); i++)
+        assert_int_equal(all.statuses[i], CREST_OK);
+    assert_int_equal(crest_testing_reporter_count(all.reporter), 2);
+    assert_true(poller_look_until(all.registry, fixture_gauge(all.registry, "g"), 5));
+    assert_int_equal(crest_poll_stop(all.made), CREST_OK);
+    assert_true(poll_wait_threads(0));
+    crest_reporter_free(all.reporter);
+    crest_registry_free(all.registry);
+}
+
+/* ---- no thread to be had ---- */
+
+static void test_no_threads(void **state)
+{
+    (void)state;
+    pthread_attr_t before, huge;
+    assert_int_equal(pthread_getattr_default_np(&before), 0);
+    assert_int_equal(pthread_getattr_default_np(&huge), 0);
+    assert_int_equal(pthread_attr_setstacksize(&huge, (size_t)1 << 46), 0);
+    assert_int_equal(pthread_setattr_default_np(&huge), 0);
+    crest_registry *registry = fixture_registry(NULL);
+    crest_gauge *gauge = fixture_gauge(registry, "g");
+    unsigned sleep_ms = 3;
+    double value = 4;
+    crest_poll_options options = {.budget_ms = 1}, often = {.interval_ms = 10};
+    crest_poll *slow =
+        crest_gauge_poll(fixture_gauge(registry, "s"), poller_slow, &sleep_ms, &options, NULL);
+    crest_poll *poll = crest_gauge_poll(gauge, poller_number, &value, NULL, NULL);
+    crest_poll *own =
+        crest_gauge_poll(fixture_gauge(registry, "o"), poller_number, &value, &often, NULL);
+    assert_int_equal(poll_threads(), 0);
+    crest_snapshot_free(fixture_snapshot(registry));
+    assert_true(crest_gauge_value(gauge) == 4);
+    assert_int_equal(poll_state(slow).overruns, 1);
+    assert_int_equal(poll_state(own).calls, 1);
+    poll_set(value, 5);
+    poll_sleep_ms(11);
+    crest_snapshot_free(fixture_snapshot(registry));
+    assert_true(crest_gauge_value(gauge) == 5);
+    assert_int_equal(poll_state(slow).calls, 1);
+    assert_int_equal(poll_state(slow).skipped, 1);
+    assert_int_equal(poll_state(own).calls, 2);
+    /* a thread that can be had later is */
+    assert_int_equal(pthread_setattr_default_np(&before), 0);
+    poll_set(value, 6);
+    assert_true(poller_look_until(registry, gauge, 6));
+    assert_int_equal(poll_threads(), 1);
+    crest_poll_stop(slow);
+    crest_poll_stop(poll);
+    crest_poll_stop(own);
+    assert_true(poll_wait_threads(0));
+    pthread_attr_destroy(&before);
+    pthread_attr_destroy(&huge);
+    crest_registry_free(registry);
+}
+
+/* ---- fork ---- */
+
+typedef struct forking {
+    crest_registry *registry;
+    crest_gauge *gauge, *stuck_gauge;
+    crest_poll *poll, *stuck;
+    double value;
+    hanging hung;
+} forking;
+
+/* In the child; 0 when all is as it should be, else which line is not. */
+#define CHILD(condition)                                                                           \
+    if (!(condition))                                                                              \
+    return __LINE__ % 250 + 1
+
+static int poller_in_child(forking *all)
+{
+    CHILD(poll_threads() == 0);
+    poll_set(all->value, 20);
+    crest_snapshot_free(crest_snapshot_take(all->registry));
+    CHILD(crest_gauge_value(all->gauge) == 20);
+    CHILD(poll_threads() == 0);
+    /* what was running in the parent is not called again, and can be stopped */
+    CHILD(poller_calls(&all->hung) == 1);
+    CHILD(poll_state(all->stuck).running == 0);
+    CHILD(crest_poll_stop(all->stuck) == CREST_OK);
+#ifndef CREST_THREAD_SANITIZER /* which ends a forked child that starts a thread */
+    double value = 3;
+    crest_poll_options often = {.interval_ms = 10};
+    crest_poll *own = crest_gauge_poll(all->stuck_gauge, poller_number, &value, &often, NULL);
+    CHILD(own != NULL && poll_wait_calls(own, 3));
+    CHILD(poll_threads() == 1);
+    CHILD(crest_poll_stop(own) == CREST_OK);
+#endif
+    CHILD(crest_poll_stop(all->poll) == CREST_OK);
+    CHILD(poll_wait_threads(0));
+    return 0;
+}
+
+static void test_fork(void **state)
+{
+    (void)state;
+    static forking all;
+    all.registry = fixture_registry(NULL);
+    all.gauge = fixture_gauge(all.registry, "g");
+    all.stuck_gauge = fixture_gauge(all.registry, "s");
+    sem_init(&all.hung.go, 0, 0);
+    all.stuck = crest_gauge_poll(all.stuck_gauge, poller_hang, &all.hung, NULL, NULL);
+    all.poll = crest_gauge_poll(all.gauge, poller_number, &all.value, NULL, NULL);
+    poll_set(all.value, 10);
+    assert_true(poller_look_until(all.registry, all.gauge, 10));
+    assert_int_equal(poller_calls(&all.hung), 1);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(poller_in_child(&all));
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    /* the parent goes on */
+    poll_set(all.value, 11);
+    assert_true(poller_look_until(all.registry, all.gauge, 11));
+    sem_post(&all.hung.go);
+    assert_true(poll_wait_calls(all.stuck, 1));
+    assert_int_equal(crest_poll_stop(all.stuck), CREST_OK);
+    assert_int_equal(crest_poll_stop(all.poll), CREST_OK);
+    assert_true(poll_wait_threads(0));
+    crest_registry_free(all.registry);
+    sem_destroy(&all.hung.go);
+}
+
+/* ---- the last report ---- */
+
+CREST_GAUGE(poller_last, "poller.last", "The last value.");
+
+static void test_last_report(void **state)
+{
+    (void)state;
+    double value = 1;
+    crest_poll_options patient = {.budget_ms = CREST_POLL_BUDGET_MS_MAX};
+    crest_poll *poll = crest_gauge_poll(&poller_last, poller_number, &value, &patient, NULL);
+    crest_reporter *reporter = crest_testing_reporter_new(NULL);
+    crest_schedule hourly = {.interval_ms = 3600000, .jitter = -1};
+    assert_int_equal(crest_start(NULL, NULL), CREST_OK);
+    assert_int_equal(crest_reporter_attach(NULL, reporter, &hourly, NULL), CREST_OK);
+    assert_true(poller_look_until(NULL, &poller_last, 1));
+    poll_set(value, 2);
+    assert_int_equal(crest_stop(5000, NULL), CREST_OK);
+    crest_testing_report report;
+    double seen;
+    assert_int_equal(crest_testing_reporter_get(reporter, 0, &report), CREST_OK);
+    assert_int_equal(report.final, 1);
+    assert_int_equal(crest_testing_page_value(report.page, "poller_last", &seen), CREST_OK);
+    assert_true(seen == 2);
+    crest_reporter_free(reporter);
+    crest_poll_stop(poll);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_overruns),       cmocka_unit_test(test_hanging),
+        cmocka_unit_test(test_many_hanging),   cmocka_unit_test(test_stop_waits),
+        cmocka_unit_test(test_free_callbacks), cmocka_unit_test(test_no_threads),
+        cmocka_unit_test(test_fork),           cmocka_unit_test(test_last_report),
+    };
+    fixture_watchdog(120);
+    return cmocka_run_group_tests_name("poller", tests, NULL, NULL);
+}
