@@ -2,13 +2,21 @@
 /*
  * Slots, thread records and shared cells. See cells.h and <crest/cell.h>.
  */
+#define _GNU_SOURCE
 #include "cells.h"
 #include "arena.h"
 #include "atomic.h"
 #include "lock.h"
 #include "misuse.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Before a record is made, so many of the owned ones are asked whether their threads still exist.
+ */
+#define CELLS_PROBES 16
 
 /* What a thread has before its first touch and after its end: no chunk at all. */
 static const crest_cells cells_none;
@@ -33,6 +41,7 @@ static uint32_t cells_prepared; /* 0: not, 1: somebody does, 2: done, 3: there a
 enum { CELLS_UNPREPARED, CELLS_PREPARING, CELLS_READY, CELLS_NO_KEY };
 
 static crest_lock_saved cells_fork_saved;
+static crest_thread_record *cells_probe_next; /* under the lock; NULL: the newest */
 
 /* The compiler may not move what handlers of this thread see across this. */
 static inline void cells_order_for_handlers(void)
@@ -71,15 +80,25 @@ static void cells_fork_parent(void)
     crest_lock_fork_parent(&saved);
 }
 
+/* Under the lock: says whose record it is. */
+static void cells_sign(crest_thread_record *record)
+{
+    record->owner_process = getpid();
+    record->owner = (pid_t)syscall(SYS_gettid);
+}
+
 /* The child has one thread: every other record is free. Its cells have been zeroed by the kernel.
  */
 static void cells_fork_child(void)
 {
     crest_lock_saved saved = cells_fork_saved;
     crest_arena_forked();
-    for (crest_thread_record *record = cells_newest; record != NULL; record = record->next)
+    for (crest_thread_record *record = cells_newest; record != NULL; record = record->next) {
         if (record != cells_record)
             crest_atomic_store32(&record->owned, 0);
+        else
+            cells_sign(record);
+    }
     crest_lock_fork_child(&saved);
 }
 
@@ -117,6 +136,29 @@ uint32_t crest_cells_slot_new(void)
     return slot;
 }
 
+/*
+ * Under the lock: a record whose thread came too late for its destructor, and exists no more. A
+ * thread that got the number of one that ended only keeps the record from being found. What a
+ * thread wrote is there for all who are told that it is gone: its end in the kernel passes full
+ * barriers.
+ */
+static crest_thread_record *cells_record_left(void)
+{
+    pid_t process = getpid();
+    for (int probes = 0; probes < CELLS_PROBES; probes++) {
+        crest_thread_record *record = cells_probe_next ? cells_probe_next : cells_newest;
+        if (record == NULL)
+            return NULL;
+        cells_probe_next = record->next;
+        if (crest_atomic_load32(&record->owned) && record->owner_process == process &&
+            syscall(SYS_tgkill, process, record->owner, 0) != 0 && errno == ESRCH) {
+            crest_atomic_store32(&record->owned, 1); /* it may have been freed since the look */
+            return record;
+        }
+    }
+    return NULL;
+}
+
 static crest_thread_record *cells_record_adopt(void)
 {
     for (crest_thread_record *record = cells_newest; record != NULL; record = record->next)
@@ -124,6 +166,9 @@ static crest_thread_record *cells_record_adopt(void)
         if (crest_atomic_load32(&record->owned) == 0 &&
             crest_atomic_cas32_acquire(&record->owned, 0, 1))
             return record;
+    crest_thread_record *left = cells_record_left();
+    if (left != NULL)
+        return left;
     crest_thread_record *record =
         crest_arena_take(CREST_ARENA_META, sizeof *record, _Alignof(crest_thread_record));
     crest_cells *cells = crest_arena_take(CREST_ARENA_CELLS, sizeof *cells, CREST_LINE_BYTES);
@@ -151,6 +196,7 @@ static crest_thread_record *cells_record_own(void)
     crest_thread_record *record = cells_record_adopt();
     if (record == NULL)
         return NULL;
+    cells_sign(record);
     if (pthread_setspecific(cells_key, record) != 0) {
         crest_atomic_store32_release(&record->owned, 0); /* as in cells_thread_end */
         return NULL;

@@ -7,6 +7,7 @@
 #define CREST_CELLS_H
 
 #include <crest/cell.h>
+#include <sys/types.h>
 
 /*
  * A thread's cells, which outlive the thread: when it ends the record is marked free, and the next
@@ -17,6 +18,7 @@ typedef struct crest_thread_record {
     crest_cells *cells;
     struct crest_thread_record *next; /* records are only ever pushed */
     uint32_t owned;
+    pid_t owner_process, owner; /* as the system numbers them; the owner's and the lock's */
 } crest_thread_record;
 
 /* Makes the pthread key and the fork handlers; what a constructor does, or the first to come. */

@@ -7,6 +7,8 @@
 #include "cells.h"
 #include "unit/core_fixture.h"
 
+#include <limits.h>
+
 #define WATCHDOG_S 100
 #define SHORT_THREADS 10000
 #define AT_ONCE 8
@@ -127,6 +129,44 @@ static void test_destructors(void **state)
     assert_true(crest_cells_record_count() <= 2 * AT_ONCE);
 }
 
+/* Threads whose first record comes in the last round of destructors, after which the system calls
+ * none: their records are found by whoever needs one when they no longer exist. */
+static pthread_key_t latest_key;
+
+static void latest_record(void *round)
+{
+    if ((uintptr_t)round < PTHREAD_DESTRUCTOR_ITERATIONS)
+        pthread_setspecific(latest_key, (void *)((uintptr_t)round + 1));
+    else
+        last_record(&(last){1, 0});
+}
+
+static void *latest_run(void *unused)
+{
+    pthread_setspecific(latest_key, (void *)1);
+    return unused;
+}
+
+static void test_first_records_in_last_destructors(void **state)
+{
+    (void)state;
+#ifdef CREST_THREAD_SANITIZER
+    print_message("ThreadSanitizer ends with a thread before its last destructors\n");
+    skip();
+#endif
+    enum { THREADS = 1000 };
+    uint64_t records = crest_cells_record_count(), count = crest_counter_value(&destroyed);
+    assert_int_equal(pthread_key_create(&latest_key, latest_record), 0);
+    for (unsigned i = 0; i < THREADS; i++) {
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, latest_run, NULL), 0);
+        pthread_join(thread, NULL);
+    }
+    assert_int_equal(crest_counter_value(&destroyed), count + THREADS);
+    /* one that was joined may still be on its way out of the system */
+    assert_true(crest_cells_record_count() <= records + AT_ONCE);
+}
+
 /* Destructors that go on recording after the thread's record was handed on, to threads that record
  * into it at the same time. */
 #define LAST_TIMES FIXTURE_TIMES(20000)
@@ -202,6 +242,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ten_thousand_threads),
         cmocka_unit_test(test_destructors),
+        cmocka_unit_test(test_first_records_in_last_destructors),
         cmocka_unit_test(test_destructors_beside_successors),
         cmocka_unit_test(test_adoption_while_read),
     };
