@@ -22,6 +22,8 @@ extern "C" {
 CREST_COUNTER(events, "cc.events", "A counter.");
 CREST_COUNTER(bytes, "cc.received", "A counter of bytes.", .unit = CREST_BYTES);
 CREST_GAUGE(level, "cc.level", "A gauge.");
+CREST_RANGE_SAMPLER(waiting, "cc.waiting", "A range sampler.", .unit = CREST_BYTES);
+CREST_RANGE_SAMPLER_FAMILY(links, "cc.links", "A family.", peer);
 CREST_HISTOGRAM(sizes, "cc.size", "A histogram.", .unit = CREST_BYTES);
 CREST_TIMER(waits, "cc.wait-time", "A timer.", .buckets = CREST_BUCKETS_FAST);
 CREST_COUNTER_FAMILY(sent, "cc.sent", "A family.", kind, peer);
@@ -68,6 +70,8 @@ static uint64_t value_of(const char *name, std::vector<const char *> values = {}
                                          static_cast<unsigned>(values.size()), &view),
                      CREST_OK);
     uint64_t value = view.counter;
+    if (view.kind == CREST_KIND_RANGE_SAMPLER)
+        value = static_cast<uint64_t>(view.current);
     if (view.distribution != nullptr)
         value = crest_distribution_sum(view.distribution);
     crest_snapshot_free(snapshot);
@@ -79,6 +83,11 @@ static void test_recording(void **)
     crest_counter_inc(&events);
     crest_counter_add(&bytes, 1 << 20);
     crest_gauge_set(&level, -2.5);
+    crest_range_sampler_set(&waiting, 40);
+    crest_range_sampler_add(&waiting, -50);
+    crest_range_sampler_add(links_with("a"), 6);
+    crest_increment_sampler("cc.by-name-too", 7);
+    crest_sample("cc.by-name-too");
     crest_histogram_record_n(&sizes, 100, 3);
     crest_op op = crest_op_text("block");
     crest_timing timing = crest_timer_start(&waits, op);
@@ -95,6 +104,10 @@ static void test_recording(void **)
     assert_int_equal(value_of("cc.events"), 1);
     assert_int_equal(value_of("cc.received"), 1 << 20);
     assert_true(crest_gauge_value(&level) == -2.5);
+    assert_int_equal(crest_range_sampler_value(&waiting), -10);
+    assert_true(value_of("cc.waiting") == uint64_t(-10));
+    assert_int_equal(value_of("cc.links", {"a"}), 6);
+    assert_int_equal(value_of("cc.by-name-too"), 7);
     assert_int_equal(value_of("cc.size"), 300);
     assert_int_equal(value_of("cc.wait-time", {"timeout"}), 500);
     assert_int_equal(value_of("cc.sent", {"ping", "10.0.0.7"}), 2);

@@ -15,13 +15,15 @@ static void test_registering(void **state)
         {CREST_KIND_GAUGE, NULL, NULL, 0, {.name = "test.gauge"}},
         {CREST_KIND_HISTOGRAM, NULL, NULL, 0, {.name = "test.histogram"}},
         {CREST_KIND_TIMER, NULL, NULL, 0, {.name = "test.timer"}},
+        {CREST_KIND_RANGE_SAMPLER, NULL, NULL, 0, {.name = "test.sampler"}},
     };
     crest_counter counter = CREST_COUNTER_INIT_(&declarations[0]);
     crest_gauge gauge = CREST_GAUGE_INIT_(&declarations[1]);
     crest_histogram histogram = CREST_HISTOGRAM_INIT_(&declarations[2]);
     crest_timer timer = CREST_TIMER_INIT_(&declarations[3]);
+    crest_range_sampler sampler = CREST_RANGE_SAMPLER_INIT_(&declarations[4]);
     crest_handle *const handles[] = {&counter.handle, &gauge.handle, &histogram.handle,
-                                     &timer.handle};
+                                     &timer.handle, &sampler.handle};
     for (size_t i = 0; i < LENGTH(handles); i++) {
         assert_null(crest_handle_series(handles[i]));
         assert_string_equal(crest_handle_name(handles[i]), declarations[i].options.name);
@@ -36,6 +38,7 @@ static void test_registering(void **state)
                          crest_handle_name(handles[i]));
     }
     assert_non_null(gauge.cell);
+    assert_non_null(sampler.cell);
     assert_int_equal(timer.outcome[CREST_OUTCOME_OK].handle.slot, timer.handle.slot);
     assert_int_not_equal(timer.outcome[CREST_OUTCOME_ERROR].handle.slot, 0);
     assert_int_equal(timer.outcome[CREST_OUTCOME_TIMEOUT].handle.slot, 0);
@@ -91,11 +94,17 @@ static void test_dead(void **state)
                                1);
         crest_timer_record(&crest_child_dead(CREST_KIND_TIMER, status)->handle.timer, 1,
                            CREST_OUTCOME_TIMEOUT);
-        assert_int_equal(crest_misuse_value(cause), before + 5);
+        crest_range_sampler *sampler =
+            &crest_child_dead(CREST_KIND_RANGE_SAMPLER, status)->handle.range_sampler;
+        crest_range_sampler_add(sampler, 1);
+        crest_range_sampler_set(sampler, 1);
+        assert_int_equal(crest_range_sampler_value(sampler), 0);
+        assert_true(crest_range_sampler_window(sampler, CREST_WINDOW_S).covered_s == 0);
+        assert_int_equal(crest_misuse_value(cause), before + 7);
         crest_timing timing = crest_timer_start(
             &crest_child_dead(CREST_KIND_TIMER, status)->handle.timer, crest_op_u64(1));
         assert_int_equal(crest_timing_stop(&timing, crest_op_u64(1)), status);
-        assert_int_equal(crest_misuse_value(cause), before + 6);
+        assert_int_equal(crest_misuse_value(cause), before + 8);
         assert_int_equal(
             crest_counter_value(&crest_child_dead(CREST_KIND_COUNTER, status)->handle.counter), 0);
         assert_true(crest_gauge_value(&crest_child_dead(CREST_KIND_GAUGE, status)->handle.gauge) ==

@@ -264,6 +264,16 @@ static void windows_go_with_every_push_but_the_last(void **state)
     reporter = make((crest_pushgateway_options){.no_windows = 1});
     assert_int_equal(push_as(reporter, &resource, 0, 5000), CREST_OK);
     check_page("1m", 0);
+    /* but what Prometheus cannot compute stays, until the last push */
+    crest_metric_options waiting = {.name = "push.waiting"};
+    crest_range_sampler_set(crest_range_sampler_get(registry, &waiting, NULL), 4);
+    nanosleep(&tick, NULL);
+    assert_int_equal(push_as(reporter, &resource, 0, 5000), CREST_OK);
+    check_page("\npush_waiting_max1m 4\n", 1);
+    check_page("rate1m", 0);
+    assert_int_equal(push_as(reporter, &resource, 1, 5000), CREST_OK);
+    check_page("1m", 0);
+    check_page("\npush_waiting 4\n", 1);
     crest_reporter_free(reporter);
     assert_int_equal(crest_ticker_detach(registry), CREST_OK);
 }
