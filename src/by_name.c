@@ -15,6 +15,7 @@
 #undef crest_gauge_by_name
 #undef crest_histogram_by_name
 #undef crest_timer_by_name
+#undef crest_stages_by_name
 #undef crest_range_sampler_by_name
 #undef crest_increment_counter
 #undef crest_increment_counter_by
@@ -63,7 +64,7 @@ __attribute__((noinline)) static void *by_name_make(const crest_by_name_key *key
     crest_metric *metric = crest_metric_find(crest_registry_state_seen(NULL), name);
     if (metric == NULL && crest_atomic_load(&by_name_created) >= CREST_BY_NAME_MAX)
         return by_name_refuse(key->kind, CREST_LIMIT, name);
-    if (metric == NULL || metric->kind != key->kind || metric->label_count != 0) {
+    if (metric == NULL || !crest_metric_is(metric, key->kind) || metric->label_count != 0) {
         crest_status status;
         crest_metric_options options = {.name = name};
         crest_metric *made = crest_metric_get(NULL, key->kind, &options, NULL, 0, &status);

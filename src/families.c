@@ -54,7 +54,7 @@ static crest_child *family_child(crest_family *family, crest_kind kind, const ch
         crest_misuse_count(CREST_MISUSE_LATE, metric->name);
         return crest_child_dead(kind, CREST_NOT_FOUND);
     }
-    if (values == NULL || count != metric->label_count || metric->kind != kind) {
+    if (values == NULL || count != metric->label_count || !crest_metric_is(metric, kind)) {
         crest_misuse_count(CREST_MISUSE_LABEL, metric->name);
         return crest_child_dead(kind, CREST_INVALID_LABEL);
     }

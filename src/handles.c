@@ -10,7 +10,7 @@
 
 #include <pthread.h>
 
-static crest_child handles_dead[CREST_KIND_RANGE_SAMPLER + 1][CREST_STATUS_COUNT];
+static crest_child handles_dead[CREST_KIND_COUNT][CREST_STATUS_COUNT];
 
 crest_series *crest_handle_series(const crest_handle *handle)
 {
@@ -52,11 +52,13 @@ uint32_t crest_handle_resolve(crest_handle *handle, crest_kind kind, crest_statu
     if (handle->slot != 0)
         return handle->slot;
     const crest_declaration *declaration = handle->declaration;
-    if (declaration == NULL || declaration->kind != kind || declaration->label_count != 0) {
+    if (declaration == NULL || declaration->label_count != 0 ||
+        (declaration->kind != kind &&
+         (kind != CREST_KIND_TIMER || declaration->kind != CREST_KIND_STAGES))) {
         *status = CREST_INVALID_ARGUMENT;
         return handles_give_up(handle, *status);
     }
-    crest_metric *metric = crest_metric_get_locked(declaration->registry, kind,
+    crest_metric *metric = crest_metric_get_locked(declaration->registry, declaration->kind,
                                                    &declaration->options, NULL, 0, status);
     if (metric == NULL)
         return handles_give_up(handle, *status);
@@ -101,10 +103,12 @@ static void handles_dead_init(void)
 {
     for (int s = 0; s < CREST_STATUS_COUNT; s++) {
         crest_handle dead = {0, CREST_ABI, crest_series_dead_for((crest_status)s), NULL};
-        for (int kind = CREST_KIND_COUNTER; kind <= CREST_KIND_RANGE_SAMPLER; kind++)
+        for (int kind = CREST_KIND_COUNTER; kind < CREST_KIND_COUNT; kind++)
             handles_dead[kind][s].handle.counter.handle = dead;
-        for (int i = 0; i < CREST_OUTCOME_COUNT; i++)
+        for (int i = 0; i < CREST_OUTCOME_COUNT; i++) {
             handles_dead[CREST_KIND_TIMER][s].handle.timer.outcome[i].handle = dead;
+            handles_dead[CREST_KIND_STAGES][s].handle.timer.outcome[i].handle = dead;
+        }
     }
 }
 

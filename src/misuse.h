@@ -30,6 +30,9 @@
     X(MISMATCH, "timing-mismatch", "a timing was ended for another operation")                     \
     X(NOT_RUNNING, "timing-not-running", "a timing was ended twice or never started")              \
     X(OUTCOME, "invalid-outcome", "a timing was ended with an outcome that there is not")          \
+    X(OPERATION, "no-operation", "an operation was begun, marked or ended by an id that is none")  \
+    X(STAGE, "invalid-stage", "a stage was marked that there is not")                              \
+    X(STAGE_AGAIN, "stage-again", "a stage was marked twice; the first mark stays")                \
     X(BACKWARDS, "negative-duration", "a duration came out negative and was recorded as 0")        \
     X(LATE, "late-record", "a record came after its registry was freed")                           \
     X(OPTIONS, "invalid-options", "crest_start was refused for an option")

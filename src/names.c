@@ -348,6 +348,7 @@ unsigned crest_exported_claims(const char *canonical, crest_kind kind, crest_uni
         break;
     case CREST_KIND_HISTOGRAM:
     case CREST_KIND_TIMER:
+    case CREST_KIND_STAGES:
         claims = names_of_distribution;
         count = NAMES_COUNT(names_of_distribution);
         break;

@@ -291,6 +291,7 @@ static void prometheus_put_series(const prometheus_lines *lines, const prometheu
         break;
     case CREST_KIND_HISTOGRAM:
     case CREST_KIND_TIMER: prometheus_put_distribution(lines, bounds); break;
+    case CREST_KIND_STAGES: break; /* of declarations only */
     }
 }
 
@@ -360,6 +361,7 @@ static const char *prometheus_computed(const prometheus_window *window, crest_ki
 {
     switch (kind) {
     case CREST_KIND_NONE:
+    case CREST_KIND_STAGES: /* of declarations only */
     case CREST_KIND_GAUGE: return NULL;
     case CREST_KIND_COUNTER: return window->counter;
     case CREST_KIND_HISTOGRAM:

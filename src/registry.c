@@ -8,12 +8,15 @@
 #include "buckets.h"
 #include "children.h"
 #include "hash.h"
+#include "in_flight_table.h"
+#include "in_flight_figures.h"
 #include "lock.h"
 #include "misuse.h"
 #include "names.h"
 #include "registry_inside.h"
 #include "series.h"
 #include "splits.h"
+#include "stage_series.h"
 #include "utf8.h"
 
 #include <string.h>
@@ -43,6 +46,10 @@ typedef struct registry_wish {
     crest_layout layout;          /* blocks 0: no distribution */
     const char *const *keys;
     unsigned key_count;
+    uint64_t deadline_ns;
+    const char *const *stages;
+    unsigned stage_count;
+    crest_metric *parent; /* the one that it comes with */
 } registry_wish;
 
 /* Names that the Pushgateway and the page itself put beside ours. */
@@ -192,6 +199,7 @@ void crest_registry_free(crest_registry *registry)
 {
     if (registry == NULL || !registry->heap)
         return;
+    crest_in_flight_figures_forget(registry->state);
     crest_lock_saved saved;
     crest_lock_take(&saved);
     crest_registry_state *state = registry->state;
@@ -202,6 +210,7 @@ void crest_registry_free(crest_registry *registry)
              (child = crest_children_next(metric, &at)) != NULL;)
             crest_child_kill(child);
     crest_lock_drop(&saved);
+    crest_in_flight_forget(state);
     crest_registry_forget(state);
     crest_alloc_free(registry);
 }
@@ -252,6 +261,11 @@ static crest_status registry_full_name(const crest_registry_state *state, const 
 static crest_status registry_wish_distribution(const crest_metric_options *options,
                                                registry_wish *wish)
 {
+    if (wish->parent != NULL) {
+        wish->layout = *wish->parent->layout;
+        wish->buckets = wish->parent->buckets.count != 0 ? &wish->parent->buckets : NULL;
+        return CREST_OK;
+    }
     crest_status status = crest_layout_make(options->range, &wish->layout);
     if (status != CREST_OK)
         return status;
@@ -262,6 +276,15 @@ static crest_status registry_wish_distribution(const crest_metric_options *optio
     return crest_buckets_check(wish->buckets, NULL, 0);
 }
 
+/* What only timers and stages have. */
+static crest_status registry_wish_timing(crest_kind kind, const crest_metric_options *options,
+                                         registry_wish *wish)
+{
+    wish->deadline_ns = options->deadline_ms * UINT64_C(1000000);
+    wish->stages = options->stages;
+    return crest_stages_check(kind, options->stages, &wish->stage_count);
+}
+
 static crest_status registry_wish_make(const crest_registry_state *state, crest_kind kind,
                                        const crest_metric_options *options, registry_wish *wish)
 {
@@ -270,6 +293,10 @@ static crest_status registry_wish_make(const crest_registry_state *state, crest_
     crest_status status = registry_full_name(state, options->name, wish->name);
     if (status != CREST_OK)
         return status;
+    if (registry_wish_timing(kind, options, wish) != CREST_OK)
+        return CREST_INVALID_ARGUMENT;
+    if (kind == CREST_KIND_STAGES)
+        kind = CREST_KIND_TIMER;
     wish->kind = kind;
     wish->unit = kind == CREST_KIND_TIMER ? CREST_NANOSECONDS : options->unit;
     wish->description = options->description ? options->description : "";
@@ -284,8 +311,12 @@ static crest_status registry_wish_make(const crest_registry_state *state, crest_
 
 static int registry_same_shape(const crest_metric *metric, const registry_wish *wish)
 {
-    if (metric->kind != wish->kind || metric->label_count != wish->key_count)
+    if (metric->kind != wish->kind || metric->label_count != wish->key_count ||
+        metric->stage_count != wish->stage_count)
         return 0;
+    for (unsigned i = 0; i < wish->stage_count; i++)
+        if (strcmp(metric->stages[i], wish->stages[i]) != 0)
+            return 0;
     for (unsigned i = 0; i < wish->key_count; i++)
         if (strcmp(metric->label_keys[i], wish->keys[i]) != 0)
             return 0;
@@ -402,6 +433,36 @@ static int registry_copy_keys(crest_metric *metric, const registry_wish *wish)
     return 1;
 }
 
+/* What a timer has beside its distribution; 0 without memory. */
+static int registry_copy_timing(crest_metric *metric, const registry_wish *wish)
+{
+    metric->parent = wish->parent;
+    if (wish->kind != CREST_KIND_TIMER)
+        return 1;
+    metric->deadline_ns = wish->deadline_ns;
+    if (wish->stage_count == 0)
+        return 1;
+    const char **stages =
+        crest_arena_take(CREST_ARENA_META, wish->stage_count * sizeof *stages, _Alignof(char *));
+    for (unsigned i = 0; stages != NULL && i < wish->stage_count; i++)
+        if ((stages[i] = crest_arena_copy(wish->stages[i], strlen(wish->stages[i]))) == NULL)
+            return 0;
+    metric->stages = stages;
+    metric->stage_count = wish->stage_count;
+    return stages != NULL;
+}
+
+/* The metrics that come with this one from the start. */
+static crest_status registry_make_companions(crest_metric *metric)
+{
+    crest_status status = CREST_OK;
+    if (metric->stage_count != 0)
+        status = crest_stages_histograms_make(metric);
+    if (status == CREST_OK && (metric->stage_count != 0 || metric->deadline_ns != 0))
+        status = crest_in_flight_figures_make(metric);
+    return status;
+}
+
 /* Snapshots see a metric before anybody can find it, so that they have all that was recorded before
  * them. The generation grows after each change of the list: a directory made before may lack it. */
 static crest_status registry_publish(crest_registry_state *state, crest_metric *metric,
@@ -453,18 +514,19 @@ static crest_metric *registry_metric_make(crest_registry_state *state, const reg
     metric->exported = crest_arena_copy(exported, exported_length);
     metric->description = registry_description(wish->description);
     if (metric->name == NULL || metric->exported == NULL || metric->description == NULL ||
-        !registry_copy_distribution(metric, wish) || !registry_copy_keys(metric, wish))
+        !registry_copy_distribution(metric, wish) || !registry_copy_keys(metric, wish) ||
+        !registry_copy_timing(metric, wish))
         return NULL;
     metric->hash = crest_hash_text(crest_hash_seed(), metric->name);
     registry_claims claims;
     *status = registry_claim_all(state, metric, &claims);
     if (*status != CREST_OK)
         return NULL;
-    if (wish->key_count == 0 && crest_child_make(metric, NULL, status) == NULL) {
-        registry_unclaim(state, &claims);
-        return NULL;
-    }
-    *status = registry_publish(state, metric, split);
+    *status = registry_make_companions(metric);
+    if (*status == CREST_OK && wish->key_count == 0)
+        crest_child_make(metric, NULL, status);
+    if (*status == CREST_OK)
+        *status = registry_publish(state, metric, split);
     if (*status == CREST_OK)
         return metric;
     registry_unclaim(state, &claims);
@@ -488,9 +550,40 @@ crest_metric *crest_metric_get_locked(crest_registry *registry, crest_kind kind,
     crest_metric *metric = registry_lookup(state, wish.name);
     if (metric == NULL)
         return registry_metric_make(state, &wish, status);
-    if (registry_same_shape(metric, &wish))
+    if (metric->parent == NULL && registry_same_shape(metric, &wish))
         return metric;
-    *status = CREST_TYPE_CLASH;
+    *status = metric->parent != NULL ? CREST_NAME_CLASH : CREST_TYPE_CLASH;
+    return NULL;
+}
+
+crest_metric *crest_metric_with(crest_metric *parent, crest_kind kind,
+                                const crest_metric_options *options, const char *const *keys,
+                                unsigned key_count, crest_status *status)
+{
+    crest_registry_state *state = parent->state;
+    size_t prefix = state->prefix ? strlen(state->prefix) + 1 : 0;
+    char name[CREST_NAME_BYTES_MAX * 2];
+    *status = CREST_INVALID_NAME;
+    size_t length = strlen(parent->name + prefix), word = strlen(options->name);
+    if (length + 1 + word >= sizeof name)
+        return NULL;
+    memcpy(name, parent->name + prefix, length);
+    name[length] = '.';
+    memcpy(name + length + 1, options->name, word + 1);
+    crest_metric_options named = *options;
+    named.name = name;
+    registry_wish wish = {.keys = keys, .key_count = key_count, .parent = parent};
+    *status = registry_wish_make(state, kind, &named, &wish);
+    if (*status != CREST_OK)
+        return NULL;
+    crest_metric *metric = registry_lookup(state, wish.name);
+    if (metric == NULL)
+        return registry_metric_make(state, &wish, status);
+    /* the parent of the one that is there may have failed to be made after it */
+    if (metric->parent != NULL && strcmp(metric->parent->name, parent->name) == 0 &&
+        registry_same_shape(metric, &wish))
+        return metric;
+    *status = CREST_NAME_CLASH;
     return NULL;
 }
 

@@ -17,6 +17,7 @@
 
 #include <ck_hs.h>
 #include <crest/family.h>
+#include <crest/stages.h>
 
 #include "shards.h"
 
@@ -39,6 +40,7 @@ typedef struct crest_child {
         crest_counter counter;
         crest_gauge gauge;
         crest_histogram histogram;
+        crest_stages stages;
         crest_range_sampler range_sampler;
         struct {
             crest_timer timer;
@@ -63,6 +65,12 @@ typedef struct crest_metric {
     const crest_layout *layout;
     unsigned label_count;          /* without a timer's outcome */
     const char *const *label_keys; /* with it, last */
+    struct crest_metric *parent; /* the one that this one comes with, or NULL */
+    uint64_t deadline_ns;        /* timers; 0: none */
+    const char *const *stages;   /* stages: their names */
+    unsigned stage_count;
+    struct crest_metric *histograms[2]; /* stages: of gaps, and of times since the start */
+    struct crest_in_flight_figures *figures;
     struct crest_registry_state *state;
     struct crest_metric *next;
     uint64_t hash;
@@ -91,7 +99,21 @@ typedef struct crest_registry_state {
     X(gauge, CREST_KIND_GAUGE)                                                                     \
     X(histogram, CREST_KIND_HISTOGRAM)                                                             \
     X(timer, CREST_KIND_TIMER)                                                                     \
-    X(range_sampler, CREST_KIND_RANGE_SAMPLER)
+    X(range_sampler, CREST_KIND_RANGE_SAMPLER)                                                     \
+    X(stages, CREST_KIND_STAGES)
+
+/* Kinds, CREST_KIND_NONE included. */
+#define CREST_KIND_COUNT (CREST_KIND_STAGES + 1)
+
+/* Whether somebody who wants a handle of this kind may have this metric's: stages are a timer with
+ * stages, and a metric that comes with another one is the library's. */
+static inline int crest_metric_is(const struct crest_metric *metric, crest_kind kind)
+{
+    if (metric->parent != NULL)
+        return 0;
+    return kind == CREST_KIND_STAGES ? metric->stage_count != 0
+                                     : metric->kind == kind && metric->stage_count == 0;
+}
 
 /* The registry's state, made if need be; NULL if there is no memory. NULL is the default registry.
  */
@@ -115,5 +137,14 @@ crest_metric *crest_metric_get(crest_registry *registry, crest_kind kind,
                                const crest_metric_options *options, const char *const *keys,
                                unsigned key_count, crest_status *status);
 crest_child *crest_child_get(crest_metric *metric, const char *const *values, crest_status *status);
+
+/*
+ * Under the lock: a metric that comes with another one, by the name of that one and a word:
+ * `options->name` is the word. Nobody else can find it or make it; when somebody else has taken the
+ * name it is CREST_NAME_CLASH. A histogram has the range and buckets of its parent.
+ */
+crest_metric *crest_metric_with(crest_metric *parent, crest_kind kind,
+                                const crest_metric_options *options, const char *const *keys,
+                                unsigned key_count, crest_status *status);
 
 #endif

@@ -9,6 +9,7 @@
 #include "children.h"
 #include "lock.h"
 #include "misuse.h"
+#include "stage_series.h"
 #include "range_cell.h"
 #include "utf8.h"
 
@@ -227,6 +228,8 @@ crest_child *crest_child_make(crest_metric *metric, const char *const *values, c
     if (metric->kind == CREST_KIND_TIMER &&
         series_other_make(child, CREST_OUTCOME_ERROR, status) == NULL)
         return NULL;
+    if (metric->stage_count != 0 && (*status = crest_stages_child_make(child, values)) != CREST_OK)
+        return NULL;
     series_handle_init(child);
     *status = series_publish(metric, child);
     return *status == CREST_OK ? child : NULL;
@@ -269,10 +272,8 @@ static crest_child *series_lookup(const crest_metric *metric, const char *const 
     return crest_children_find(metric, values, crest_children_hash(metric, values));
 }
 
-/* Under the lock: the child of these clean values, or the overflow child past the limit. None in a
- * registry that has been freed, which would never be killed. */
-static crest_child *series_child_locked(crest_metric *metric, const char *const *values,
-                                        crest_status *status)
+crest_child *crest_child_get_locked(crest_metric *metric, const char *const *values,
+                                    crest_status *status)
 {
     *status = CREST_NOT_FOUND;
     if (metric->state->dead)
@@ -326,7 +327,7 @@ crest_child *crest_child_get(crest_metric *metric, const char *const *values, cr
     int changed = series_clean_values(metric->label_count, values, &clean);
     crest_lock_saved saved;
     crest_lock_take(&saved);
-    child = series_child_locked(metric, clean.values, status);
+    child = crest_child_get_locked(metric, clean.values, status);
     crest_lock_drop(&saved);
     if (changed)
         crest_misuse_count(CREST_MISUSE_TEXT, metric->name);

@@ -25,6 +25,12 @@ crest_series *crest_child_at(const crest_child *child, unsigned outcome);
 /* The series' label values in the order of the metric's keys, a timer's outcome last. */
 const char *const *crest_series_values(const crest_series *series);
 
+/* Under the lock: the child of these clean values, made if need be, or the overflow child past the
+ * limit, *status then being CREST_LIMIT. None in a registry that has been freed, which would never
+ * be killed. */
+crest_child *crest_child_get_locked(crest_metric *metric, const char *const *values,
+                                    crest_status *status);
+
 /* Under the lock: a timer's series for an outcome, made if need be. */
 crest_series *crest_child_series(crest_child *child, unsigned outcome, crest_status *status);
 

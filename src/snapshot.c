@@ -7,6 +7,7 @@
 #include "cells.h"
 #include "children.h"
 #include "clock_inside.h"
+#include "in_flight_figures.h"
 #include "poller.h"
 #include "range_cell.h"
 #include "reading.h"
@@ -220,6 +221,7 @@ static uint64_t snapshot_value(const crest_series *series, int notes, int *whole
 
 static crest_snapshot *snapshot_read(crest_registry_state *state, int notes)
 {
+    crest_in_flight_refresh();
     crest_directory *directory = directory_of(state);
     if (directory == NULL)
         return NULL;

@@ -100,6 +100,8 @@ CREST_API crest_gauge *crest_gauge_by_name(const char *name);
 CREST_API crest_histogram *crest_histogram_by_name(const char *name);
 CREST_API crest_timer *crest_timer_by_name(const char *name);
 CREST_API crest_range_sampler *crest_range_sampler_by_name(const char *name);
+/* Only found: a name does not say which stages there are. */
+CREST_API crest_stages *crest_stages_by_name(const char *name);
 
 /*
  * A source with this text, made at its first use and kept for the life of the process; NULL or ""
@@ -129,6 +131,7 @@ CREST_API crest_histogram *crest_histogram_by_name_in(crest_source *source, cons
 CREST_API crest_timer *crest_timer_by_name_in(crest_source *source, const char *name);
 CREST_API crest_range_sampler *crest_range_sampler_by_name_in(crest_source *source,
                                                               const char *name);
+CREST_API crest_stages *crest_stages_by_name_in(crest_source *source, const char *name);
 
 CREST_END_C
 
@@ -160,6 +163,7 @@ CREST_END_C
 #define crest_gauge_by_name(name) CREST_SITE_(crest_gauge, crest_gauge_by_name_in, name)
 #define crest_histogram_by_name(name) CREST_SITE_(crest_histogram, crest_histogram_by_name_in, name)
 #define crest_timer_by_name(name) CREST_SITE_(crest_timer, crest_timer_by_name_in, name)
+#define crest_stages_by_name(name) CREST_SITE_(crest_stages, crest_stages_by_name_in, name)
 #define crest_range_sampler_by_name(name)                                                          \
     CREST_SITE_(crest_range_sampler, crest_range_sampler_by_name_in, name)
 

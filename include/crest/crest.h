@@ -12,6 +12,7 @@
 #include <crest/family.h>
 #include <crest/gauge.h>
 #include <crest/histogram.h>
+#include <crest/in_flight.h>
 #include <crest/page.h>
 #include <crest/poll.h>
 #include <crest/range_sampler.h>
@@ -20,6 +21,7 @@
 #include <crest/run.h>
 #include <crest/scope.h>
 #include <crest/snapshot.h>
+#include <crest/stages.h>
 #include <crest/timer.h>
 #include <crest/window.h>
 

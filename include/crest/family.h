@@ -39,6 +39,9 @@ typedef struct crest_timer_family {
 typedef struct crest_range_sampler_family {
     crest_family family;
 } crest_range_sampler_family;
+typedef struct crest_stages_family {
+    crest_family family;
+} crest_stages_family;
 
 /* One to eight label keys become strings, parameters or arguments. */
 #define CREST_COUNT_(...) CREST_COUNT_PICK_(__VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, 0)
@@ -157,6 +160,21 @@ typedef struct crest_range_sampler_family {
     CREST_FAMILY_DECLARE_(, crest_range_sampler_family, CREST_KIND_RANGE_SAMPLER, variable, name,  \
                           description, options, __VA_ARGS__)
 
+/* Stages cannot do without options, so both forms have them: (.stages = {"a", "b"}). `stage` takes
+ * up one of their label keys. */
+#define CREST_STAGES_FAMILY_OPTIONS(variable, name, description, options, ...)                     \
+    CREST_FAMILY_DECLARE_(static, crest_stages_family, CREST_KIND_STAGES, variable, name,          \
+                          description, options, __VA_ARGS__);                                      \
+    CREST_FAMILY_RESOLVER_(crest_stages, crest_stages_family_get, variable, __VA_ARGS__)
+#define CREST_STAGES_FAMILY(variable, name, description, options, ...)                             \
+    CREST_STAGES_FAMILY_OPTIONS(variable, name, description, options, __VA_ARGS__)
+#define CREST_STAGES_FAMILY_DECLARE(variable, ...)                                                 \
+    extern crest_stages_family variable;                                                           \
+    CREST_FAMILY_RESOLVER_(crest_stages, crest_stages_family_get, variable, __VA_ARGS__)
+#define CREST_STAGES_FAMILY_DEFINE(variable, name, description, options, ...)                      \
+    CREST_FAMILY_DECLARE_(, crest_stages_family, CREST_KIND_STAGES, variable, name, description,   \
+                          options, __VA_ARGS__)
+
 CREST_BEGIN_C
 
 /* Registers a declared family now; what the constructors of declarations call. As
@@ -187,6 +205,10 @@ CREST_API crest_timer_family crest_timer_family_new(crest_registry *registry,
 CREST_API crest_range_sampler_family
 crest_range_sampler_family_new(crest_registry *registry, const crest_metric_options *options,
                                const char *const *keys, unsigned count, crest_status *status);
+CREST_API crest_stages_family crest_stages_family_new(crest_registry *registry,
+                                                      const crest_metric_options *options,
+                                                      const char *const *keys, unsigned count,
+                                                      crest_status *status);
 
 /*
  * The series with these label values, found or created: `count` values in the order of the keys,
@@ -207,6 +229,8 @@ CREST_API crest_timer *crest_timer_family_get(crest_timer_family *family, const 
 CREST_API crest_range_sampler *crest_range_sampler_family_get(crest_range_sampler_family *family,
                                                               const char *const *values,
                                                               unsigned count);
+CREST_API crest_stages *crest_stages_family_get(crest_stages_family *family,
+                                                const char *const *values, unsigned count);
 
 CREST_END_C
 

@@ -33,7 +33,8 @@ typedef enum crest_kind {
     CREST_KIND_GAUGE,
     CREST_KIND_HISTOGRAM,
     CREST_KIND_TIMER,
-    CREST_KIND_RANGE_SAMPLER
+    CREST_KIND_RANGE_SAMPLER,
+    CREST_KIND_STAGES /* of declarations; its series are those of a timer and two histograms */
 } crest_kind;
 
 /* The unit that values are recorded in. It is exported in its base unit: nanoseconds, microseconds
@@ -113,12 +114,12 @@ typedef struct crest_metric_options {
     const crest_buckets *buckets CREST_DEFAULT_(NULL);
     /* histograms and timers; NULL: CREST_RANGE_DEFAULT */
     const crest_range *range CREST_DEFAULT_(NULL);
+    /* stages only: their names in order, up to the first NULL */
+    const char *stages[CREST_STAGES_MAX] CREST_DEFAULT_({});
     /* keyed timers and stages: what has not ended by then ends as `timeout`; 0: never */
     uint32_t deadline_ms CREST_DEFAULT_(0);
     /* a series without a record for so long is not exported until its next one; 0: always is */
     uint32_t idle_s CREST_DEFAULT_(0);
-    /* stages only: their names in order, up to the first NULL */
-    const char *stages[CREST_STAGES_MAX] CREST_DEFAULT_({});
 } crest_metric_options;
 
 /* A declaration: constant, in the declaring object, for as long as that object is loaded. */

@@ -16,6 +16,7 @@
 #include <crest/gauge.h>
 #include <crest/histogram.h>
 #include <crest/range_sampler.h>
+#include <crest/stages.h>
 #include <crest/timer.h>
 
 typedef struct crest_registry_options {
@@ -88,6 +89,8 @@ CREST_API crest_range_sampler *crest_range_sampler_get(crest_registry *registry,
                                                        crest_status *status);
 CREST_API crest_timer *crest_timer_get(crest_registry *registry,
                                        const crest_metric_options *options, crest_status *status);
+CREST_API crest_stages *crest_stages_get(crest_registry *registry,
+                                         const crest_metric_options *options, crest_status *status);
 
 CREST_END_C
 

@@ -31,6 +31,7 @@ typedef enum crest_outcome {
 typedef struct crest_timer {
     crest_handle handle;
     crest_histogram outcome[CREST_OUTCOME_COUNT];
+    struct crest_in_flight_owner *owner; /* the library's, of in_flight.h's calls */
 } crest_timer;
 
 /*
@@ -53,7 +54,7 @@ typedef struct crest_timing {
             {                                                                                      \
                 CREST_HANDLE_INIT_(declaration)                                                    \
             }                                                                                      \
-        }                                                                                          \
+        }, NULL                                                                                    \
     }
 
 /* CREST_TIMER(variable, name, description[, .buckets = CREST_BUCKETS_FAST]): as CREST_COUNTER. */

@@ -158,6 +158,19 @@ static inline int crest_atomic_add_capped(uint64_t *word, uint64_t n)
     return to == UINT64_MAX;
 }
 
+/* Acquire and release; non-zero when it happened. */
+static inline int crest_atomic_cas(uint64_t *word, uint64_t from, uint64_t to)
+{
+#ifdef CREST_THREAD_SANITIZER
+    return __atomic_compare_exchange_n(word, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+#else
+    ck_pr_fence_release();
+    int done = ck_pr_cas_64(word, from, to);
+    ck_pr_fence_acquire();
+    return done;
+#endif
+}
+
 static inline uint32_t crest_atomic_load32(const uint32_t *word)
 {
 #ifdef CREST_THREAD_SANITIZER
@@ -206,6 +219,26 @@ static inline int crest_atomic_cas32_acquire(uint32_t *word, uint32_t from, uint
     int done = ck_pr_cas_32(word, from, to);
     ck_pr_fence_acquire();
     return done;
+#endif
+}
+
+/* Release exchange. */
+static inline uint32_t crest_atomic_exchange32_release(uint32_t *word, uint32_t value)
+{
+#ifdef CREST_THREAD_SANITIZER
+    return __atomic_exchange_n(word, value, __ATOMIC_RELEASE);
+#else
+    ck_pr_fence_release();
+    return ck_pr_fas_32(word, value);
+#endif
+}
+
+static inline void crest_atomic_add32(uint32_t *word, uint32_t n)
+{
+#ifdef CREST_THREAD_SANITIZER
+    __atomic_fetch_add(word, n, __ATOMIC_RELAXED);
+#else
+    ck_pr_add_32(word, n);
 #endif
 }
 

@@ -26,6 +26,9 @@ CREST_RANGE_SAMPLER(waiting, "cc.waiting", "A range sampler.", .unit = CREST_BYT
 CREST_RANGE_SAMPLER_FAMILY(links, "cc.links", "A family.", peer);
 CREST_HISTOGRAM(sizes, "cc.size", "A histogram.", .unit = CREST_BYTES);
 CREST_TIMER(waits, "cc.wait-time", "A timer.", .buckets = CREST_BUCKETS_FAST);
+CREST_STAGES(consensus, "cc.consensus", "Stages.", .stages = {"0", "1/3", "1"},
+             .deadline_ms = 60000);
+CREST_STAGES_FAMILY(replay, "cc.replay", "A family.", (.stages = {"begun", "done"}), peer);
 CREST_COUNTER_FAMILY(sent, "cc.sent", "A family.", kind, peer);
 CREST_TIMER_FAMILY_OPTIONS(pings, "cc.ping-time", "A family.", (.buckets = CREST_BUCKETS_SLOW),
                            peer);
@@ -94,6 +97,12 @@ static void test_recording(void **)
     assert_int_equal(crest_timing_stop(&timing, crest_op_text("other")), CREST_MISMATCH);
     assert_int_equal(crest_timing_end(&timing, op, CREST_OUTCOME_ERROR), CREST_OK);
     crest_timer_record(&waits, 500, CREST_OUTCOME_TIMEOUT);
+    assert_int_equal(crest_timer_begin(&waits, op), CREST_OK);
+    assert_int_equal(crest_timer_end(&waits, op, CREST_OUTCOME_CANCELLED), CREST_OK);
+    assert_int_equal(crest_stages_begin(&consensus, op), CREST_OK);
+    assert_int_equal(crest_stages_mark(&consensus, op, 2), CREST_OK);
+    assert_int_equal(crest_stages_end(&consensus, op, CREST_OUTCOME_OK), CREST_OK);
+    assert_int_equal(crest_stages_end(replay_with("a"), op, CREST_OUTCOME_OK), CREST_NOT_FOUND);
     std::string peer = "10.0.0." + std::to_string(7);
     crest_counter_add(sent_with("ping", peer.c_str()), 2);
     crest_timer_record(pings_with(peer.c_str()), 40, CREST_OUTCOME_OK);

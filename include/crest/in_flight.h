@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Keyed timers: begun here and ended elsewhere, where the two sides share nothing but the
+ * operation's id: a request and its answer, a block announced and a block stored. What has begun
+ * and not ended is in flight; how much that is, how old the oldest is and which are stuck can be
+ * read, and is exported.
+ *
+ *     CREST_TIMER(fetch_time, "comm.fetch-time", "Asked for until stored.", .deadline_ms = 30000);
+ *     crest_timer_begin(&fetch_time, crest_op_bytes(hash, 32));
+ *     ...                                        (another thread, another file)
+ *     crest_timer_end(&fetch_time, crest_op_bytes(hash, 32), CREST_OUTCOME_OK);
+ *
+ * Where one side can hand a value to the other, a crest_timing (timer.h) costs less and has no
+ * bounds. Operations of two instruments, or of two series of a family, are never the same.
+ *
+ * A metric whose options have a deadline_ms is exported with `X.in-flight` (how many, all series
+ * together) and `X.oldest` (the age of the oldest, in seconds) from the start, one without from its
+ * first begin. Nothing else can have these names then.
+ */
+#ifndef CREST_IN_FLIGHT_H
+#define CREST_IN_FLIGHT_H
+
+#include <crest/timer.h>
+
+/* An operation in flight. */
+typedef struct crest_in_flight_op {
+    crest_op op;
+    uint64_t age_ns;
+    int stage; /* of stages: the index of the one marked last; -1: none yet, or a timer */
+} crest_in_flight_op;
+
+/* What is in flight of one timer, or of one stages. */
+typedef struct crest_in_flight {
+    uint64_t count;
+    uint64_t oldest_ns; /* the age of the oldest; 0: there is none */
+} crest_in_flight;
+
+CREST_BEGIN_C
+
+/*
+ * Begins the operation. Returns CREST_OK; CREST_ALREADY when it is in flight: the first begin
+ * stays, which is a normal answer (several peers announce one block); CREST_INVALID_ARGUMENT for
+ * an op that is none; CREST_LIMIT when too much is in flight (CREST_IN_FLIGHT_MAX of limits.md);
+ * CREST_NO_MEMORY; CREST_NOT_FOUND and _ABI_MISMATCH for a handle that records nowhere. All but the
+ * first two are counted in crest_misuse_total. An operation that ended, or timed out, may begin
+ * anew. In the child of a fork nothing is in flight. Any thread; not for signal handlers. Cost: one
+ * crest_now and a look-up in a sharded table, under a lock for some ten nanoseconds; the first
+ * begin of a series registers.
+ */
+CREST_API crest_status crest_timer_begin(crest_timer *timer, crest_op op);
+
+/*
+ * Ends the operation and records its duration under the outcome. Returns CREST_OK; CREST_NOT_FOUND
+ * when it is not in flight: it never began, has ended, or began before a restart, which is a normal
+ * answer; CREST_TIMED_OUT when it was in flight for the metric's deadline_ms or longer: it has been
+ * or is hereby recorded as `timeout`, with the deadline as its duration, whoever noticed. What
+ * timed out is known for CREST_TOMBSTONE_S of limits.md, then it is not found.
+ * CREST_INVALID_ARGUMENT, counted, for an op or an outcome that is none. However many ends race
+ * with each other and with the deadline, each begin is recorded once. Otherwise as
+ * crest_timer_begin.
+ */
+CREST_API crest_status crest_timer_end(crest_timer *timer, crest_op op, crest_outcome outcome);
+
+/* How much is in flight of this series. Any thread; not for signal handlers. Locks nothing. Cost:
+ * reads all that is in flight. */
+CREST_API crest_in_flight crest_timer_in_flight(const crest_timer *timer);
+
+/* The oldest operations in flight of this series, at most `max`, the oldest first; returns how
+ * many. Otherwise as crest_timer_in_flight. */
+CREST_API size_t crest_timer_oldest(const crest_timer *timer, crest_in_flight_op *ops, size_t max);
+
+CREST_END_C
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The keyed calls of <crest/in_flight.h> and <crest/stages.h>: from a handle to the owner of its
+ * operations, and what is counted as misuse.
+ */
+#include "arena.h"
+#include "atomic.h"
+#include "handles.h"
+#include "in_flight_table.h"
+#include "in_flight_figures.h"
+#include "lock.h"
+#include "misuse.h"
+#include "series.h"
+
+#include <crest/stages.h>
+#include <string.h>
+
+/* Under the lock: the owner of the child's operations. Two handles of one child have one. */
+static crest_in_flight_owner *keyed_child_owner(crest_child *child)
+{
+    crest_timer *timer = &child->handle.timer;
+    if (timer->owner != NULL)
+        return timer->owner;
+    crest_in_flight_owner *owner =
+        crest_arena_take(CREST_ARENA_META, sizeof *owner, _Alignof(crest_in_flight_owner));
+    if (owner != NULL)
+        *owner = (crest_in_flight_owner){.timer = timer,
+                                         .metric = child->first.metric,
+                                         .deadline_ns = child->first.metric->deadline_ns};
+    /* partner: the acquire load in keyed_owner */
+    crest_atomic_store_ptr_release(CREST_PTR(&timer->owner), owner);
+    return owner;
+}
+
+/* The first time: registers the handle if need be, and what is exported of it. */
+static crest_in_flight_owner *keyed_owner_make(crest_timer *timer, crest_status *status)
+{
+    crest_status figures = CREST_OK;
+    crest_in_flight_owner *owner = NULL;
+    crest_lock_saved saved;
+    crest_lock_take(&saved);
+    if (crest_handle_resolve(&timer->handle, CREST_KIND_TIMER, status) != 0) {
+        crest_child *child = crest_series_child(timer->handle.series);
+        owner = keyed_child_owner(child);
+        *status = owner ? CREST_OK : CREST_NO_MEMORY;
+        figures = crest_in_flight_figures_make(child->first.metric);
+        crest_atomic_store_ptr_release(CREST_PTR(&timer->owner), owner);
+    }
+    crest_lock_drop(&saved);
+    if (figures != CREST_OK)
+        crest_misuse_count(crest_misuse_of(figures), crest_handle_name(&timer->handle));
+    return owner;
+}
+
+/* The owner of the handle's operations. NULL and *status, counted, when it records nowhere. */
+static crest_in_flight_owner *keyed_owner(crest_timer *timer, crest_status *status)
+{
+    crest_in_flight_owner *owner = NULL;
+    *status = crest_handle_dead(&timer->handle);
+    if (*status == CREST_OK) {
+        owner = crest_atomic_load_ptr_acquire(CREST_PTR(&timer->owner));
+        if (CREST_UNLIKELY(owner == NULL))
+            owner = keyed_owner_make(timer, status);
+    }
+    if (owner == NULL)
+        crest_misuse_count(crest_misuse_of(*status), crest_handle_name(&timer->handle));
+    return owner;
+}
+
+/* Refuses what is wrong with the call, whatever is in flight. */
+static crest_status keyed_refuse(const crest_timer *timer, crest_misuse cause)
+{
+    crest_misuse_count(cause, crest_handle_name(&timer->handle));
+    return CREST_INVALID_ARGUMENT;
+}
+
+crest_status crest_timer_begin(crest_timer *timer, crest_op op)
+{
+    crest_status status;
+    if (CREST_UNLIKELY(op.kind == CREST_OP_NONE))
+        return keyed_refuse(timer, CREST_MISUSE_OPERATION);
+    crest_in_flight_owner *owner = keyed_owner(timer, &status);
+    if (CREST_UNLIKELY(owner == NULL))
+        return status;
+    status = crest_in_flight_begin(owner, &op);
+    if (CREST_UNLIKELY(status == CREST_LIMIT || status == CREST_NO_MEMORY))
+        crest_misuse_count(crest_misuse_of(status), owner->metric->name);
+    return status;
+}
+
+crest_status crest_timer_end(crest_timer *timer, crest_op op, crest_outcome outcome)
+{
+    crest_status status;
+    if (CREST_UNLIKELY(op.kind == CREST_OP_NONE))
+        return keyed_refuse(timer, CREST_MISUSE_OPERATION);
+    if (CREST_UNLIKELY((unsigned)outcome >= CREST_OUTCOME_COUNT))
+        return keyed_refuse(timer, CREST_MISUSE_OUTCOME);
+    crest_in_flight_owner *owner = keyed_owner(timer, &status);
+    return CREST_LIKELY(owner != NULL) ? crest_in_flight_end(owner, &op, outcome) : status;
+}
+
+crest_status crest_stages_begin(crest_stages *stages, crest_op op)
+{
+    return crest_timer_begin(&stages->timer, op);
+}
+
+crest_status crest_stages_mark(crest_stages *stages, crest_op op, unsigned index)
+{
+    crest_status status;
+    if (op.kind == CREST_OP_NONE)
+        return keyed_refuse(&stages->timer, CREST_MISUSE_OPERATION);
+    crest_in_flight_owner *owner = keyed_owner(&stages->timer, &status);
+    if (owner == NULL)
+        return status;
+    if (index >= owner->stage_count)
+        return keyed_refuse(&stages->timer, CREST_MISUSE_STAGE);
+    status = crest_in_flight_mark(owner, &op, index);
+    if (status == CREST_ALREADY)
+        crest_misuse_count(CREST_MISUSE_STAGE_AGAIN, owner->metric->name);
+    return status;
+}
+
+crest_status crest_stages_end(crest_stages *stages, crest_op op, crest_outcome outcome)
+{
+    return crest_timer_end(&stages->timer, op, outcome);
+}
+
+/* ---- reading ---- */
+
+/* The owner of a handle's operations if any were ever begun; NULL otherwise. A handle need not have
+ * begun any itself when another one of its series has. */
+static crest_in_flight_owner *keyed_owner_seen(const crest_timer *timer)
+{
+    crest_status dead;
+    if (timer->handle.abi != CREST_ABI)
+        return NULL;
+    const crest_series *series = crest_handle_series(&timer->handle);
+    if (series == NULL || crest_series_is_dead(series, &dead))
+        return NULL;
+    const crest_timer *kept = &crest_series_child(series)->handle.timer;
+    return crest_atomic_load_ptr_acquire(CREST_PTR(&kept->owner));
+}
+
+typedef struct keyed_search {
+    const crest_in_flight_owner *owner;
+    crest_in_flight figures;
+    crest_in_flight_op *ops;
+    size_t max;
+    size_t count;
+} keyed_search;
+
+static void keyed_count(const crest_in_flight_seen *seen, void *context)
+{
+    keyed_search *search = context;
+    if (seen->owner != search->owner)
+        return;
+    search->figures.count++;
+    if (seen->age_ns > search->figures.oldest_ns)
+        search->figures.oldest_ns = seen->age_ns;
+}
+
+crest_in_flight crest_timer_in_flight(const crest_timer *timer)
+{
+    keyed_search search = {.owner = keyed_owner_seen(timer)};
+    if (search.owner != NULL)
+        crest_in_flight_each(keyed_count, &search);
+    return search.figures;
+}
+
+/* Puts it among the oldest so far, in order. */
+static void keyed_keep_oldest(const crest_in_flight_seen *seen, void *context)
+{
+    keyed_search *search = context;
+    if (seen->owner != search->owner)
+        return;
+    size_t at = search->count;
+    while (at != 0 && search->ops[at - 1].age_ns < seen->age_ns)
+        at--;
+    if (at == search->max)
+        return;
+    if (search->count < search->max)
+        search->count++;
+    memmove(&search->ops[at + 1], &search->ops[at],
+            (search->count - 1 - at) * sizeof search->ops[0]);
+    search->ops[at] = (crest_in_flight_op){seen->op, seen->age_ns, (int)seen->stages - 1};
+}
+
+size_t crest_timer_oldest(const crest_timer *timer, crest_in_flight_op *ops, size_t max)
+{
+    keyed_search search = {.owner = keyed_owner_seen(timer), .ops = ops, .max = max};
+    if (search.owner != NULL && max != 0)
+        crest_in_flight_each(keyed_keep_oldest, &search);
+    return search.count;
+}
+
+crest_in_flight crest_stages_in_flight(const crest_stages *stages)
+{
+    return crest_timer_in_flight(&stages->timer);
+}
+
+size_t crest_stages_oldest(const crest_stages *stages, crest_in_flight_op *ops, size_t max)
+{
+    return crest_timer_oldest(&stages->timer, ops, max);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The series of stages. See stage_series.h.
+ */
+#include "stage_series.h"
+#include "arena.h"
+#include "in_flight_table.h"
+#include "series.h"
+#include "utf8.h"
+
+#include <string.h>
+
+static int stages_name_is_valid(const char *const *stages, unsigned index)
+{
+    const char *name = stages[index];
+    if (name[0] == '\0' ||
+        strnlen(name, CREST_LABEL_VALUE_BYTES_MAX + 1) > CREST_LABEL_VALUE_BYTES_MAX ||
+        !crest_utf8_is_valid(name))
+        return 0;
+    for (unsigned i = 0; i < index; i++)
+        if (strcmp(stages[i], name) == 0)
+            return 0;
+    return 1;
+}
+
+crest_status crest_stages_check(crest_kind kind, const char *const *stages, unsigned *count)
+{
+    unsigned last = 0;
+    *count = 0;
+    for (; *count < CREST_STAGES_MAX && stages[*count] != NULL; ++*count)
+        if (!stages_name_is_valid(stages, *count))
+            return CREST_INVALID_ARGUMENT;
+    for (unsigned i = 0; i < CREST_STAGES_MAX; i++)
+        if (stages[i] != NULL)
+            last = i + 1;
+    return last == *count && (kind == CREST_KIND_STAGES) == (last != 0) ? CREST_OK
+                                                                        : CREST_INVALID_ARGUMENT;
+}
+
+crest_status crest_stages_histograms_make(crest_metric *metric)
+{
+    static const char *const words[] = {"stage", "since-start"};
+    static const char *const descriptions[] = {
+        "From the stage marked before, or the start, to this stage.",
+        "From the start to this stage.",
+    };
+    const char *keys[CREST_LABELS_MAX + 1];
+    crest_status status = CREST_OK;
+    for (unsigned i = 0; i < metric->label_count; i++)
+        keys[i] = metric->label_keys[i];
+    keys[metric->label_count] = "stage";
+    for (unsigned i = 0; i < 2 && status == CREST_OK; i++) {
+        crest_metric_options options = {
+            .name = words[i], .description = descriptions[i], .unit = CREST_NANOSECONDS};
+        metric->histograms[i] = crest_metric_with(metric, CREST_KIND_HISTOGRAM, &options, keys,
+                                                  metric->label_count + 1, &status);
+    }
+    return status;
+}
+
+crest_status crest_stages_child_make(crest_child *child, const char *const *values)
+{
+    const crest_metric *metric = child->first.metric;
+    unsigned count = metric->stage_count;
+    crest_status status = CREST_NO_MEMORY;
+    crest_in_flight_owner *owner =
+        crest_arena_take(CREST_ARENA_META, sizeof *owner, _Alignof(crest_in_flight_owner));
+    crest_histogram **histograms =
+        crest_arena_take(CREST_ARENA_META, 2 * count * sizeof *histograms, _Alignof(void *));
+    if (owner == NULL || histograms == NULL)
+        return status;
+    const char *all[CREST_LABELS_MAX + 1];
+    for (unsigned i = 0; i < metric->label_count; i++)
+        all[i] = values[i];
+    for (unsigned i = 0; i < 2 * count; i++) {
+        all[metric->label_count] = metric->stages[i % count];
+        crest_child *stage = crest_child_get_locked(metric->histograms[i / count], all, &status);
+        if (stage == NULL)
+            return status;
+        histograms[i] = &stage->handle.histogram;
+    }
+    *owner = (crest_in_flight_owner){.timer = &child->handle.timer,
+                                     .metric = child->first.metric,
+                                     .deadline_ns = metric->deadline_ns,
+                                     .stage_count = count,
+                                     .histograms = histograms};
+    child->handle.timer.owner = owner;
+    return CREST_OK;
+}

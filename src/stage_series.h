@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What stages are made of beside a timer: two histograms with the label `stage`, of the gap to the
+ * mark before and of the time since the start.
+ */
+#ifndef CREST_STAGE_SERIES_H
+#define CREST_STAGE_SERIES_H
+
+#include "registry_inside.h"
+
+struct crest_in_flight_owner;
+
+/* Counts the stages of a metric's options. CREST_INVALID_ARGUMENT when they cannot be: none, empty,
+ * twice the same, not UTF-8, one after a NULL; or some where the kind has none. */
+crest_status crest_stages_check(crest_kind kind, const char *const *stages, unsigned *count);
+
+/* Under the lock: the histograms of a metric that is being made. */
+crest_status crest_stages_histograms_make(crest_metric *metric);
+
+/* Under the lock: the series of a new child of such a metric, as zero, and the owner that leads to
+ * them. */
+crest_status crest_stages_child_make(crest_child *child, const char *const *values);
+
+#endif
