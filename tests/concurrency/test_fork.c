@@ -16,6 +16,7 @@
 #include <crest/by_name.h>
 #include <errno.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,6 +27,7 @@ CREST_COUNTER(untouched, "test.untouched", "Counted by one thread only.");
 CREST_GAUGE(level, "test.level", "A gauge.");
 CREST_HISTOGRAM(sizes, "test.size", "A histogram.");
 CREST_TIMER(waits, "test.wait-time", "A timer.");
+CREST_RANGE_SAMPLER(queue, "test.queue", "A range sampler.");
 
 /* Runs in a child; 0 when it finds what it should, else the number of the line that did not. */
 #define CHILD_WANTS(condition)                                                                     \
@@ -68,10 +70,13 @@ static void child_records(void)
     CHILD_WANTS(crest_counter_value(&forked) == 0);
     CHILD_WANTS(crest_counter_value(&untouched) == 0);
     CHILD_WANTS(crest_gauge_value(&level) == 0);
+    CHILD_WANTS(crest_range_sampler_value(&queue) == 0);
     CHILD_WANTS(fork_count("test.size", NULL) == 0);
     CHILD_WANTS(fork_count("test.wait-time", "ok") == 0);
     crest_counter_add(&forked, 5);
     crest_gauge_set(&level, 2);
+    crest_range_sampler_add(&queue, 3);
+    CHILD_WANTS(crest_range_sampler_value(&queue) == 3);
     crest_histogram_record(&sizes, 7);
     crest_timer_record(&waits, 8, CREST_OUTCOME_OK);
     crest_timer_record(&waits, 8, CREST_OUTCOME_TIMEOUT);
@@ -120,6 +125,7 @@ static void test_child_starts_at_zero(void **state)
     crest_counter_add(&forked, 100);
     crest_counter_add(&untouched, 3);
     crest_gauge_set(&level, -4);
+    crest_range_sampler_set(&queue, -5);
     crest_histogram_record(&sizes, 12345);
     crest_timer_record(&waits, 9, CREST_OUTCOME_OK);
     pthread_t thread;
@@ -134,6 +140,7 @@ static void test_child_starts_at_zero(void **state)
     assert_int_equal(crest_counter_value(&forked), 101);
     assert_int_equal(crest_counter_value(&untouched), 3);
     assert_true(crest_gauge_value(&level) == -4);
+    assert_int_equal(crest_range_sampler_value(&queue), -5);
     assert_int_equal(fork_count("test.size", NULL), 2);
     assert_int_equal(fork_count("test.wait-time", "ok"), 1);
     crest_series_view view;
@@ -218,6 +225,82 @@ static void test_fork_amid_recording(void **state)
     crest_registry_free(registry);
 }
 
+/* ---- forking in a signal handler, and what forks without copying ---- */
+
+static volatile pid_t handler_child;
+
+/* A record of the thread may be anywhere when it comes, but not within the library's lock. */
+static void fork_handler(int signal_number)
+{
+    (void)signal_number;
+    crest_counter_inc(&forked);
+    pid_t child = fork();
+    if (child == 0) {
+        if (crest_counter_value(&forked) != 0)
+            _exit(2);
+        crest_counter_inc(&forked);
+        crest_histogram_record(&sizes, 5);
+        crest_range_sampler_add(&queue, 1);
+        _exit(crest_counter_value(&forked) == 1 && crest_range_sampler_value(&queue) == 1 ? 0 : 3);
+    }
+    handler_child = child;
+}
+
+static void *fork_interrupted(void *done)
+{
+    uint64_t counted = 0;
+    for (; !crest_atomic_load(done); counted++) {
+        crest_counter_inc(&forked);
+        crest_histogram_record(&sizes, INT64_MAX); /* locks */
+    }
+    return (void *)(uintptr_t)counted;
+}
+
+static void test_fork_in_a_handler(void **state)
+{
+    (void)state;
+    enum { FORKS = 200 };
+    struct sigaction action = {.sa_handler = fork_handler, .sa_flags = SA_RESTART}, old;
+    sigaction(SIGUSR1, &action, &old);
+    uint64_t before = crest_counter_value(&forked), done = 0;
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, fork_interrupted, &done), 0);
+    for (int i = 0; i < FORKS; i++) {
+        handler_child = 0;
+        pthread_kill(thread, SIGUSR1);
+        while (handler_child == 0)
+            usleep(10);
+        wait_for_child(handler_child);
+    }
+    crest_atomic_store(&done, 1);
+    void *counted;
+    pthread_join(thread, &counted);
+    sigaction(SIGUSR1, &old, NULL);
+    assert_int_equal(crest_counter_value(&forked) - before, (uintptr_t)counted + FORKS);
+}
+
+/* vfork and posix_spawn share the parent's memory until the child is another program. */
+static void test_spawn(void **state)
+{
+    (void)state;
+    uint64_t before = crest_counter_value(&forked);
+    char *const arguments[] = {"true", NULL};
+    for (int i = 0; i < 50; i++) {
+        pid_t child;
+        crest_counter_inc(&forked);
+        assert_int_equal(posix_spawnp(&child, "true", NULL, NULL, arguments, environ), 0);
+        crest_counter_inc(&forked);
+        wait_for_child(child);
+        child = vfork();
+        if (child == 0)
+            _exit(0);
+        wait_for_child(child);
+        crest_counter_inc(&forked);
+    }
+    assert_int_equal(crest_counter_value(&forked) - before, 150);
+    assert_int_equal(crest_range_sampler_value(&queue), -5);
+}
+
 /* ---- a first record under a lock that fork waits for ---- */
 
 static uint64_t stuck_step;
@@ -284,6 +367,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_child_starts_at_zero),
         cmocka_unit_test(test_fork_amid_recording),
+        cmocka_unit_test(test_fork_in_a_handler),
+        cmocka_unit_test(test_spawn),
         cmocka_unit_test(test_fork_waits_for_nobody_who_waits),
     };
     fixture_watchdog(WATCHDOG_S);

@@ -42,13 +42,14 @@ int main(void)
 
 /* ---- the metrics, and what is to come out ---- */
 
-typedef enum step_kind { COUNTER, GAUGE, HISTOGRAM, TIMER, TIMING, KINDS } step_kind;
+typedef enum step_kind { COUNTER, GAUGE, HISTOGRAM, TIMER, TIMING, SAMPLER, KINDS } step_kind;
 
 /* NEAR is registered; FAR is too, and lies in another chunk; the others are registered by whoever
  * comes first, and only handlers come to LATE. */
 typedef enum step_place { NEAR, FAR, FRESH, LATE, PLACES } step_place;
 
-static const char *const step_kind_names[] = {"counter", "gauge", "histogram", "timer", "timing"};
+static const char *const step_kind_names[] = {"counter", "gauge",  "histogram",
+                                              "timer",   "timing", "sampler"};
 static const char *const step_place_names[] = {"near", "far", "fresh", "late"};
 
 typedef struct step_metric {
@@ -60,6 +61,7 @@ typedef struct step_metric {
         crest_gauge gauge;
         crest_histogram histogram;
         crest_timer timer;
+        crest_range_sampler sampler;
     } handle;
     uint64_t count, sum; /* wanted */
 } step_metric;
@@ -99,6 +101,7 @@ static void step_record(step_kind kind, step_place place, uint64_t value)
     case GAUGE: crest_gauge_add(&metric->handle.gauge, (double)value); break;
     case HISTOGRAM: crest_histogram_record(&metric->handle.histogram, (int64_t)value); break;
     case TIMER: crest_timer_record(&metric->handle.timer, (int64_t)value, CREST_OUTCOME_OK); break;
+    case SAMPLER: crest_range_sampler_add(&metric->handle.sampler, (int64_t)value); break;
     default:
         timing = crest_timer_start(&metric->handle.timer, op);
         crest_timing_end(&timing, op, CREST_OUTCOME_TIMEOUT);
@@ -123,6 +126,8 @@ static void step_check(const crest_snapshot *snapshot, step_kind kind, step_plac
         sum = view.counter;
     else if (kind == GAUGE)
         sum = (uint64_t)view.gauge;
+    else if (kind == SAMPLER)
+        sum = (uint64_t)view.current;
     else
         count = crest_distribution_count(view.distribution);
     if (kind == HISTOGRAM || kind == TIMER)
@@ -407,6 +412,7 @@ STEP_TEST(GAUGE)
 STEP_TEST(HISTOGRAM)
 STEP_TEST(TIMER)
 STEP_TEST(TIMING)
+STEP_TEST(SAMPLER)
 
 static void wait_for_the_clock(void)
 {
@@ -444,7 +450,7 @@ static void test_others(void **state)
     act_place = NEAR;
     for (size_t i = 0; i < LENGTH(acts); i++)
         for (int how = TOUCH; how <= REGISTER; how++)
-            wrong += step_all(&acts[i], (step_how)how, 3, 1);
+            wrong += step_all(&acts[i], (step_how)how, 7, 1);
     assert_int_equal(wrong, 0);
 }
 
@@ -461,8 +467,9 @@ static void test_it_can_fail(void **state)
 
 static crest_kind step_crest_kind(step_kind kind)
 {
-    static const crest_kind kinds[] = {CREST_KIND_COUNTER, CREST_KIND_GAUGE, CREST_KIND_HISTOGRAM,
-                                       CREST_KIND_TIMER, CREST_KIND_TIMER};
+    static const crest_kind kinds[] = {CREST_KIND_COUNTER,   CREST_KIND_GAUGE,
+                                       CREST_KIND_HISTOGRAM, CREST_KIND_TIMER,
+                                       CREST_KIND_TIMER,     CREST_KIND_RANGE_SAMPLER};
     return kinds[kind];
 }
 
@@ -525,7 +532,8 @@ int main(void)
         cmocka_unit_test(test_it_can_fail), cmocka_unit_test(test_the_first_reading),
         cmocka_unit_test(test_COUNTER),     cmocka_unit_test(test_GAUGE),
         cmocka_unit_test(test_HISTOGRAM),   cmocka_unit_test(test_TIMER),
-        cmocka_unit_test(test_TIMING),      cmocka_unit_test(test_others),
+        cmocka_unit_test(test_TIMING),      cmocka_unit_test(test_SAMPLER),
+        cmocka_unit_test(test_others),
     };
     if (!step_may_trace()) {
         puts("ptrace is not permitted here");

@@ -17,14 +17,19 @@ CREST_COUNTER(finished, "test.finished", "Threads that ran.");
 CREST_COUNTER(destroyed, "test.destroyed", "Recorded by destructors.");
 CREST_HISTOGRAM(numbers, "test.number", "The threads' numbers.");
 CREST_TIMER(lives, "test.life-time", "A record each.");
+CREST_GAUGE(level, "test.level", "One more each.");
+CREST_RANGE_SAMPLER(alive, "test.alive", "Threads now.");
 CREST_COUNTER_FAMILY(by_kind, "test.by-kind", "By kind.", kind);
 
 static void *short_run(void *number)
 {
+    crest_range_sampler_add(&alive, 1);
+    crest_gauge_add(&level, 1);
     crest_counter_inc(&finished);
     crest_counter_inc(by_kind_with((uintptr_t)number % 2 ? "odd" : "even"));
     crest_histogram_record(&numbers, (int64_t)(uintptr_t)number % 300);
     crest_timer_record(&lives, (int64_t)(uintptr_t)number, CREST_OUTCOME_OK);
+    crest_range_sampler_add(&alive, -1);
     return NULL;
 }
 
@@ -42,14 +47,25 @@ static uint64_t arena_bytes(void)
     return crest_arena_used(CREST_ARENA_META) + crest_arena_used(CREST_ARENA_CELLS);
 }
 
+/* Of this process now, in bytes. */
+static uint64_t resident_bytes(void)
+{
+    unsigned long long pages = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%llu %llu", &pages, &resident), 2);
+    fclose(file);
+    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 static void test_ten_thousand_threads(void **state)
 {
     (void)state;
-    uint64_t records = crest_cells_record_count(), bytes = 0, sum = 0, times = 0;
+    uint64_t records = crest_cells_record_count(), bytes = 0, resident = 0, sum = 0, times = 0;
     for (uintptr_t i = 0; i < SHORT_THREADS; i += AT_ONCE) {
         run_wave(i);
         if (i == 100 * AT_ONCE) /* every record has every block by now */
-            bytes = arena_bytes();
+            bytes = arena_bytes(), resident = resident_bytes();
     }
     for (uint64_t i = 0; i < SHORT_THREADS; i++)
         sum += i % 300, times += i;
@@ -57,6 +73,8 @@ static void test_ten_thousand_threads(void **state)
     assert_int_equal(crest_counter_value(by_kind_with("odd")), SHORT_THREADS / 2);
     assert_int_equal(crest_counter_value(by_kind_with("even")), SHORT_THREADS / 2);
     crest_snapshot *snapshot = fixture_snapshot(NULL);
+    assert_true(fixture_series(snapshot, "test.level", NULL).gauge == SHORT_THREADS);
+    assert_int_equal(fixture_series(snapshot, "test.alive", NULL).current, 0);
     const crest_distribution *values = fixture_series(snapshot, "test.number", NULL).distribution;
     assert_int_equal(crest_distribution_count(values), SHORT_THREADS);
     assert_int_equal(crest_distribution_sum(values), sum);
@@ -69,6 +87,8 @@ static void test_ten_thousand_threads(void **state)
     assert_true(crest_cells_record_count() <= records + AT_ONCE);
     /* a record that was adopted seldom may meet a power of two for the first time */
     assert_true(arena_bytes() - bytes < 256 * 1024);
+    /* a sanitizer remembers what has been */
+    assert_true(FIXTURE_SANITIZED || resident_bytes() < resident + 1024 * 1024);
 }
 
 /* ---- destructors ---- */
