@@ -21,7 +21,7 @@
 
 #include <string.h>
 
-static crest_registry registry_default = {CREST_ABI, 0, NULL, {NULL}};
+static crest_registry registry_default = {.abi = CREST_ABI};
 
 /* An exported name in use, and by whom. */
 typedef struct registry_claim {

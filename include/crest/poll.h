@@ -142,8 +142,8 @@ CREST_API crest_poll *crest_poll_every(const char *name, crest_poll_fn *fn, void
 /*
  * Ends a poll, which is gone afterwards. A call that is running still counts, and is waited for:
  * when this returns, none is running, and what the callback uses may be freed. For a callback that
- * does not come back it waits for ever. From the callback itself it returns at once, and that call is
- * the last. CREST_NOT_FOUND for one that was stopped before. Two callbacks that stop each other
+ * does not come back it waits for ever. From the callback itself it returns at once, and that call
+ * is the last. CREST_NOT_FOUND for one that was stopped before. Two callbacks that stop each other
  * wait for ever. Thread-safe; blocks. NULL does nothing.
  */
 CREST_API crest_status crest_poll_stop(crest_poll *poll);
