@@ -7,6 +7,7 @@
 #define CREST_TESTS_CORE_FIXTURE_H
 
 #include <crest/crest.h>
+#include <crest/testing.h>
 
 #include <math.h>
 #include <pthread.h>
@@ -87,6 +88,18 @@ __attribute__((unused)) static crest_series_view fixture_series(const crest_snap
         fail_msg("the snapshot has no series %s{%s}", name, value ? value : "");
     return view;
 }
+
+/* What a series has: the registry, its name, label keys and values; the test fails, naming what is
+ * close, when there is none. */
+#define FIXTURE_READING(registry, ...)                                                             \
+    __extension__({                                                                                \
+        crest_testing_reading fixture_found;                                                       \
+        crest_error fixture_error;                                                                 \
+        if (crest_testing_read(registry, NULL, &fixture_found, &fixture_error, __VA_ARGS__,        \
+                               NULL) != CREST_OK)                                                  \
+            fail_msg("%s", fixture_error.message);                                                 \
+        fixture_found;                                                                             \
+    })
 
 /* The counts of all buckets together, and that they lie upwards and apart. */
 __attribute__((unused)) static uint64_t fixture_buckets(const crest_distribution *distribution)

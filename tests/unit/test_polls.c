@@ -175,8 +175,7 @@ static void test_intervals(void **state)
     assert_true(crest_gauge_value(gauge) == 4);
     uint64_t calls = poll_state(polls[0]).calls;
     crest_poll_stop(polls[0]);
-    crest_testing_reading reading;
-    assert_int_equal(crest_testing_read(registry, NULL, &reading, NULL, "h", NULL), CREST_OK);
+    crest_testing_reading reading = FIXTURE_READING(registry, "h");
     assert_in_range(reading.count, calls, calls + 1);
     assert_int_equal(reading.sum, 7 * reading.count);
     crest_registry_free(registry);
@@ -206,8 +205,7 @@ static void test_no_values(void **state)
     assert_true(poll_wait_calls(poll, 1));
     crest_poll_stop(poll);
     assert_true(crest_misuse_value(CREST_MISUSE_NEGATIVE) > misuse);
-    crest_testing_reading reading;
-    assert_int_equal(crest_testing_read(registry, NULL, &reading, NULL, "h", NULL), CREST_OK);
+    crest_testing_reading reading = FIXTURE_READING(registry, "h");
     assert_int_equal(reading.count, 0);
     crest_registry_free(registry);
 }

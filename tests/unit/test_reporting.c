@@ -10,6 +10,7 @@
 #include "options.h"
 
 #include <crest/crest.h>
+#include <crest/testing.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -54,21 +55,14 @@ static unsigned log_lines(void)
     return lines;
 }
 
-static double series_of(const char *name, const char *const *values, unsigned count)
+static uint64_t reports_measured(const char *reporter, const char *outcome)
 {
-    crest_snapshot *snapshot = crest_snapshot_take(NULL);
-    crest_series_view view;
-    crest_status status = crest_snapshot_find(snapshot, name, values, count, &view);
-    double value =
-        view.distribution ? (double)crest_distribution_count(view.distribution) : view.gauge;
-    crest_snapshot_free(snapshot);
-    return status == CREST_OK ? value : -1;
-}
-
-static double reports_measured(const char *reporter, const char *outcome)
-{
-    const char *values[] = {reporter, outcome};
-    return series_of("crest.report-time", values, 2);
+    crest_testing_reading found;
+    crest_error error;
+    if (crest_testing_read(NULL, NULL, &found, &error, "crest.report-time", "reporter", reporter,
+                           "outcome", outcome, NULL) != CREST_OK)
+        fail_msg("%s", error.message);
+    return found.count;
 }
 
 static void test_reports_at_its_interval(void **state)
@@ -149,7 +143,7 @@ static void test_failures(void **state)
     fake_answer(&fake, CREST_UNREACHABLE, "nobody there");
     crest_log_to(keep_log, NULL);
     assert_int_equal(crest_reporter_attach(NULL, &fake.reporter, &often, NULL), CREST_OK);
-    assert_true(reports_measured("failing", "ok") == 0);
+    assert_int_equal(reports_measured("failing", "ok"), 0);
     assert_true(fake_wait(&fake, &fake.reports, 3));
     crest_reporter_state seen;
     assert_int_equal(crest_reporter_status(&fake.reporter, &seen), CREST_OK);
@@ -172,12 +166,15 @@ static void test_failures(void **state)
     assert_contains(logged.text, "0 crest: failing: reports again, after ");
 
     /* measured in the default registry: each report, by outcome, and the last success */
-    double ok = reports_measured("failing", "ok"), failed = reports_measured("failing", "error");
-    assert_true(failed == (double)seen.failures);
-    assert_true(ok + failed == (double)fake.reports);
-    const char *name = "failing";
-    double success = series_of("crest.report-last-success-timestamp", &name, 1);
-    assert_true(success + 60 > (double)time(NULL));
+    uint64_t failed = reports_measured("failing", "error");
+    assert_int_equal(failed, seen.failures);
+    assert_int_equal(reports_measured("failing", "ok") + failed, fake.reports);
+    crest_testing_reading success;
+    assert_int_equal(crest_testing_read(NULL, NULL, &success, NULL,
+                                        "crest.report-last-success-timestamp", "reporter",
+                                        "failing", NULL),
+                     CREST_OK);
+    assert_true(success.gauge + 60 > (double)time(NULL));
 }
 
 static void test_report_now(void **state)
@@ -269,42 +266,53 @@ static void test_hanging(void **state)
     free(fake);
 }
 
+static crest_status refuse_to_stop(void *context, crest_error *error)
+{
+    return *(int *)context ? crest_error_set(error, CREST_IO, "its stop failed") : CREST_OK;
+}
+
 static void test_report_once(void **state)
 {
     (void)state;
-    fake_reporter fake;
-    fake_init(&fake, "once");
-    fake.counter = "test.things";
+    int refuse = 0;
+    crest_testing_reporter_options options = {
+        .name = "once", .stop = refuse_to_stop, .context = &refuse};
+    crest_reporter *reporter = crest_testing_reporter_new(&options);
+    crest_testing_report report;
     crest_error error;
-    assert_int_equal(crest_report_once(NULL, &fake.reporter, 700, &error), CREST_OK);
-    assert_int_equal(fake.reports, 1);
-    assert_int_equal(fake.finals, 1);
-    assert_int_equal(fake.stops, 1);
-    assert_int_equal(fake.value, crest_counter_value(&things));
-    assert_in_range(fake.left_ns, 1, 700000000);
-    assert_true(reports_measured("once", "ok") == 1);
-    fake_answer(&fake, CREST_IO, "cable cut");
-    assert_int_equal(crest_report_once(NULL, &fake.reporter, 0, &error), CREST_IO);
+    double value;
+    assert_int_equal(crest_report_once(NULL, reporter, 700, &error), CREST_OK);
+    assert_int_equal(crest_testing_reporter_count(reporter), 1);
+    assert_int_equal(crest_testing_reporter_stops(reporter), 1);
+    assert_int_equal(crest_testing_reporter_get(reporter, 0, &report), CREST_OK);
+    assert_int_equal(report.final, 1);
+    assert_in_range(report.left_ns, 1, 700000000);
+    assert_int_equal(crest_testing_page_value(report.page, "test_things_total", &value), CREST_OK);
+    assert_true(value == (double)crest_counter_value(&things));
+    assert_int_equal(reports_measured("once", "ok"), 1);
+    crest_testing_reporter_fail(reporter, 1, CREST_IO, "cable cut");
+    assert_int_equal(crest_report_once(NULL, reporter, 0, &error), CREST_IO);
     assert_string_equal(error.message, "once: cable cut");
-    assert_int_equal(fake.stops, 2);
-    fake_answer(&fake, CREST_OK, "");
-    fake.stop_answer = CREST_IO;
-    assert_int_equal(crest_report_once(NULL, &fake.reporter, 0, &error), CREST_IO);
+    assert_int_equal(crest_testing_reporter_stops(reporter), 2);
+    refuse = 1;
+    assert_int_equal(crest_report_once(NULL, reporter, 0, &error), CREST_IO);
     assert_string_equal(error.message, "stopping once: its stop failed");
-    fake_answer(&fake, CREST_IO, "");
-    assert_int_equal(crest_report_once(NULL, &fake.reporter, 0, &error), CREST_IO);
+    crest_testing_reporter_fail(reporter, 1, CREST_IO, "");
+    assert_int_equal(crest_report_once(NULL, reporter, 0, &error), CREST_IO);
     assert_string_equal(error.message,
                         "once: the reporter gave no reason but: reading or writing failed");
     /* a registry of one's own is what is reported */
     crest_registry *registry = crest_registry_new(NULL);
-    crest_metric_options options = {.name = "own.things"};
-    crest_counter_add(crest_counter_get(registry, &options, NULL), 3);
-    fake_reporter own;
-    fake_init(&own, "own");
-    own.counter = "own.things";
-    assert_int_equal(crest_report_once(registry, &own.reporter, 0, &error), CREST_OK);
-    assert_int_equal(own.value, 3);
+    crest_metric_options own = {.name = "own.things"};
+    crest_counter_add(crest_counter_get(registry, &own, NULL), 3);
+    refuse = 0;
+    assert_int_equal(crest_report_once(registry, reporter, 0, &error), CREST_OK);
+    assert_int_equal(crest_testing_reporter_get(reporter, 4, &report), CREST_OK);
+    assert_string_equal(report.page, "# HELP own_things_total [own.things]\n"
+                                     "# TYPE own_things_total counter\n"
+                                     "own_things_total 3\n");
     crest_registry_free(registry);
+    crest_reporter_free(reporter);
 }
 
 static void test_refused(void **state)

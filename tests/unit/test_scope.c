@@ -2,7 +2,6 @@
 /*
  * <crest/scope.h> in C: a block is timed however it is left, under what it said last.
  */
-#include "clock_inside.h"
 #include "core_fixture.h"
 #include "misuse.h"
 
@@ -11,20 +10,14 @@ CREST_TIMER(inner_time, "test.inner-time", "Blocks inside blocks.");
 
 static uint64_t scope_count(const char *name, const char *outcome)
 {
-    crest_snapshot *snapshot = fixture_snapshot(NULL);
-    crest_series_view view;
-    crest_snapshot_find(snapshot, name, &outcome, 1, &view);
-    uint64_t count = crest_distribution_count(view.distribution);
-    crest_snapshot_free(snapshot);
-    return count;
+    crest_testing_reading found;
+    crest_testing_read(NULL, NULL, &found, NULL, name, "outcome", outcome, NULL);
+    return found.count; /* 0 before the outcome is first hit */
 }
 
 static uint64_t scope_sum(const char *name, const char *outcome)
 {
-    crest_snapshot *snapshot = fixture_snapshot(NULL);
-    uint64_t sum = crest_distribution_sum(fixture_series(snapshot, name, outcome).distribution);
-    crest_snapshot_free(snapshot);
-    return sum;
+    return FIXTURE_READING(NULL, name, "outcome", outcome).sum;
 }
 
 static int scope_return_early(int how)
@@ -77,20 +70,20 @@ static void test_nested(void **state)
     (void)state;
     uint64_t count = scope_count("test.inner-time", "ok");
     uint64_t sum = scope_sum("test.inner-time", "ok");
-    crest_clock_fake(1000);
+    crest_testing_clock_set(1000);
     {
         CREST_TIME_SCOPE(&inner_time, crest_op_u64(3), NULL);
-        crest_clock_fake(1100);
+        crest_testing_clock_set(1100);
         CREST_TIME_SCOPE(&inner_time, crest_op_u64(4), NULL);
-        crest_clock_fake(1300);
+        crest_testing_clock_set(1300);
         {
             CREST_TIME_SCOPE(&inner_time, crest_op_u64(5), NULL);
-            crest_clock_fake(1700);
+            crest_testing_clock_set(1700);
         }
         assert_int_equal(scope_sum("test.inner-time", "ok"), sum + 400);
-        crest_clock_fake(2000);
+        crest_testing_clock_set(2000);
     }
-    crest_clock_fake(0);
+    crest_testing_clock_real();
     assert_int_equal(scope_count("test.inner-time", "ok"), count + 3);
     assert_int_equal(scope_sum("test.inner-time", "ok"), sum + 400 + 900 + 1000);
 }

@@ -3,7 +3,6 @@
  * <crest/timer.h>: a start is only ever paired with the end of the same operation, each outcome is
  * a series, and refusals are counted and leave the timing as it was.
  */
-#include "clock_inside.h"
 #include "core_fixture.h"
 #include "misuse.h"
 
@@ -12,23 +11,18 @@
 CREST_TIMER(declared, "test.wait-time", "Declared.");
 CREST_TIMER(declared_again, "test.wait-time", "The same timer, declared twice.");
 
+/* UINT64_MAX: the outcome is not exported. */
 static uint64_t timed(crest_registry *registry, const char *name, const char *outcome)
 {
-    crest_snapshot *snapshot = fixture_snapshot(registry);
-    crest_series_view view;
-    uint64_t count = UINT64_MAX;
-    if (crest_snapshot_find(snapshot, name, &outcome, 1, &view) == CREST_OK)
-        count = crest_distribution_count(view.distribution);
-    crest_snapshot_free(snapshot);
-    return count;
+    crest_testing_reading found;
+    crest_status status =
+        crest_testing_read(registry, NULL, &found, NULL, name, "outcome", outcome, NULL);
+    return status == CREST_OK ? found.count : UINT64_MAX;
 }
 
 static uint64_t timed_sum(crest_registry *registry, const char *name, const char *outcome)
 {
-    crest_snapshot *snapshot = fixture_snapshot(registry);
-    uint64_t sum = crest_distribution_sum(fixture_series(snapshot, name, outcome).distribution);
-    crest_snapshot_free(snapshot);
-    return sum;
+    return FIXTURE_READING(registry, name, "outcome", outcome).sum;
 }
 
 static void test_outcomes(void **state)
@@ -60,9 +54,9 @@ static void test_token(void **state)
     uint64_t mismatches = crest_misuse_value(CREST_MISUSE_MISMATCH);
     uint64_t ended = crest_misuse_value(CREST_MISUSE_NOT_RUNNING);
     uint64_t outcomes = crest_misuse_value(CREST_MISUSE_OUTCOME);
-    crest_clock_fake(1000);
+    crest_testing_clock_set(1000);
     crest_timing timing = crest_timer_start(timer, op);
-    crest_clock_fake(1500);
+    crest_testing_clock_set(1500);
     assert_int_equal(crest_timing_end(&timing, other, CREST_OUTCOME_OK), CREST_MISMATCH);
     assert_int_equal(crest_timing_stop(&timing, crest_op_u64(8)), CREST_MISMATCH);
     assert_int_equal(crest_timing_stop(&timing, crest_op_u64x2(7, 0)), CREST_MISMATCH);
@@ -74,7 +68,7 @@ static void test_token(void **state)
     assert_int_equal(crest_timing_end(&timing, op, CREST_OUTCOME_OK), CREST_NOT_RUNNING);
     assert_int_equal(crest_timing_end(&timing, other, CREST_OUTCOME_OK), CREST_NOT_RUNNING);
     assert_int_equal(timed_sum(registry, "t", "ok"), 500);
-    crest_clock_fake(1700);
+    crest_testing_clock_set(1700);
     assert_int_equal(crest_timing_end(&copy, op, CREST_OUTCOME_ERROR), CREST_OK);
     assert_int_equal(timed_sum(registry, "t", "error"), 700);
     crest_timing never = {0};
@@ -82,7 +76,7 @@ static void test_token(void **state)
     /* two ids that are none are not one operation */
     crest_timing none = crest_timer_start(timer, crest_op_hex("no digits"));
     assert_int_equal(crest_timing_stop(&none, crest_op_hex("odd")), CREST_MISMATCH);
-    crest_clock_fake(0);
+    crest_testing_clock_real();
     assert_int_equal(crest_misuse_value(CREST_MISUSE_MISMATCH), mismatches + 4);
     assert_int_equal(crest_misuse_value(CREST_MISUSE_NOT_RUNNING), ended + 3);
     assert_int_equal(crest_misuse_value(CREST_MISUSE_OUTCOME), outcomes + 2);
@@ -98,7 +92,7 @@ static void test_bind(void **state)
     crest_op op = crest_op_text("block"), other = crest_op_text("other");
     uint64_t mismatches = crest_misuse_value(CREST_MISUSE_MISMATCH);
     uint64_t ended = crest_misuse_value(CREST_MISUSE_NOT_RUNNING);
-    crest_clock_fake(1000);
+    crest_testing_clock_set(1000);
     crest_timing timing = crest_timer_start(timer, crest_op_none());
     assert_int_equal(crest_timing_stop(&timing, op), CREST_MISMATCH);
     assert_int_equal(crest_timing_stop(&timing, crest_op_none()), CREST_MISMATCH);
@@ -107,10 +101,10 @@ static void test_bind(void **state)
     assert_int_equal(crest_timing_bind(&timing, op), CREST_OK);
     assert_int_equal(crest_timing_bind(&timing, other), CREST_MISMATCH);
     assert_int_equal(crest_timing_stop(&timing, other), CREST_MISMATCH);
-    crest_clock_fake(1250);
+    crest_testing_clock_set(1250);
     assert_int_equal(crest_timing_stop(&timing, op), CREST_OK);
     assert_int_equal(crest_timing_bind(&timing, op), CREST_NOT_RUNNING);
-    crest_clock_fake(0);
+    crest_testing_clock_real();
     assert_int_equal(timed(registry, "t", "ok"), 1);
     assert_int_equal(timed_sum(registry, "t", "ok"), 250);
     assert_int_equal(crest_misuse_value(CREST_MISUSE_MISMATCH), mismatches + 5);
@@ -127,9 +121,9 @@ static void test_end_in(void **state)
     crest_timer *unknown = fixture_timer(registry, "unknown");
     crest_timer *known = fixture_timer(registry, "known");
     crest_op op = crest_op_u64(9);
-    crest_clock_fake(100);
+    crest_testing_clock_set(100);
     crest_timing timing = crest_timer_start(unknown, op);
-    crest_clock_fake(160);
+    crest_testing_clock_set(160);
     assert_int_equal(crest_timing_end_in(&timing, crest_op_u64(8), CREST_OUTCOME_OK, known),
                      CREST_MISMATCH);
     assert_int_equal(crest_timing_end_in(&timing, op, CREST_OUTCOME_COUNT, known),
@@ -141,7 +135,7 @@ static void test_end_in(void **state)
     assert_int_equal(timed(registry, "unknown", "error"), 0);
     timing = crest_timer_start(unknown, op);
     assert_int_equal(crest_timing_end_in(&timing, op, CREST_OUTCOME_OK, NULL), CREST_OK);
-    crest_clock_fake(0);
+    crest_testing_clock_real();
     assert_int_equal(timed(registry, "unknown", "ok"), 1);
     crest_registry_free(registry);
 }
@@ -168,11 +162,11 @@ static void test_durations(void **state)
     assert_int_equal(crest_misuse_value(CREST_MISUSE_OUTCOME), outcomes + 2);
     assert_int_equal(timed(registry, "t", "ok"), 6);
     assert_int_equal(timed_sum(registry, "t", "ok"), 3 * highest);
-    crest_clock_fake(5000);
+    crest_testing_clock_set(5000);
     crest_timing timing = crest_timer_start(timer, crest_op_u64(1));
-    crest_clock_fake(4000);
+    crest_testing_clock_set(4000);
     assert_int_equal(crest_timing_end(&timing, crest_op_u64(1), CREST_OUTCOME_ERROR), CREST_OK);
-    crest_clock_fake(0);
+    crest_testing_clock_real();
     assert_int_equal(crest_misuse_value(CREST_MISUSE_BACKWARDS), backwards + 3);
     assert_int_equal(timed(registry, "t", "error"), 1);
     assert_int_equal(timed_sum(registry, "t", "error"), 0);
@@ -214,7 +208,7 @@ static void test_overlapping(void **state)
     crest_timing timings[OPERATIONS];
     uint64_t sum = 0, count = 0;
     for (unsigned i = 0; i < OPERATIONS; i++) {
-        crest_clock_fake(1 + i);
+        crest_testing_clock_set(1 + i);
         timings[i] = crest_timer_start(timer, crest_op_u64x2(i, ~(uint64_t)i));
     }
     for (unsigned i = 0; i < OPERATIONS; i++) {
@@ -222,7 +216,7 @@ static void test_overlapping(void **state)
         if (which % 10 == 3)
             continue; /* dropped */
         uint64_t now = 1000 + i * i;
-        crest_clock_fake(now);
+        crest_testing_clock_set(now);
         crest_op wrong = crest_op_u64x2(which + 1, ~(uint64_t)which);
         assert_int_equal(crest_timing_stop(&timings[which], wrong), CREST_MISMATCH);
         crest_op op = crest_op_u64x2(which, ~(uint64_t)which);
@@ -230,7 +224,7 @@ static void test_overlapping(void **state)
         sum += now - (1 + which);
         count++;
     }
-    crest_clock_fake(0);
+    crest_testing_clock_real();
     assert_int_equal(timed(registry, "t", "ok"), count);
     assert_int_equal(timed_sum(registry, "t", "ok"), sum);
     crest_registry_free(registry);
