@@ -62,8 +62,8 @@ CREST_API crest_registry *crest_registry_new(const crest_registry_options *optio
 CREST_API void crest_registry_strict(crest_registry *registry, int strict);
 
 /* Frees a registry made by crest_registry_new; NULL does nothing. Handles into it become no-ops
- * (records through them are counted as late), reporters must have been detached. Thread-safe;
- * locks. */
+ * (records through them are counted as late), reporters must have been detached, and polls still
+ * need their crest_poll_stop. Thread-safe; locks. */
 CREST_API void crest_registry_free(crest_registry *registry);
 
 /*

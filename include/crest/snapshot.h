@@ -59,7 +59,8 @@ CREST_BEGIN_C
 /* Takes a snapshot; NULL is the default registry. NULL when there is no memory, which the functions
  * below read as a snapshot of nothing. It contains at least what was recorded before the call.
  * Owned by the caller. Thread-safe; allocates; recording goes on undisturbed. Cost: about a load
- * per series and thread record. */
+ * per series and thread record; a registry with polls (poll.h) is waited for, at most
+ * CREST_POLL_ROUND_MS. */
 CREST_API crest_snapshot *crest_snapshot_take(crest_registry *registry);
 CREST_API void crest_snapshot_free(crest_snapshot *snapshot);
 
