@@ -110,6 +110,7 @@ demo_src      := $(wildcard examples/demo/*.c)
 unit_src      := $(wildcard tests/unit/test_*.c tests/unit/test_*.cc)
 conc_src      := $(wildcard tests/concurrency/test_*.c)
 integ_src     := $(wildcard tests/integration/*.c)
+fuzz_src      := $(wildcard tests/fuzz/fuzz_*.c)
 bench_src     := $(wildcard bench/*.cc bench/*.c)
 
 objects = $(patsubst %,$(OBJ)/%.o,$(basename $(1)))
@@ -121,7 +122,7 @@ lib_obj       := $(base_obj) $(core_obj) $(reporters_obj)
 node_obj      := $(call objects,$(node_src))
 bench_obj     := $(call objects,$(bench_src))
 public_obj    := $(call objects,$(examples_src) $(demo_src)) $(node_obj)
-test_obj      := $(call objects,$(unit_src) $(conc_src) $(integ_src))
+test_obj      := $(call objects,$(unit_src) $(conc_src) $(integ_src) $(fuzz_src) $(if $(fuzz_src),tests/fuzz/replay_corpus.c))
 all_obj       := $(lib_obj) $(public_obj) $(test_obj) $(bench_obj)
 
 programs = $(patsubst %,$(B)/%,$(basename $(1)))
@@ -130,8 +131,19 @@ EXAMPLES   := $(call programs,$(examples_src) $(demo_src))
 NODE       := $(if $(node_src),$(B)/examples/node/node)
 UNIT_TESTS := $(call programs,$(unit_src))
 CONC_TESTS := $(call programs,$(conc_src))
+FUZZ_TESTS := $(call programs,$(fuzz_src))
 INTEG_BINS := $(call programs,$(integ_src))
 BENCH      := $(if $(bench_src),$(B)/bench/bench)
+
+fuzz_replay  := tests/fuzz/replay_corpus.c
+FUZZ_B       := build/fuzz
+FUZZ_CC      ?= clang
+FUZZ_TIME    ?= 60
+FUZZ_TARGETS := $(sort $(patsubst tests/fuzz/fuzz_%.c,%,$(fuzz_src)))
+FUZZERS      := $(FUZZ_TARGETS:%=$(FUZZ_B)/fuzz_%)
+fuzz_lib_obj := $(patsubst %.c,$(FUZZ_B)/obj/%.o,$(base_src) $(core_src))
+fuzz_flags   := -fsanitize=fuzzer
+fuzz_san     := ,address,undefined -fno-sanitize-recover=all
 
 # libraries whose sources are there; the names are fixed, the list is what `all` builds
 crest_so     := $(LIB)/libcrest.so
@@ -159,7 +171,7 @@ all: $(LIBRARIES) ## the libraries, static and shared (the default; installs and
 examples: $(EXAMPLES) $(NODE) ## the example programs and the example node
 
 .PHONY: tests
-tests: $(UNIT_TESTS) $(CONC_TESTS) $(INTEG_BINS) ## the test programs, without running them
+tests: $(UNIT_TESTS) $(CONC_TESTS) $(FUZZ_TESTS) $(INTEG_BINS) ## the test programs, without running them
 
 # Not $(MAKE) in the recipe: make -n would then run the tests. The test of `make install` passes the
 # caller's settings on, or it would rebuild what the others are testing.
@@ -174,6 +186,15 @@ check: deps all tests examples ## every test; narrow with T=words in a name, SUI
 .PHONY: demo
 demo: deps all examples $(if $(filter embedded,$(CREST_DEMO)),,servers) ## the node, a Pushgateway and Prometheus, live; CREST_DEMO=embedded needs no server
 	@CREST_BUILD='$(B)' python3 examples/demo/run_demo.py
+
+.PHONY: fuzz
+fuzz: $(FUZZERS) ## each fuzz target for FUZZ_TIME=60 seconds, with clang; FUZZ=names narrows
+	@for target in $(or $(FUZZ),$(FUZZ_TARGETS)); do \
+	    echo "fuzzing $$target for $(FUZZ_TIME) s; what it finds: $(FUZZ_B)/found/$$target-*"; \
+	    mkdir -p $(FUZZ_B)/corpus/$$target $(FUZZ_B)/found; \
+	    $(FUZZ_B)/fuzz_$$target -max_total_time=$(FUZZ_TIME) -max_len=4096 -rss_limit_mb=8192 \
+	        -verbosity=0 -print_final_stats=1 -artifact_prefix=$(FUZZ_B)/found/$$target- \
+	        $(FUZZ_B)/corpus/$$target tests/fuzz/corpus/$$target || exit 1; done
 
 .PHONY: bench
 bench: deps $(BENCH) ## the ratios of the hot path; BENCH_ARGS= goes to Google Benchmark
@@ -299,6 +320,24 @@ $(UNIT_TESTS) $(CONC_TESTS) $(INTEG_BINS): $(B)/%: $(OBJ)/%.o $(need_archive)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(run)$(CXX) $(ALL_LDFLAGS) -o $@ $< $(link_archive) $(CMOCKA_LIBS) -lm -ldl
+
+# A fuzz target here runs over its corpus only; `make fuzz` links it with a fuzzer.
+$(FUZZ_TESTS): $(B)/%: $(OBJ)/%.o $(call objects,$(fuzz_replay)) $(need_archive)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(run)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(link_archive) -lm
+
+# Apart from every variant: the library's objects are instrumented for the fuzzer too.
+$(FUZZ_B)/obj/%.o: %.c $(HEADERS) $(wildcard src/*.h src/base/*.h tests/fuzz/*.h)
+	$(call say,FUZZ,$<)
+	@mkdir -p $(@D)
+	@command -v $(firstword $(FUZZ_CC)) > /dev/null || { echo "make fuzz needs clang: install it, or name one with FUZZ_CC=" >&2; exit 1; }
+	$(run)$(FUZZ_CC) -std=gnu11 -g -O1 $(fuzz_flags)-no-link$(fuzz_san) -fno-omit-frame-pointer \
+	    $(inc_tests) $(if $(filter src/%,$<),$(lib_flags)) $(CPPFLAGS) -c $< -o $@
+
+$(FUZZERS): $(FUZZ_B)/%: $(FUZZ_B)/obj/tests/fuzz/%.o $(fuzz_lib_obj)
+	$(call say,LINK,$@)
+	$(run)$(FUZZ_CC) $(fuzz_flags)$(fuzz_san) -o $@ $^ $(CK_LIBS) -lpthread -lm
 
 # Against the shared library, as users link: the record path must be as cheap there.
 $(BENCH): $(bench_obj) $(filter %.so,$(LIBRARIES))

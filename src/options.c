@@ -172,12 +172,20 @@ static void options_skip_blanks(options_reader *reader)
         reader->at++;
 }
 
+/* The first line feed or carriage return; NULL if there is none. */
+static const char *options_line_end(const char *text, const char *end)
+{
+    while (text < end && *text != '\n' && *text != '\r')
+        text++;
+    return text < end ? text : NULL;
+}
+
 /* How much of a text a message repeats, in bytes: up to a line's end, cut between characters. */
 static int options_shown(const char *text, size_t length)
 {
-    const char *feed = memchr(text, '\n', length);
-    if (feed != NULL)
-        length = (size_t)(feed - text);
+    const char *line_end = options_line_end(text, text + length);
+    if (line_end != NULL)
+        length = (size_t)(line_end - text);
     return (int)crest_utf8_cut(text, length, OPTIONS_SHOWN_BYTES);
 }
 
@@ -251,7 +259,7 @@ static crest_status options_expand(const options_reader *reader, const char *key
 {
     value->length = 0;
     value->text[0] = '\0';
-    if (memchr(reader->at, '\n', (size_t)(end - reader->at)) != NULL)
+    if (options_line_end(reader->at, end) != NULL)
         return crest_error_set(reader->error, CREST_INVALID_OPTIONS,
                                "the value of \"%s\" %s goes over a line's end; options are "
                                "separated by commas",

@@ -96,6 +96,7 @@ static void test_bad_grammar(void **state)
         {"service=${PID", "${PID in the value"},
         {"service=a\ninterval=b", "goes over a line's end; options are separated by commas"},
         {"service='a\nb'", "goes over a line's end"},
+        {"service=a\rb", "goes over a line's end"},
         {"@", "is to be followed by the path of a file"},
         {"@/nonexistent/crest", "/nonexistent/crest, named in CREST_OPTS, cannot be read: No such"},
         {"@/", "cannot be read: Is a directory"},
