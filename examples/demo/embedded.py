@@ -20,7 +20,7 @@ BURST_MESSAGES = 2000
 LOOK_EVERY_S = 0.2
 NAME_MOST = 42
 TITLE = re.compile(r"^Crest  \d{4}-", re.M)
-WORDS = ("counter", "gauge", "distribution")
+WORDS = ("counter", "gauge", "range sampler", "distribution")
 WANTED = re.compile(
     r"^rchain\.(rspace\.(replay\.)?comm\.|block-api\.deploys-|casper\.transfers-|"
     r"casper\.(unbound-)?consensus-time.*\"ok\"|casper\.blocks-|comm\.discovery.*ping-time.*\"ok\"|"
@@ -46,8 +46,8 @@ def wanted_lines(table):
     for line in table.splitlines():
         if TITLE.match(line):
             kept.append((line, ""))
-        elif line.split(" ")[0] in WORDS or WANTED.match(line):
-            name, figures = re.match(r"(\S+)(.*)", line).groups()
+        elif line.startswith(WORDS) or WANTED.match(line):
+            name, figures = re.match(f"({'|'.join(WORDS)}|\\S+)(.*)", line).groups()
             kept.append((shorter(re.sub(r',?outcome="ok"|\{outcome="ok"\}', "", name)), figures))
     longest = max((len(name) for name, figures in kept if figures), default=0)
     lines, width = [], 0
@@ -110,7 +110,7 @@ def run(screen, folder):
         network.wait_ready()
         screen.say(f"   {', '.join(NAMES)} run; their consoles are shown here in turn, and kept "
                    f"in\n   {folder.relative_to(ROOT)}/. After {BURST_AFTER_S} s {NAMES[1]} gets a "
-                   "burst:\n   its inbound-queue says so under max, the sampled gauge does not.")
+                   "burst:\n   its inbound-queue says so under max1m, the sampled gauge does not.")
         watch(screen, network)
         exits = network.stop()
     node = network.nodes[1]

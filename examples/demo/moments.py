@@ -46,11 +46,11 @@ def wait_for(what, look, seconds=SEEN_S):
 def watch_queue(demo, node, mine, deepest, happened):
     """Watches both readings for some seconds after the burst; returns Crest's."""
     def look():
-        most = demo.prometheus.one(f"{QUEUE}_max1m{mine}") or 0
+        most = demo.prometheus.one(f"{QUEUE}_waiting_max1m{mine}") or 0
         now = demo.prometheus.one(f"{QUEUE}_sampled{mine}") or 0
         passed = time.time() - happened
         demo.screen.redraw([f"   {passed:3.0f} s after it: the gauge of {node.name} says "
-                            f"{now:.0f}, the histogram's maximum {whole(most)}"])
+                            f"{now:.0f}, the range sampler's maximum {whole(most)}"])
         pushed = demo.prometheus.one(f"push_time_seconds{mine}") or 0
         return most >= deepest and pushed > happened + BURST_WATCHED_S and most
     most = wait_for(f"the burst of {node.name} in Prometheus", look)
@@ -63,7 +63,8 @@ def burst(demo):
     node = demo.network.nodes[1]
     mine = f'{{{JOB},instance="{node.name}"}}'
     screen.say(f"   A neighbour sends {node.name} {BURST_MESSAGES} messages at once. A gauge of "
-               "its inbound queue is read\n   once a second; a histogram is told at each enqueue.")
+               "its inbound queue is read\n   once a second; a range sampler is told of each "
+               "change.")
     began = time.time()
     node.tell(f"burst {BURST_MESSAGES}")
     said = wait_for(f"{node.name} to say that the burst arrived",
@@ -84,13 +85,13 @@ def burst(demo):
         screen.say(line)
     screen.say(screen.paint("   gauge: " + " ".join(whole(value) for value in samples)
                             + f"    {QUEUE}_sampled", "dim"))
-    screen.say(screen.paint(f"   Crest: {whole(deepest)}    {QUEUE}_max1m    "
+    screen.say(screen.paint(f"   Crest: {whole(deepest)}    {QUEUE}_waiting_max1m    "
                             f"{PACKETS.removeprefix('rchain_comm_rp_transport_')}_peak1m", "dim"))
     if sampled >= said["deepest"]:
         screen.say("   This time a reading fell into the burst, as one in a hundred does.")
     if deepest != said["deepest"]:
-        demo.problems.append(f"{QUEUE}_max1m of {node.name} is {deepest:.0f}, the node's own "
-                             f"deepest was {said['deepest']}")
+        demo.problems.append(f"{QUEUE}_waiting_max1m of {node.name} is {deepest:.0f}, the node's "
+                             f"own deepest was {said['deepest']}")
     return {"node": node.name, "when": happened, "truth": said["deepest"], "crest": deepest,
             "sampled": sampled, "messages": said["notes"], "ms": said["arrived_within_ms"]}
 

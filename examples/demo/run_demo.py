@@ -45,7 +45,7 @@ TO_PASTE = [
      "histogram_quantile(0.99, sum by (le, support) "
      "(rate(rchain_casper_consensus_time_seconds_bucket{outcome=\"ok\"}[5m])))", "support"),
     ("longest inbound queue of the last five minutes, between two samples too",
-     "max_over_time(rchain_comm_rp_transport_inbound_queue_max1m[5m])", "instance"),
+     "max_over_time(rchain_comm_rp_transport_inbound_queue_waiting_max1m[5m])", "instance"),
 ]
 
 

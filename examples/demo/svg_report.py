@@ -191,7 +191,7 @@ class Report:
         panel.grid(labels=True)
         panel.seconds(5)
         of_queue = of_node(QUEUE + "%s") % ("%s", burst["node"])
-        for points in self.points(of_queue % "_max1m"):
+        for points in self.points(of_queue % "_waiting_max1m"):
             panel.curve(points, BLUE, 2.2, steps=True)
         for points in self.points(of_queue % "_sampled"):
             panel.curve(points, AMBER)

@@ -15,7 +15,10 @@ CREST_COUNTER(packets_enqueued, "rchain.comm.rp.transport.packets.enqueued",
               "Messages for the worker that were put into the inbound queue.");
 CREST_COUNTER(packets_dropped, "rchain.comm.rp.transport.packets.dropped",
               "Messages for the worker that were dropped because the inbound queue was full.");
-/* Recorded at each enqueue: no peak can fall between two looks. */
+/* Told of each change: no peak can fall between two looks, and the mean is the one over time. */
+CREST_RANGE_SAMPLER(inbound_waiting, "rchain.comm.rp.transport.inbound-queue-waiting",
+                    "Messages in the inbound queue.");
+/* Recorded at each enqueue: what a message met when it came. */
 CREST_HISTOGRAM(inbound_queue, "rchain.comm.rp.transport.inbound-queue",
                 "Depth of the inbound queue after each enqueue.");
 /* Kept to show what sampling misses; do not copy it. */
@@ -60,6 +63,7 @@ bool inbox_push(int from, wire_type type, const void *bytes, size_t size)
     if (taken) {
         inbox_ring[(inbox_head + inbox_depth) % inbox_capacity] = message;
         inbox_depth++;
+        crest_range_sampler_add(&inbound_waiting, 1);
         crest_histogram_record(&inbound_queue, inbox_depth);
         crest_counter_inc(&packets_enqueued);
         inbox_enqueued++;
@@ -92,6 +96,7 @@ inbox_message *inbox_pop(uint64_t deadline_ns)
         message = inbox_ring[inbox_head];
         inbox_head = (inbox_head + 1) % inbox_capacity;
         inbox_depth--;
+        crest_range_sampler_add(&inbound_waiting, -1);
     }
     pthread_mutex_unlock(&inbox_lock);
     return message;
