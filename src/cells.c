@@ -6,6 +6,7 @@
 #include "cells.h"
 #include "arena.h"
 #include "atomic.h"
+#include "clock_inside.h"
 #include "lock.h"
 #include "misuse.h"
 
@@ -93,6 +94,7 @@ static void cells_fork_child(void)
 {
     crest_lock_saved saved = cells_fork_saved;
     crest_arena_forked();
+    crest_clock_forked();
     for (crest_thread_record *record = cells_newest; record != NULL; record = record->next) {
         if (record != cells_record)
             crest_atomic_store32(&record->owned, 0);

@@ -74,6 +74,11 @@ static uint64_t clock_kernel_ns(clockid_t id)
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
+int crest_clock_is_held(void)
+{
+    return crest_atomic_load32(&clock_busy) != 0;
+}
+
 uint64_t crest_clock_wall_ns(void)
 {
     uint64_t faked = crest_atomic_load(&clock_wall_faked);
@@ -217,7 +222,18 @@ void crest_clock_check(void)
     clock_unlock();
 }
 
+/* What the check was to write may be half there; readers have only seen what was published. */
+void crest_clock_forked(void)
+{
+    if (!crest_clock_is_held())
+        return;
+    clock_anchor = clock_last = clock_read_pair();
+    clock_unlock();
+}
+
 #else
+
+void crest_clock_forked(void) {}
 
 static void clock_settle(uint64_t monotonic_ns)
 {

@@ -15,6 +15,11 @@
  */
 void crest_clock_check(void);
 
+/* In the child of a fork: a check that another thread was at then is nobody's now. */
+void crest_clock_forked(void);
+/* For tests: somebody is at a check. */
+int crest_clock_is_held(void);
+
 /* Wall clock, nanoseconds since 1970. */
 uint64_t crest_clock_wall_ns(void);
 

@@ -11,6 +11,7 @@
 #define _GNU_SOURCE
 #include "atomic.h"
 #include "cells.h"
+#include "clock_inside.h"
 #include "unit/core_fixture.h"
 
 #include <crest/by_name.h>
@@ -279,6 +280,35 @@ static void test_fork_in_a_handler(void **state)
     assert_int_equal(crest_counter_value(&forked) - before, (uintptr_t)counted + FORKS);
 }
 
+static void *check_the_clock(void *done)
+{
+    while (!crest_atomic_load(done))
+        crest_clock_check();
+    return done;
+}
+
+/* The child of a fork that came amid a check of the clock goes on checking. */
+static void test_fork_amid_checks_of_the_clock(void **state)
+{
+    (void)state;
+    uint64_t done = 0;
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, check_the_clock, &done), 0);
+    for (int i = 0; i < 50; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            uint64_t now = crest_now();
+            CHILD_WANTS(!crest_clock_is_held());
+            crest_clock_check();
+            CHILD_WANTS(crest_now() - now < UINT64_C(60000000000));
+            _exit(0);
+        }
+        wait_for_child(child);
+    }
+    crest_atomic_store(&done, 1);
+    pthread_join(thread, NULL);
+}
+
 /* vfork and posix_spawn share the parent's memory until the child is another program. */
 static void test_spawn(void **state)
 {
@@ -368,6 +398,7 @@ int main(void)
         cmocka_unit_test(test_child_starts_at_zero),
         cmocka_unit_test(test_fork_amid_recording),
         cmocka_unit_test(test_fork_in_a_handler),
+        cmocka_unit_test(test_fork_amid_checks_of_the_clock),
         cmocka_unit_test(test_spawn),
         cmocka_unit_test(test_fork_waits_for_nobody_who_waits),
     };
