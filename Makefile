@@ -94,8 +94,10 @@ inc_tests     := -Iinclude -Isrc -Isrc/base -Ireporters -Itests
 
 # A library whose threads run its destructors must not be unmapped by dlclose: nodelete. Clang keeps
 # the sanitizer runtime in the program, so there the library's references to it stay open.
+# -Bsymbolic-functions: of two copies in one process each uses its own functions and its own
+# thread-local pointer; data that programs copy (the buckets, the clock's scale) remains one.
 no_undefined := -Wl,-z,defs
-so_flags := -shared -Wl,-z,relro,-z,now,-z,nodelete,--as-needed \
+so_flags := -shared -Wl,-z,relro,-z,now,-z,nodelete,--as-needed,-Bsymbolic-functions \
             $(if $(and $(SAN),$(findstring clang,$(CC))),,$(no_undefined))
 
 # ---- what there is to build -----------------------------------------------------------------------
@@ -253,7 +255,7 @@ $(B)/toolchain: | $(first)
 $(all_obj): $(B)/flags | $(B)/toolchain
 
 $(base_obj): private cpp = $(inc_base) $(lib_flags)
-$(core_obj): private cpp = $(inc_src) $(lib_flags)
+$(core_obj): private cpp = $(inc_src) $(lib_flags) -DCREST_OWN_CELLS
 $(reporters_obj): private cpp = $(inc_reporters) $(lib_flags)
 $(public_obj): private cpp = $(inc_public)
 $(test_obj): private cpp = $(inc_tests)

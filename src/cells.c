@@ -24,6 +24,10 @@ static const crest_cells cells_none;
 
 __thread crest_cells *crest_thread_cells = (crest_cells *)(uintptr_t)&cells_none;
 
+/* The same word, as <crest/cell.h> says. */
+extern __attribute__((visibility("hidden"), alias("crest_thread_cells")))
+__thread crest_cells *crest_thread_cells_own __attribute__((tls_model("initial-exec")));
+
 /* This thread's record; NULL before the first touch, CELLS_GONE after the thread's end. With the
  * pointer above these are all 16 bytes of static TLS that the library takes. */
 static __thread crest_thread_record *cells_record;
@@ -60,7 +64,7 @@ static void cells_thread_end(void *value)
     crest_thread_record *record = value;
     cells_record = CELLS_GONE;
     cells_order_for_handlers();
-    crest_thread_cells = (crest_cells *)(uintptr_t)&cells_none;
+    crest_thread_cells_own = (crest_cells *)(uintptr_t)&cells_none;
     cells_order_for_handlers();
     /* partner: the compare-and-swap in cells_record_adopt; the next owner sees all that was added
      */
@@ -222,7 +226,7 @@ uint64_t *crest_cells_touch(uint32_t slot)
         uint64_t before = (slot & ~(CREST_CHUNK_CELLS - 1)) * sizeof(uint64_t);
         crest_atomic_store_ptr_release(CREST_PTR(chunk), (void *)((uintptr_t)cells - before));
     }
-    crest_thread_cells = record->cells;
+    crest_thread_cells_own = record->cells;
     return &(*chunk)[slot];
 }
 

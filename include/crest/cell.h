@@ -61,12 +61,22 @@ CREST_BEGIN_C
 extern CREST_API __thread crest_cells *crest_thread_cells
     __attribute__((tls_model("initial-exec")));
 
+/* The library's own way to it, by a name that no other copy of the library in the process can take.
+ * Elsewhere it is the name by which all code finds the copy that it calls. */
+#ifdef CREST_OWN_CELLS
+extern __attribute__((visibility("hidden"))) __thread crest_cells *crest_thread_cells_own
+    __attribute__((tls_model("initial-exec")));
+#define CREST_THREAD_CELLS_ crest_thread_cells_own
+#else
+#define CREST_THREAD_CELLS_ crest_thread_cells
+#endif
+
 /* This thread's cell of the handle's series, or NULL for the cold path. */
 CREST_INLINE uint64_t *crest_cell_of(const crest_handle *handle)
 {
     uint32_t slot = __atomic_load_n(&handle->slot, __ATOMIC_RELAXED);
     uint64_t *chunk =
-        __atomic_load_n(&crest_thread_cells->chunk[slot >> CREST_CHUNK_BITS], __ATOMIC_RELAXED);
+        __atomic_load_n(&CREST_THREAD_CELLS_->chunk[slot >> CREST_CHUNK_BITS], __ATOMIC_RELAXED);
     if (CREST_UNLIKELY(chunk == NULL))
         return NULL;
     return &chunk[slot];
