@@ -30,6 +30,7 @@ static pthread_once_t poller_once = PTHREAD_ONCE_INIT;
 static pthread_cond_t poller_wake;    /* for the poller: there is something to do */
 static pthread_cond_t poller_changed; /* for the others: a round or an ended poll's call is over */
 static crest_poll *poller_polls;      /* in the order in which they were registered */
+static crest_poll *poller_rest;       /* none before it is wanted */
 static unsigned poller_count;
 static uint32_t poller_live;    /* polls that have not ended; read without the lock too */
 static crest_poll *poller_runs; /* whose callbacks are running */
@@ -88,7 +89,7 @@ static void poller_forked(void)
         live += !poll->ended;
     }
     crest_atomic_store32(&poller_live, live);
-    poller_runs = poller_current = NULL;
+    poller_runs = poller_current = poller_rest = NULL;
     poller_waiting = poller_serving = NULL;
     poller_turn++;
     poller_alive = poller_allowed = 0;
@@ -230,6 +231,7 @@ static void poller_round_begin(void)
         return;
     poller_serving = poller_waiting;
     poller_waiting = NULL;
+    poller_rest = poller_polls;
     for (crest_poll *poll = poller_polls; poll != NULL; poll = poll->next)
         if (!poll->ended && poll->interval_ns == 0 && poller_asked_for(poll)) {
             if (poll->state.running)
@@ -249,10 +251,9 @@ static void poller_serve(poller_request **requests)
 
 static crest_poll *poller_next_wanted(void)
 {
-    for (crest_poll *poll = poller_polls; poll != NULL; poll = poll->next)
-        if (poll->wanted && !poll->ended && !poll->state.running)
-            return poll;
-    return NULL;
+    while (poller_rest != NULL && (!poller_rest->wanted || poller_rest->state.running))
+        poller_rest = poller_rest->next;
+    return poller_rest;
 }
 
 /* Non-zero when the poll's own time has come; its next one follows from it. */
@@ -403,6 +404,13 @@ static int poller_replace(void)
     return poller_start();
 }
 
+/* Under the lock: the same, whenever it is so. Zero when nobody else could go on. */
+static int poller_replace_if_over(uint64_t now_ns)
+{
+    return poller_current == NULL ||
+           poller_current->began_ns + poller_current->budget_ns > now_ns || poller_replace();
+}
+
 /* Under the lock: waits for the round that the request asks for. */
 static void poller_await(poller_request *request)
 {
@@ -411,13 +419,11 @@ static void poller_await(poller_request *request)
     for (; !request->served && now_ns < until_ns; now_ns = poller_now_ns()) {
         /* a callback that has not begun yet may have the default budget */
         uint64_t look_ns = now_ns + CREST_POLL_BUDGET_MS_DEFAULT * POLLER_NS_PER_MS;
-        if (poller_current != NULL) {
-            uint64_t over_ns = poller_current->began_ns + poller_current->budget_ns;
-            if (over_ns <= now_ns && !poller_replace())
-                break;
-            if (over_ns > now_ns && over_ns < look_ns)
-                look_ns = over_ns;
-        }
+        if (!poller_replace_if_over(now_ns))
+            break;
+        if (poller_current != NULL &&
+            poller_current->began_ns + poller_current->budget_ns < look_ns)
+            look_ns = poller_current->began_ns + poller_current->budget_ns;
         poller_wait(&poller_changed, look_ns < until_ns ? look_ns : until_ns);
     }
 }
@@ -448,7 +454,10 @@ void crest_poller_round(const crest_registry_state *registry)
         /* it would wait for itself */
     } else if (!poller_ensure()) {
         poller_round_inline(registry);
-    } else if (poller_has(registry)) {
+    } else if (!poller_has(registry)) {
+        /* none of its own to wait for; but intervals of others may be held up */
+        (void)poller_replace_if_over(poller_now_ns());
+    } else {
         poller_request request = {poller_waiting, registry, 0};
         poller_waiting = &request;
         pthread_cond_signal(&poller_wake);
@@ -473,6 +482,8 @@ crest_status crest_poller_add(crest_poll *poll)
         while (*link != NULL)
             link = &(*link)->next;
         *link = poll;
+        if (poller_rest == NULL)
+            poller_rest = poll;
         poller_count++;
         crest_atomic_store32(&poller_live, poller_live + 1);
         poller_allowed = 1;
@@ -502,6 +513,7 @@ void crest_poller_forget(const crest_registry_state *registry)
             continue;
         poll->registry = NULL;
         poll->lost = 1;
+        poll->wanted = 0;
         if (!poll->ended) {
             poll->ended = 1;
             poller_one_less();
@@ -523,6 +535,8 @@ crest_status crest_poll_stop(crest_poll *poll)
         return CREST_NOT_FOUND;
     }
     *link = poll->next;
+    if (poller_rest == poll)
+        poller_rest = poll->next;
     poller_count--;
     if (!poll->ended) {
         poll->ended = 1;

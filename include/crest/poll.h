@@ -23,8 +23,9 @@
  * the polls of its registry and waits for it no longer than CREST_POLL_ROUND_MS. A callback that
  * takes longer than its budget has overrun: it is counted in crest_poll_overruns_total, named once
  * to the log callback, and left out of the next round, then of the next two, four and so on; each
- * call in time halves that. One that does not come back holds up nobody: another thread takes over
- * its place after the budget, and it is not called again until it has come back.
+ * call in time halves that. One that does not come back holds up nobody: whoever takes the next
+ * snapshot, the ticker each second for one, has another thread take its place, and it is not called
+ * again until it has come back.
  *
  * A snapshot contains the values of callbacks that came back by then, and for the others what they
  * gave last. In the child of a fork, a poll whose callback was running in the parent is not called

@@ -187,6 +187,48 @@ static void test_hanging(void **state)
     sem_destroy(&hung.go);
 }
 
+static int64_t poller_three(void *context)
+{
+    (void)context;
+    return 3;
+}
+
+static int64_t poller_hang_value(void *context)
+{
+    return (int64_t)poller_hang(context);
+}
+
+/* The same among polls of intervals: any snapshot of any registry sees to it. */
+static void test_hanging_interval(void **state)
+{
+    (void)state;
+    crest_registry *registry = fixture_registry(NULL), *other = fixture_registry(NULL);
+    crest_histogram *histogram = fixture_histogram(registry, "h");
+    fixture_counter(other, "c");
+    hanging hung = {.calls = 0};
+    sem_init(&hung.go, 0, 0);
+    crest_poll_options often = {.interval_ms = 10};
+    crest_poll *stuck = crest_histogram_poll(histogram, poller_hang_value, &hung, &often, NULL);
+    crest_poll *poll = crest_histogram_poll(histogram, poller_three, NULL, &often, NULL);
+    while (poller_calls(&hung) == 0)
+        poll_sleep_ms(1);
+    uint64_t calls = poll_state(poll).calls, start_ms = poll_now_ms();
+    while (poll_state(poll).calls < calls + 5 && poll_now_ms() - start_ms < POLL_PATIENCE_MS) {
+        assert_in_range(poller_timed_look(other), 0, POLLER_PATIENT_MS);
+        poll_sleep_ms(1);
+    }
+    assert_true(poll_state(poll).calls >= calls + 5);
+    assert_int_equal(poll_state(stuck).running, 1);
+    assert_int_equal(poll_state(stuck).overruns, 1);
+    sem_post(&hung.go);
+    crest_poll_stop(stuck);
+    crest_poll_stop(poll);
+    assert_true(poll_wait_threads(0));
+    crest_registry_free(registry);
+    crest_registry_free(other);
+    sem_destroy(&hung.go);
+}
+
 /* More of them than threads that may be left behind: snapshots go on all the same. */
 static void test_many_hanging(void **state)
 {
@@ -454,10 +496,11 @@ static void test_last_report(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_overruns),       cmocka_unit_test(test_hanging),
-        cmocka_unit_test(test_many_hanging),   cmocka_unit_test(test_stop_waits),
-        cmocka_unit_test(test_free_callbacks), cmocka_unit_test(test_no_threads),
-        cmocka_unit_test(test_fork),           cmocka_unit_test(test_last_report),
+        cmocka_unit_test(test_overruns),         cmocka_unit_test(test_hanging),
+        cmocka_unit_test(test_hanging_interval), cmocka_unit_test(test_many_hanging),
+        cmocka_unit_test(test_stop_waits),       cmocka_unit_test(test_free_callbacks),
+        cmocka_unit_test(test_no_threads),       cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_last_report),
     };
     fixture_watchdog(120);
     return cmocka_run_group_tests_name("poller", tests, NULL, NULL);
