@@ -29,6 +29,7 @@ CREST_GAUGE(level, "test.level", "A gauge.");
 CREST_HISTOGRAM(sizes, "test.size", "A histogram.");
 CREST_TIMER(waits, "test.wait-time", "A timer.");
 CREST_RANGE_SAMPLER(queue, "test.queue", "A range sampler.");
+CREST_TIMER(keyed, "test.keyed-time", "A timer of keyed operations.", .deadline_ms = 60000);
 
 /* Runs in a child; 0 when it finds what it should, else the number of the line that did not. */
 #define CHILD_WANTS(condition)                                                                     \
@@ -392,9 +393,56 @@ static void test_fork_waits_for_nobody_who_waits(void **state)
     assert_true(crest_gauge_value(&level) == 12);
 }
 
+/* Begins and ends, and so holds one of the table's locks much of the time. */
+static void *begin_and_end(void *stop)
+{
+    for (uint64_t i = 0; !crest_atomic_load32(stop); i++) {
+        crest_timer_begin(&keyed, crest_op_u64x2(1, i % 1000));
+        crest_timer_end(&keyed, crest_op_u64x2(1, i % 1000), CREST_OUTCOME_OK);
+    }
+    return NULL;
+}
+
+/* The parent's operations are the parent's: in the child nothing is in flight, and no lock is held
+ * by a thread that is not there. */
+static void test_in_flight(void **state)
+{
+    (void)state;
+    uint32_t stop = 0;
+    pthread_t thread;
+    for (uint64_t i = 0; i < 10; i++)
+        assert_int_equal(crest_timer_begin(&keyed, crest_op_u64(i)), CREST_OK);
+    assert_int_equal(pthread_create(&thread, NULL, begin_and_end, &stop), 0);
+    for (int round = 0; round < 50; round++) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            alarm(WATCHDOG_S);
+            CHILD_WANTS(crest_timer_in_flight(&keyed).count == 0);
+            CHILD_WANTS(crest_timer_end(&keyed, crest_op_u64(3), CREST_OUTCOME_OK) ==
+                        CREST_NOT_FOUND);
+            for (uint64_t i = 0; i < 1000; i++)
+                CHILD_WANTS(crest_timer_begin(&keyed, crest_op_u64(i)) == CREST_OK);
+            CHILD_WANTS(crest_timer_in_flight(&keyed).count == 1000);
+            for (uint64_t i = 0; i < 1000; i++)
+                CHILD_WANTS(crest_timer_end(&keyed, crest_op_u64(i), CREST_OUTCOME_OK) ==
+                            CREST_OK);
+            CHILD_WANTS(fork_count("test.keyed-time", "ok") == 1000);
+            _exit(0);
+        }
+        wait_for_child(child);
+    }
+    crest_atomic_store32(&stop, 1);
+    pthread_join(thread, NULL);
+    for (uint64_t i = 0; i < 10; i++)
+        assert_int_equal(crest_timer_end(&keyed, crest_op_u64(i), CREST_OUTCOME_OK), CREST_OK);
+    assert_int_equal(crest_timer_in_flight(&keyed).count, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_in_flight),
         cmocka_unit_test(test_child_starts_at_zero),
         cmocka_unit_test(test_fork_amid_recording),
         cmocka_unit_test(test_fork_in_a_handler),

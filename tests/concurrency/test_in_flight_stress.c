@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Keyed timers under load: threads that begin, end, abandon and sweep the same ids at once. Each
+ * operation that began is recorded exactly once, and what the calls answered adds up to what the
+ * series count.
+ */
+#include "atomic.h"
+#include "in_flight_table.h"
+#include "unit/core_fixture.h"
+
+#define WATCHDOG_S 120
+
+enum { THREADS = 4, IDS = 64, ANSWERS = CREST_STATUS_COUNT };
+
+CREST_TIMER(raced, "test.raced-time", "Begun and ended by all, with a short deadline.",
+            .deadline_ms = 1);
+CREST_TIMER(lasting, "test.lasting-time", "Without a deadline.");
+CREST_STAGES(staged, "test.staged", "Marked by all.", .stages = {"a", "b", "c"}, .deadline_ms = 1);
+
+typedef struct stress_thread {
+    pthread_t thread;
+    unsigned number;
+    uint64_t times;
+    uint64_t begun[ANSWERS], ended[ANSWERS], marked[ANSWERS];
+} stress_thread;
+
+static uint32_t stress_stop;
+
+static uint64_t stress_random(uint64_t *seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    return *seed;
+}
+
+static uint64_t stress_recorded(const char *name, const char *label)
+{
+    crest_snapshot *snapshot = fixture_snapshot(NULL);
+    crest_series_view view;
+    uint64_t count = 0;
+    if (crest_snapshot_find(snapshot, name, &label, 1, &view) == CREST_OK)
+        count = crest_distribution_count(view.distribution);
+    crest_snapshot_free(snapshot);
+    return count;
+}
+
+static void *stress_sweeps(void *unused)
+{
+    while (!crest_atomic_load32(&stress_stop)) {
+        crest_in_flight_sweep();
+        sched_yield();
+    }
+    return unused;
+}
+
+static void *stress_snapshots(void *unused)
+{
+    while (!crest_atomic_load32(&stress_stop)) {
+        crest_snapshot_free(crest_snapshot_take(NULL));
+        crest_in_flight_op ops[3];
+        size_t count = crest_timer_oldest(&raced, ops, 3);
+        for (size_t i = 0; i < count; i++)
+            assert_true(ops[i].op.kind == CREST_OP_U64X2 && ops[i].op.word[0] < IDS &&
+                        ops[i].op.word[1] == ~ops[i].op.word[0]);
+        usleep(1000);
+    }
+    return unused;
+}
+
+/* What two threads at once are asked to do is decided by each thread's own sequence. */
+static void *stress_race(void *context)
+{
+    stress_thread *self = context;
+    uint64_t seed = self->number * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    for (uint64_t i = 0; i < self->times; i++) {
+        uint64_t random = stress_random(&seed), id = random % IDS;
+        crest_op op = crest_op_u64x2(id, ~id);
+        if (random & 256)
+            self->begun[crest_timer_begin(&raced, op)]++;
+        else
+            self->ended[crest_timer_end(&raced, op, (crest_outcome)(random >> 9 & 1))]++;
+        if (random % 1024 == 0)
+            usleep(1500); /* past the deadline of what is in flight */
+    }
+    return NULL;
+}
+
+static void *stress_stages(void *context)
+{
+    stress_thread *self = context;
+    uint64_t seed = self->number * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    for (uint64_t i = 0; i < self->times; i++) {
+        uint64_t random = stress_random(&seed), id = random % 8;
+        crest_op op = crest_op_u64(id);
+        switch (random >> 8 & 3) {
+        case 0: self->begun[crest_stages_begin(&staged, op)]++; break;
+        case 1: self->ended[crest_stages_end(&staged, op, CREST_OUTCOME_OK)]++; break;
+        default: self->marked[crest_stages_mark(&staged, op, (random >> 10) % 3)]++;
+        }
+    }
+    return NULL;
+}
+
+/* Ids of its own, none of them late: nothing but OK. */
+static void *stress_own(void *context)
+{
+    stress_thread *self = context;
+    for (uint64_t i = 0; i < self->times; i++) {
+        crest_op op = crest_op_u64x2(self->number, i);
+        self->begun[crest_timer_begin(&lasting, op)]++;
+        self->ended[crest_timer_end(&lasting, op, CREST_OUTCOME_OK)]++;
+    }
+    return NULL;
+}
+
+/* Runs the threads, with two beside them that sweep and read, and adds up what they were told. */
+static stress_thread stress_run(void *(*what)(void *), uint64_t times)
+{
+    stress_thread threads[THREADS], sum;
+    pthread_t sweeps, snapshots;
+    memset(threads, 0, sizeof threads);
+    memset(&sum, 0, sizeof sum);
+    crest_atomic_store32(&stress_stop, 0);
+    assert_int_equal(pthread_create(&sweeps, NULL, stress_sweeps, NULL), 0);
+    assert_int_equal(pthread_create(&snapshots, NULL, stress_snapshots, NULL), 0);
+    for (unsigned i = 0; i < THREADS; i++) {
+        threads[i].number = i;
+        threads[i].times = times;
+        assert_int_equal(pthread_create(&threads[i].thread, NULL, what, &threads[i]), 0);
+    }
+    for (unsigned i = 0; i < THREADS; i++) {
+        pthread_join(threads[i].thread, NULL);
+        for (unsigned s = 0; s < ANSWERS; s++) {
+            sum.begun[s] += threads[i].begun[s];
+            sum.ended[s] += threads[i].ended[s];
+            sum.marked[s] += threads[i].marked[s];
+        }
+    }
+    crest_atomic_store32(&stress_stop, 1);
+    pthread_join(sweeps, NULL);
+    pthread_join(snapshots, NULL);
+    return sum;
+}
+
+static void test_recorded_once(void **state)
+{
+    (void)state;
+    const uint64_t times = FIXTURE_TIMES(400000);
+    stress_thread sum = stress_run(stress_race, times);
+    usleep(2000);
+    crest_in_flight_sweep();
+    assert_int_equal(crest_timer_in_flight(&raced).count, 0);
+    uint64_t ended = stress_recorded("test.raced-time", "ok") +
+                     stress_recorded("test.raced-time", "error");
+    uint64_t late = stress_recorded("test.raced-time", "timeout");
+    assert_int_equal(ended, sum.ended[CREST_OK]);
+    assert_int_equal(ended + late, sum.begun[CREST_OK]);
+    assert_true(late != 0);
+    /* and nothing else was answered than what can be */
+    uint64_t answers = sum.begun[CREST_OK] + sum.begun[CREST_ALREADY] + sum.ended[CREST_OK] +
+                       sum.ended[CREST_NOT_FOUND] + sum.ended[CREST_TIMED_OUT];
+    assert_int_equal(answers, THREADS * times);
+    assert_true(sum.ended[CREST_TIMED_OUT] != 0);
+}
+
+static void test_stages_recorded_once(void **state)
+{
+    (void)state;
+    stress_thread sum = stress_run(stress_stages, FIXTURE_TIMES(200000));
+    usleep(2000);
+    crest_in_flight_sweep();
+    assert_int_equal(crest_stages_in_flight(&staged).count, 0);
+    assert_int_equal(stress_recorded("test.staged", "ok"), sum.ended[CREST_OK]);
+    assert_int_equal(stress_recorded("test.staged", "ok") +
+                         stress_recorded("test.staged", "timeout"),
+                     sum.begun[CREST_OK]);
+    uint64_t gaps = 0, since = 0;
+    for (unsigned i = 0; i < 3; i++) {
+        const char *names[] = {"a", "b", "c"};
+        gaps += stress_recorded("test.staged.stage", names[i]);
+        since += stress_recorded("test.staged.since-start", names[i]);
+    }
+    assert_int_equal(gaps, sum.marked[CREST_OK]);
+    assert_int_equal(since, sum.marked[CREST_OK]);
+    assert_true(gaps != 0);
+}
+
+static void test_own_ids(void **state)
+{
+    (void)state;
+    const uint64_t times = FIXTURE_TIMES(200000);
+    stress_thread sum = stress_run(stress_own, times);
+    assert_int_equal(sum.begun[CREST_OK], THREADS * times);
+    assert_int_equal(sum.ended[CREST_OK], THREADS * times);
+    assert_int_equal(stress_recorded("test.lasting-time", "ok"), THREADS * times);
+}
+
+/* Registries come and go with operations in flight, while others are swept. */
+static void *stress_registries(void *context)
+{
+    stress_thread *self = context;
+    for (uint64_t i = 0; i < self->times; i++) {
+        crest_registry *registry = crest_registry_new(NULL);
+        crest_metric_options options = {.name = "t", .deadline_ms = 1};
+        crest_timer *timer = crest_timer_get(registry, &options, NULL);
+        for (uint64_t id = 0; id < 8; id++)
+            self->begun[crest_timer_begin(timer, crest_op_u64(id))]++;
+        self->ended[crest_timer_end(timer, crest_op_u64(3), CREST_OUTCOME_OK)]++;
+        crest_registry_free(registry);
+    }
+    return NULL;
+}
+
+static void test_registries_freed(void **state)
+{
+    (void)state;
+    const uint64_t times = FIXTURE_TIMES(1000);
+    stress_thread sum = stress_run(stress_registries, times);
+    assert_int_equal(sum.begun[CREST_OK], THREADS * times * 8);
+    assert_int_equal(sum.ended[CREST_OK] + sum.ended[CREST_TIMED_OUT], THREADS * times);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_recorded_once),
+        cmocka_unit_test(test_stages_recorded_once),
+        cmocka_unit_test(test_own_ids),
+        cmocka_unit_test(test_registries_freed),
+    };
+    fixture_watchdog(WATCHDOG_S);
+    return cmocka_run_group_tests_name("in_flight_stress", tests, NULL, NULL);
+}
