@@ -8,6 +8,7 @@
 #include "clock_inside.h"
 #include "error.h"
 #include "one_report.h"
+#include "registry_inside.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -138,6 +139,21 @@ void crest_attachment_unlink(const crest_attachment *attachment)
         *link = attachment->next;
 }
 
+void crest_attachments_delivered(const struct crest_registry_state *state, uint64_t *delivered_ns,
+                                 uint64_t *longest_ns)
+{
+    pthread_mutex_lock(&crest_attachments_lock);
+    for (const crest_attachment *at = crest_attachments; at != NULL; at = at->next) {
+        if (crest_registry_state_seen(at->registry) != state)
+            continue;
+        if (at->delivered_ns < *delivered_ns)
+            *delivered_ns = at->delivered_ns;
+        if (at->pace.interval_ns > *longest_ns)
+            *longest_ns = at->pace.interval_ns;
+    }
+    pthread_mutex_unlock(&crest_attachments_lock);
+}
+
 /* ---- the thread ---- */
 
 /* Under the lock: answers those who wait. */
@@ -190,7 +206,7 @@ static void attachment_turn(crest_attachment *attachment, int final)
     pthread_mutex_unlock(&crest_attachments_lock);
 
     crest_error error;
-    uint64_t duration_ns;
+    uint64_t duration_ns, began_ns = crest_now();
     crest_status status =
         crest_one_report(attachment->registry, attachment->reporter, attachment->name, timeout_ns,
                          final, &duration_ns, &error);
@@ -204,6 +220,7 @@ static void attachment_turn(crest_attachment *attachment, int final)
     now_ns = crest_attachment_now_ns();
     if (status == CREST_OK) {
         state->consecutive_failures = 0;
+        attachment->delivered_ns = began_ns;
         state->last_success_wall_ns = wall_ns;
         if (was_due)
             attachment->due_ns = crest_pace_next(&attachment->pace, now_ns);

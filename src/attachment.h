@@ -44,6 +44,7 @@ typedef struct crest_attachment {
     crest_request *waiting;
     crest_request *serving;
     crest_reporter_state state;
+    uint64_t delivered_ns; /* crest_now() before the last report that succeeded; 0: none did */
     crest_status last_status;
 } crest_attachment;
 
@@ -71,6 +72,11 @@ void crest_attachment_free(crest_attachment *attachment);
 
 /* Under the lock: takes it off the list. */
 void crest_attachment_unlink(const crest_attachment *attachment);
+
+/* Lowers *delivered_ns to when the reporter of this registry that is furthest behind took its last
+ * snapshot that it reported with success, and raises *longest_ns to the longest interval. */
+void crest_attachments_delivered(const struct crest_registry_state *state, uint64_t *delivered_ns,
+                                 uint64_t *longest_ns);
 
 /* The thread. */
 void *crest_attachment_run(void *attachment);

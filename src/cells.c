@@ -38,6 +38,10 @@ static crest_thread_record cells_gone_mark;
 static crest_thread_record *cells_newest;
 static uint64_t cells_record_count;
 static uint64_t *cells_shared_chunk[CREST_CHUNK_COUNT];
+/* What slots that are used again were at then. There since one of the chunk was. */
+static uint64_t *cells_base_chunk[CREST_CHUNK_COUNT];
+/* The most, so that the next series has room to count. */
+#define CELLS_BASE_MAX (UINT64_C(1) << 62)
 /* chunk 0 is never given, so that slot 0 always leads to the cold path */
 static uint32_t cells_slot_next = CREST_CHUNK_CELLS;
 
@@ -258,7 +262,8 @@ int crest_cells_shared_add(uint32_t slot, uint64_t amount)
     return crest_atomic_load(shared) != UINT64_MAX && crest_atomic_add_capped(shared, amount);
 }
 
-uint64_t crest_cells_sum(uint32_t slot)
+/* All that was ever added in this slot. */
+static uint64_t cells_sum_ever(uint32_t slot)
 {
     const uint64_t *cell = crest_cells_shared(slot);
     uint64_t sum = cell ? crest_atomic_load(cell) : 0;
@@ -271,6 +276,35 @@ uint64_t crest_cells_sum(uint32_t slot)
         return UINT64_MAX;
     }
     return sum;
+}
+
+uint64_t crest_cells_sum(uint32_t slot)
+{
+    uint64_t sum = cells_sum_ever(slot);
+    /* acquire: partner of the release store in crest_cells_sum_anew */
+    const uint64_t *base =
+        crest_atomic_load_ptr_acquire(CREST_PTR(&cells_base_chunk[slot >> CREST_CHUNK_BITS]));
+    if (base == NULL || sum == UINT64_MAX)
+        return sum;
+    return sum - crest_atomic_load(&base[slot & (CREST_CHUNK_CELLS - 1)]);
+}
+
+int crest_cells_sum_anew(uint32_t slot)
+{
+    uint64_t **chunk = &cells_base_chunk[slot >> CREST_CHUNK_BITS];
+    uint64_t sum = cells_sum_ever(slot), *base = *chunk;
+    if (sum > CELLS_BASE_MAX)
+        return 0;
+    if (base == NULL) {
+        base = crest_arena_take(CREST_ARENA_CELLS, CREST_CHUNK_CELLS * sizeof(uint64_t),
+                                CREST_LINE_BYTES);
+        if (base == NULL)
+            return 0;
+        /* partner: the acquire load in crest_cells_sum */
+        crest_atomic_store_ptr_release(CREST_PTR(chunk), base);
+    }
+    crest_atomic_store(&base[slot & (CREST_CHUNK_CELLS - 1)], sum);
+    return 1;
 }
 
 uint64_t crest_cells_record_count(void)

@@ -51,6 +51,11 @@ const uint64_t *crest_cells_of(const crest_thread_record *record, uint32_t slot)
 /* Of a counter: shared cell plus the sum of all records' cells, UINT64_MAX at most. */
 uint64_t crest_cells_sum(uint32_t slot);
 
+/* Under the lock: the sum of this slot, in which nobody adds any more, is to be 0 for the next
+ * series. Nobody zeroes another thread's cells: what they hold is subtracted from now on. 0 when
+ * that cannot be: no memory, or far too large a sum. */
+int crest_cells_sum_anew(uint32_t slot);
+
 /* Thread records, and slots given. */
 uint64_t crest_cells_record_count(void);
 uint64_t crest_cells_slot_count(void);

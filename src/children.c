@@ -6,6 +6,7 @@
 #include "arena.h"
 #include "atomic.h"
 #include "hash.h"
+#include "lives.h"
 #include "series.h"
 
 #include <sched.h>
@@ -58,15 +59,29 @@ crest_child *crest_children_find(const crest_metric *metric, const char *const *
     if (table == NULL)
         return NULL;
     crest_child *child = children_load(&table->chain[hash & table->mask]);
-    while (child != NULL && (child->hash != hash || !children_same(child, values)))
+    while (child != NULL && (child->first.hash != hash || !children_same(child, values) ||
+                             crest_series_retired(&child->first)))
         child = children_load(&child->next);
+    return child;
+}
+
+crest_child *crest_children_retired(const crest_metric *metric, const char *const *values,
+                                    uint32_t hash, const crest_child *after)
+{
+    const crest_children_table *table = metric->by_values.table;
+    crest_child *child = after   ? after->next
+                         : table ? table->chain[hash & table->mask]
+                                 : NULL;
+    while (child != NULL && (child->first.hash != hash || !children_same(child, values) ||
+                             !crest_series_retired(&child->first)))
+        child = child->next;
     return child;
 }
 
 /* Puts the child at the head of its chain. */
 static void children_link(crest_children_table *table, crest_child *child)
 {
-    crest_child **head = &table->chain[child->hash & table->mask];
+    crest_child **head = &table->chain[child->first.hash & table->mask];
     /* partners: the acquire load in children_load; the links come first for who finds the child,
      * and an odd version for who finds the links */
     crest_atomic_store_ptr_release(CREST_PTR(&child->next), *head);
@@ -79,7 +94,7 @@ static crest_children_table *children_grow(crest_metric *metric)
     crest_children *children = &metric->by_values;
     crest_children_table *old = children->table;
     uint32_t chains = old ? old->mask + 1 : 0;
-    if (metric->child_count < (uint64_t)chains * CHILDREN_IN_CHAIN)
+    if (children->count < (uint64_t)chains * CHILDREN_IN_CHAIN)
         return old;
     chains = old ? chains * 2 : CHILDREN_CHAINS_FIRST;
     crest_children_table *table =
@@ -107,7 +122,19 @@ int crest_children_add(crest_metric *metric, crest_child *child)
     if (table == NULL)
         return 0;
     children_link(table, child);
+    metric->by_values.count++;
     return 1;
+}
+
+void crest_children_remove(crest_metric *metric, crest_child *child)
+{
+    crest_children_table *table = metric->by_values.table;
+    crest_child **link = &table->chain[child->first.hash & table->mask];
+    while (*link != child)
+        link = &(*link)->next;
+    /* partner: the acquire load in children_load; the child's own link stays as it is */
+    crest_atomic_store_ptr_release(CREST_PTR(link), child->next);
+    metric->by_values.count--;
 }
 
 crest_child *crest_children_next(const crest_metric *metric, crest_children_cursor *cursor)

@@ -19,10 +19,18 @@
 /* The hash of a family's label values; NULL counts as "". */
 uint32_t crest_children_hash(const crest_metric *metric, const char *const *values);
 
-/* The child of these values, or NULL; without the lock also when it was just being moved. Any
- * thread. */
+/* The child of these values that is not retired, or NULL; without the lock also when it was just
+ * being moved. Any thread. */
 crest_child *crest_children_find(const crest_metric *metric, const char *const *values,
                                  uint32_t hash);
+
+/* Under the lock: the next child of these values that was retired, after `after` (NULL: the first
+ * of them), which crest_children_find does not find. */
+crest_child *crest_children_retired(const crest_metric *metric, const char *const *values,
+                                    uint32_t hash, const crest_child *after);
+
+/* Under the lock: takes a child out; who stands on it goes on from there. */
+void crest_children_remove(crest_metric *metric, crest_child *child);
 
 /* Under the lock: adds a child, complete but for its link; 0 without memory, and nothing was done.
  */

@@ -4,6 +4,7 @@
  */
 #include "handles.h"
 #include "atomic.h"
+#include "lives.h"
 #include "lock.h"
 #include "misuse.h"
 #include "series.h"
@@ -36,11 +37,29 @@ const char *crest_handle_name(const crest_handle *handle)
                                                            : NULL;
 }
 
+void crest_handle_refused(const crest_handle *handle, crest_status why, uint64_t times)
+{
+    if (why == CREST_LATE || why == CREST_NOT_FOUND)
+        crest_lives_late(times);
+    if (why != CREST_LATE)
+        crest_misuse_count(crest_misuse_of(why), crest_handle_name(handle));
+}
+
 /* A failure that can pass leaves the handle as it is, to be tried again. */
 static uint32_t handles_give_up(crest_handle *handle, crest_status status)
 {
     if (status != CREST_NO_MEMORY)
         crest_atomic_store_ptr_release(CREST_PTR(&handle->series), crest_series_dead_for(status));
+    return 0;
+}
+
+/* A handle of the library's without a slot: its series was released. */
+static uint32_t handles_revive(crest_handle *handle, crest_kind kind, crest_status *status)
+{
+    crest_series *series = handle->series;
+    *status = CREST_INVALID_ARGUMENT;
+    if (series->metric->kind == kind && crest_lives_revive(crest_series_child(series), status))
+        return handle->slot;
     return 0;
 }
 
@@ -51,6 +70,8 @@ uint32_t crest_handle_resolve(crest_handle *handle, crest_kind kind, crest_statu
         return 0;
     if (handle->slot != 0)
         return handle->slot;
+    if (handle->declaration == NULL && handle->series != NULL)
+        return handles_revive(handle, kind, status);
     const crest_declaration *declaration = handle->declaration;
     if (declaration == NULL || declaration->label_count != 0 ||
         (declaration->kind != kind &&
@@ -64,6 +85,27 @@ uint32_t crest_handle_resolve(crest_handle *handle, crest_kind kind, crest_statu
         return handles_give_up(handle, *status);
     crest_child_fill(metric->children, handle);
     return handle->slot;
+}
+
+static const crest_series *handles_alive(const crest_handle *handle)
+{
+    crest_status status;
+    const crest_series *series = crest_handle_series(handle);
+    return series == NULL || crest_series_is_dead(series, &status) ? NULL : series;
+}
+
+uint32_t crest_handle_slot(const crest_handle *handle)
+{
+    const crest_series *series = handles_alive(handle);
+    /* acquire: partner of the release store in series.c, so that the slot's shared cell is there */
+    return series != NULL ? crest_atomic_load32_acquire(&series->slot) : 0;
+}
+
+void *crest_handle_shared(const crest_handle *handle)
+{
+    const crest_series *series = handles_alive(handle);
+    /* acquire: partner of the release store in series.c */
+    return series != NULL ? crest_atomic_load_ptr_acquire(CREST_PTR(&series->shared)) : NULL;
 }
 
 uint32_t crest_timer_resolve(crest_timer *timer, crest_outcome outcome, crest_status *status)

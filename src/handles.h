@@ -17,6 +17,17 @@ uint32_t crest_handle_resolve(crest_handle *handle, crest_kind kind, crest_statu
 /* Under the lock: the same for an outcome of a timer. */
 uint32_t crest_timer_resolve(crest_timer *timer, crest_outcome outcome, crest_status *status);
 
+/* The slot of the series that a handle leads to, also of one that was released; 0 if there is none.
+ * Any thread, no lock. */
+uint32_t crest_handle_slot(const crest_handle *handle);
+
+/* The shared part of the series that a handle leads to, likewise; or NULL. */
+void *crest_handle_shared(const crest_handle *handle);
+
+/* Counts `times` records through a handle that could not be made: late ones where the series has
+ * been retired, misuse otherwise. Any thread, any handler; not under the lock. */
+void crest_handle_refused(const crest_handle *handle, crest_status why, uint64_t times);
+
 /* Why this handle records nowhere for good; CREST_OK if it may record. Any thread, no lock. */
 crest_status crest_handle_dead(const crest_handle *handle);
 

@@ -104,7 +104,8 @@ crest_misuse crest_misuse_of(crest_status status)
     case CREST_LIMIT: return CREST_MISUSE_LIMIT;
     case CREST_NO_MEMORY: return CREST_MISUSE_NO_MEMORY;
     case CREST_ABI_MISMATCH: return CREST_MISUSE_ABI;
-    case CREST_NOT_FOUND: return CREST_MISUSE_LATE;
+    case CREST_NOT_FOUND:
+    case CREST_LATE: return CREST_MISUSE_LATE;
     case CREST_MISMATCH: return CREST_MISUSE_MISMATCH;
     case CREST_NOT_RUNNING: return CREST_MISUSE_NOT_RUNNING;
     case CREST_NEGATIVE: return CREST_MISUSE_NEGATIVE;

@@ -40,8 +40,7 @@ int64_t crest_range_cell_value(const crest_range_cell *cell)
 
 int64_t crest_range_sampler_value(const crest_range_sampler *sampler)
 {
-    /* acquire: partner of the release store in series.c */
-    const crest_range_cell *cell = crest_atomic_load_ptr_acquire(CREST_PTR(&sampler->cell));
+    const crest_range_cell *cell = crest_handle_shared(&sampler->handle);
     return cell ? crest_range_cell_value(cell) : 0;
 }
 
@@ -68,15 +67,17 @@ static crest_range_cell *range_cell_of(crest_range_sampler *sampler)
     if (cell != NULL)
         return cell;
     crest_status why = crest_handle_dead(&sampler->handle);
-    if (why == CREST_OK) {
+    while (why == CREST_OK) {
         crest_lock_saved saved;
         crest_lock_take(&saved);
         crest_handle_resolve(&sampler->handle, CREST_KIND_RANGE_SAMPLER, &why);
+        cell = sampler->cell;
         crest_lock_drop(&saved);
+        if (cell != NULL)
+            return cell;
     }
-    if (why != CREST_OK)
-        crest_misuse_count(crest_misuse_of(why), crest_handle_name(&sampler->handle));
-    return crest_atomic_load_ptr_acquire(CREST_PTR(&sampler->cell));
+    crest_handle_refused(&sampler->handle, why, 1);
+    return NULL;
 }
 
 void crest_range_sampler_add_slow(crest_range_sampler *sampler, int64_t delta)

@@ -13,7 +13,9 @@
 /* Immutable; counted by the registry that keeps the newest and by each snapshot made with it. */
 typedef struct crest_directory {
     struct crest_directory *next; /* of all there are */
+    const crest_registry_state *state;
     uint64_t users;
+    uint64_t readers; /* snapshots whose values are being read */
     uint64_t generation;
     size_t count;
     crest_series *series[];

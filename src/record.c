@@ -15,11 +15,6 @@
 #include "series.h"
 #include "slowest.h"
 
-static void record_refused(const crest_handle *handle, crest_status why)
-{
-    crest_misuse_count(crest_misuse_of(why), crest_handle_name(handle));
-}
-
 /*
  * Takes the lock and returns 0; or, while a fork holds it and the series exists, takes nothing and
  * returns the series' slot: what is recorded then goes to what threads share, for which no lock is
@@ -46,7 +41,7 @@ void crest_counter_add_slow(crest_counter *counter, int64_t amount)
 {
     crest_status why = amount < 0 ? CREST_NEGATIVE : crest_handle_dead(&counter->handle);
     if (why != CREST_OK) {
-        record_refused(&counter->handle, why);
+        crest_handle_refused(&counter->handle, why, 1);
         return;
     }
     crest_lock_saved saved;
@@ -65,7 +60,7 @@ void crest_counter_add_slow(crest_counter *counter, int64_t amount)
     crest_lock_drop(&saved);
     record_full(counter, full);
     if (slot == 0)
-        record_refused(&counter->handle, why);
+        crest_handle_refused(&counter->handle, why, 1);
 }
 
 /* Until the shared cell says so, a moment later, a reading finds what the thread's share fell to:
@@ -80,8 +75,7 @@ void crest_counter_full_slow(crest_counter *counter)
 
 uint64_t crest_counter_value(const crest_counter *counter)
 {
-    /* acquire: partner of the release store in series.c, so that the slot's shared cell is there */
-    uint32_t slot = crest_atomic_load32_acquire(&counter->handle.slot);
+    uint32_t slot = crest_handle_slot(&counter->handle);
     return slot ? crest_cells_sum(slot) : 0;
 }
 
@@ -89,15 +83,17 @@ uint64_t crest_counter_value(const crest_counter *counter)
 static uint64_t *record_gauge_cell(crest_gauge *gauge)
 {
     crest_status why = crest_handle_dead(&gauge->handle);
-    if (why == CREST_OK) {
+    while (why == CREST_OK) {
         crest_lock_saved saved;
         crest_lock_take(&saved);
         crest_handle_resolve(&gauge->handle, CREST_KIND_GAUGE, &why);
+        uint64_t *cell = gauge->cell;
         crest_lock_drop(&saved);
+        if (cell != NULL)
+            return cell;
     }
-    if (why != CREST_OK)
-        record_refused(&gauge->handle, why);
-    return crest_atomic_load_ptr_acquire(CREST_PTR(&gauge->cell));
+    crest_handle_refused(&gauge->handle, why, 1);
+    return NULL;
 }
 
 void crest_gauge_set_slow(crest_gauge *gauge, double value)
@@ -125,7 +121,7 @@ void crest_gauge_set_to_now(crest_gauge *gauge)
 
 double crest_gauge_value(const crest_gauge *gauge)
 {
-    const uint64_t *cell = crest_atomic_load_ptr_acquire(CREST_PTR(&gauge->cell));
+    const uint64_t *cell = crest_handle_shared(&gauge->handle);
     uint64_t bits = cell ? crest_atomic_load(cell) : 0;
     double value;
     __builtin_memcpy(&value, &bits, sizeof value);
@@ -223,7 +219,7 @@ void crest_histogram_record_slow(crest_histogram *histogram, int64_t value, uint
     if (why == CREST_OK && value < 0)
         why = CREST_NEGATIVE;
     if (why != CREST_OK) {
-        record_refused(&histogram->handle, why);
+        crest_handle_refused(&histogram->handle, why, times);
         return;
     }
     int clamped = 0;
@@ -237,7 +233,7 @@ void crest_histogram_record_slow(crest_histogram *histogram, int64_t value, uint
         crest_lock_drop(&saved);
     }
     if (why != CREST_OK)
-        record_refused(&histogram->handle, why);
+        crest_handle_refused(&histogram->handle, why, times);
     if (clamped)
         crest_misuse_count(CREST_MISUSE_CLAMPED, crest_handle_name(&histogram->handle));
 }
@@ -248,8 +244,10 @@ crest_status crest_timer_record_slow(crest_timer *timer, int64_t duration_ns, cr
     static const crest_op nobody = {{0, 0, 0, 0}, 0, CREST_OP_NONE};
     crest_status why = crest_handle_dead(&timer->handle);
     if (why != CREST_OK || (unsigned)outcome >= CREST_OUTCOME_COUNT) {
-        crest_misuse_count(why != CREST_OK ? crest_misuse_of(why) : CREST_MISUSE_OUTCOME,
-                           crest_handle_name(&timer->handle));
+        if (why != CREST_OK)
+            crest_handle_refused(&timer->handle, why, 1);
+        else
+            crest_misuse_count(CREST_MISUSE_OUTCOME, crest_handle_name(&timer->handle));
         return why != CREST_OK ? why : CREST_INVALID_ARGUMENT;
     }
     int backwards = duration_ns < 0, clamped = 0;
@@ -268,7 +266,7 @@ crest_status crest_timer_record_slow(crest_timer *timer, int64_t duration_ns, cr
         crest_lock_drop(&saved);
     }
     if (why != CREST_OK)
-        record_refused(&timer->handle, why);
+        crest_handle_refused(&timer->handle, why, 1);
     if (backwards)
         crest_misuse_count(CREST_MISUSE_BACKWARDS, crest_handle_name(&timer->handle));
     if (clamped)

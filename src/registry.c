@@ -10,6 +10,7 @@
 #include "hash.h"
 #include "in_flight_table.h"
 #include "in_flight_figures.h"
+#include "lives.h"
 #include "lock.h"
 #include "misuse.h"
 #include "names.h"
@@ -50,6 +51,7 @@ typedef struct registry_wish {
     const char *const *stages;
     unsigned stage_count;
     crest_metric *parent; /* the one that it comes with */
+    uint32_t idle_s;
 } registry_wish;
 
 /* Names that the Pushgateway and the page itself put beside ours. */
@@ -152,6 +154,7 @@ static crest_registry_state *registry_state_make(crest_registry *registry)
         !crest_table_init(&state->by_split, registry_split_hash, registry_split_same, 64))
         return NULL;
     state->strict = registry->options.strict != 0;
+    state->idle_s = registry->options.idle_s;
     /* partner: the acquire load in crest_registry_state_seen */
     crest_atomic_store_ptr_release(CREST_PTR(&registry->state), state);
     return state;
@@ -208,7 +211,7 @@ void crest_registry_free(crest_registry *registry)
     for (crest_metric *metric = state->metrics; metric != NULL; metric = metric->next)
         for (crest_children_cursor at = {NULL, 0, NULL};
              (child = crest_children_next(metric, &at)) != NULL;)
-            crest_child_kill(child);
+            crest_lives_retire(child, CREST_NOT_FOUND, 0);
     crest_lock_drop(&saved);
     crest_in_flight_forget(state);
     crest_registry_forget(state);
@@ -298,6 +301,7 @@ static crest_status registry_wish_make(const crest_registry_state *state, crest_
     if (kind == CREST_KIND_STAGES)
         kind = CREST_KIND_TIMER;
     wish->kind = kind;
+    wish->idle_s = options->idle_s;
     wish->unit = kind == CREST_KIND_TIMER ? CREST_NANOSECONDS : options->unit;
     wish->description = options->description ? options->description : "";
     if ((unsigned)wish->unit > CREST_RATIO ||
@@ -509,6 +513,7 @@ static crest_metric *registry_metric_make(crest_registry_state *state, const reg
     size_t exported_length = crest_exported_base(wish->name, exported, sizeof exported);
     metric->kind = wish->kind;
     metric->unit = wish->unit;
+    metric->idle_s = wish->idle_s != 0 ? wish->idle_s : state->idle_s;
     metric->state = state;
     metric->name = crest_arena_copy(wish->name, strlen(wish->name));
     metric->exported = crest_arena_copy(exported, exported_length);

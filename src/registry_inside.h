@@ -28,14 +28,15 @@ typedef struct crest_series {
     struct crest_metric *metric;
     void *shared; /* a gauge's or range sampler's cell; a histogram's crest_shared_shard */
     void *window; /* the ticker's, under its lock */
-    uint32_t slot;
+    uint32_t slot;    /* 0: it has none, see lives.h */
     uint32_t outcome; /* of a timer's series; 0: the series that the child itself carries */
+    uint32_t life;    /* lives.h's; written under the lock */
+    uint32_t hash;    /* of the child's label values; in the child's first series */
 } crest_series;
 
 typedef struct crest_child {
     crest_series first;
-    struct crest_child *next; /* in its place of the table of children */
-    uint32_t hash;
+    struct crest_child *next; /* in its chain of the table of children */
     union {
         crest_counter counter;
         crest_gauge gauge;
@@ -52,6 +53,7 @@ typedef struct crest_child {
 /* All children of a family, by their label values: see children.h. */
 typedef struct crest_children {
     struct crest_children_table *table; /* NULL: none yet */
+    uint64_t count;
     uint64_t version;                   /* odd while links are being moved to a larger table */
 } crest_children;
 
@@ -63,6 +65,7 @@ typedef struct crest_metric {
     crest_unit unit;
     crest_buckets buckets;
     const crest_layout *layout;
+    uint32_t idle_s; /* 0: never hidden */
     unsigned label_count;          /* without a timer's outcome */
     const char *const *label_keys; /* with it, last */
     struct crest_metric *parent; /* the one that this one comes with, or NULL */
@@ -76,7 +79,7 @@ typedef struct crest_metric {
     uint64_t hash;
     crest_child *children; /* the only one of a metric without labels */
     crest_child *overflow;
-    uint64_t child_count;
+    uint64_t child_count; /* children that are not on their way out */
     crest_children by_values; /* families only */
 } crest_metric;
 
@@ -87,6 +90,11 @@ typedef struct crest_registry_state {
     uint64_t generation; /* grows with each new series; odd while one is being added */
     uint32_t dead;
     uint32_t strict; /* refuses split names */
+    uint32_t idle_s;
+    uint64_t gone;         /* children without slots, remembered for the handles that lead there */
+    uint64_t exported_ns;  /* when the newest snapshot for others was taken */
+    uint64_t delivered_ns; /* what was recorded before has been exported; see lives.h */
+    uint64_t linger_ns;
     ck_hs_t by_name;
     ck_hs_t claims;                    /* exported names, derived ones included */
     ck_hs_t by_split;                  /* the first metric of each name but for case, separators */

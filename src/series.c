@@ -7,12 +7,14 @@
 #include "atomic.h"
 #include "cells.h"
 #include "children.h"
+#include "lives.h"
 #include "lock.h"
 #include "misuse.h"
 #include "stage_series.h"
 #include "range_cell.h"
 #include "utf8.h"
 
+#include <crest/lifetime.h>
 #include <string.h>
 
 #define SERIES_OVERFLOW "overflow"
@@ -100,18 +102,25 @@ const char *const *crest_series_values(const crest_series *series)
     return ((const series_other *)series)->values;
 }
 
-/* What a series needs besides its place: a slot, and a shared part. */
-static crest_status series_equip(crest_series *series, crest_metric *metric, unsigned outcome)
+crest_status crest_series_equip(crest_series *series)
 {
-    series->metric = metric;
-    series->outcome = outcome;
-    if (metric->kind != CREST_KIND_COUNTER && (series->shared = series_shared_new(metric)) == NULL)
-        return CREST_NO_MEMORY;
-    series->slot = crest_cells_slot_new();
-    if (series->slot != 0)
-        return CREST_OK;
-    return crest_cells_slot_count() >= CREST_SLOT_COUNT - CREST_CHUNK_CELLS ? CREST_LIMIT
-                                                                            : CREST_NO_MEMORY;
+    const crest_metric *metric = series->metric;
+    if (metric->kind != CREST_KIND_COUNTER && series->shared == NULL) {
+        void *shared = series_shared_new(metric);
+        if (shared == NULL)
+            return CREST_NO_MEMORY;
+        /* partner: the acquire load in crest_handle_shared */
+        crest_atomic_store_ptr_release(CREST_PTR(&series->shared), shared);
+    }
+    uint32_t slot = crest_lives_slot(metric->kind);
+    if (slot == 0)
+        slot = crest_cells_slot_new();
+    if (slot == 0)
+        return crest_cells_slot_count() >= CREST_SLOT_COUNT - CREST_CHUNK_CELLS ? CREST_LIMIT
+                                                                                : CREST_NO_MEMORY;
+    crest_atomic_store32_release(&series->slot, slot); /* partner: crest_handle_slot */
+    crest_lives_begin(series);
+    return CREST_OK;
 }
 
 /* The series of an outcome that the child does not carry itself; NULL and *status when that fails.
@@ -128,7 +137,9 @@ static crest_series *series_other_make(crest_child *child, unsigned outcome, cre
     other->child = child;
     memcpy(other->values, series_child_values(child), metric->label_count * sizeof(char *));
     other->values[metric->label_count] = crest_outcome_text((crest_outcome)outcome);
-    *status = series_equip(&other->series, metric, outcome);
+    other->series.metric = metric;
+    other->series.outcome = outcome;
+    *status = crest_series_equip(&other->series);
     if (*status != CREST_OK)
         return NULL;
     /* partner: the acquire load in crest_child_at */
@@ -221,8 +232,8 @@ crest_child *crest_child_make(crest_metric *metric, const char *const *values, c
     if (child == NULL)
         return NULL;
     if (metric->label_count != 0)
-        child->hash = crest_children_hash(metric, values);
-    *status = series_equip(&child->first, metric, 0);
+        child->first.hash = crest_children_hash(metric, values);
+    *status = crest_series_equip(&child->first);
     if (*status != CREST_OK)
         return NULL;
     if (metric->kind == CREST_KIND_TIMER &&
@@ -239,9 +250,12 @@ crest_series *crest_child_series(crest_child *child, unsigned outcome, crest_sta
 {
     *status = CREST_OK;
     crest_series *series = crest_child_at(child, outcome);
-    if (series != NULL)
+    if (series != NULL && series->slot != 0)
         return series;
-    series = series_other_make(child, outcome, status);
+    if (series == NULL)
+        series = series_other_make(child, outcome, status);
+    else if ((*status = crest_series_equip(series)) != CREST_OK)
+        return NULL;
     if (series == NULL)
         return NULL;
     crest_registry_changed(child->first.metric->state);
@@ -249,27 +263,52 @@ crest_series *crest_child_series(crest_child *child, unsigned outcome, crest_sta
     return series;
 }
 
-static void series_kill_handle(crest_handle *handle)
+/* The hot path finds no cell by this handle any more, and `series`, unless NULL, is where it leads.
+ */
+static void series_cut_handle(crest_handle *handle, crest_series *series)
 {
-    crest_atomic_store_ptr_release(CREST_PTR(&handle->series),
-                                   crest_series_dead_for(CREST_NOT_FOUND));
+    if (series != NULL)
+        crest_atomic_store_ptr_release(CREST_PTR(&handle->series), series);
     crest_atomic_store32(&handle->slot, 0);
 }
 
-void crest_child_kill(crest_child *child)
+static void series_cut(crest_child *child, crest_series *series)
 {
-    series_kill_handle(&child->handle.counter.handle);
+    series_cut_handle(&child->handle.counter.handle, series);
     void **cell = series_handle_cell(child->first.metric->kind, &child->handle.counter.handle);
     if (cell != NULL)
         crest_atomic_store_ptr_release(cell, NULL);
     if (child->first.metric->kind == CREST_KIND_TIMER)
         for (unsigned i = 0; i < CREST_OUTCOME_COUNT; i++)
-            series_kill_handle(&child->handle.timer.outcome[i].handle);
+            series_cut_handle(&child->handle.timer.outcome[i].handle, series);
+}
+
+void crest_child_blank(crest_child *child)
+{
+    series_cut(child, NULL);
+}
+
+void crest_child_kill(crest_child *child, crest_status status)
+{
+    series_cut(child, crest_series_dead_for(status));
 }
 
 static crest_child *series_lookup(const crest_metric *metric, const char *const *values)
 {
     return crest_children_find(metric, values, crest_children_hash(metric, values));
+}
+
+/* Whether a handle that leads to the child records at once. Any thread. */
+static int series_is_living(const crest_child *child)
+{
+    return crest_atomic_load32(&child->handle.counter.handle.slot) != 0;
+}
+
+/* Under the lock: the child, brought back if it had been released; NULL and *status if it cannot
+ * be. */
+static crest_child *series_living(crest_child *child, crest_status *status)
+{
+    return series_is_living(child) || crest_lives_revive(child, status) ? child : NULL;
 }
 
 crest_child *crest_child_get_locked(crest_metric *metric, const char *const *values,
@@ -280,10 +319,13 @@ crest_child *crest_child_get_locked(crest_metric *metric, const char *const *val
         return NULL;
     *status = CREST_OK;
     crest_child *child = series_lookup(metric, values);
-    if (child != NULL)
-        return child;
-    if (metric->child_count < CREST_FAMILY_SERIES_MAX)
+    int room = metric->child_count < CREST_FAMILY_SERIES_MAX;
+    if (child != NULL && (room || crest_series_life(&child->first) != CREST_LIFE_GONE))
+        return series_living(child, status);
+    if (room && metric->state->gone < CREST_GONE_SERIES_MAX) {
+        crest_lives_replace(metric, values, crest_children_hash(metric, values));
         return crest_child_make(metric, values, status);
+    }
     if (metric->overflow == NULL) {
         const char *overflow[CREST_LABELS_MAX];
         for (unsigned i = 0; i < metric->label_count; i++)
@@ -292,8 +334,9 @@ crest_child *crest_child_get_locked(crest_metric *metric, const char *const *val
         if (metric->overflow == NULL)
             metric->overflow = crest_child_make(metric, overflow, status);
     }
-    if (metric->overflow != NULL)
-        *status = CREST_LIMIT;
+    if (metric->overflow == NULL || series_living(metric->overflow, status) == NULL)
+        return NULL;
+    *status = CREST_LIMIT;
     return metric->overflow;
 }
 
@@ -321,8 +364,9 @@ crest_child *crest_child_get(crest_metric *metric, const char *const *values, cr
 {
     *status = CREST_OK;
     crest_child *child = series_lookup(metric, values);
-    if (child != NULL)
+    if (child != NULL && series_is_living(child))
         return child;
+    crest_lives_now_and_then();
     series_clean clean;
     int changed = series_clean_values(metric->label_count, values, &clean);
     crest_lock_saved saved;

@@ -7,6 +7,7 @@
 #define CREST_SERIES_H
 
 #include "registry_inside.h"
+#include <crest/snapshot.h>
 
 /* A lock-free-read hash set with arena memory; false when there is none. */
 bool crest_table_init(ck_hs_t *table, ck_hs_hash_cb_t *hash, ck_hs_compare_cb_t *same, size_t size);
@@ -37,8 +38,21 @@ crest_series *crest_child_series(crest_child *child, unsigned outcome, crest_sta
 /* Under the lock: fills a handle, wherever it lies, from a child of the same kind. */
 void crest_child_fill(const crest_child *child, crest_handle *handle);
 
-/* Under the lock: the child's own handles record nowhere from now on. */
-void crest_child_kill(crest_child *child);
+/* Under the lock: the child's own handles lead to the cold path, which finds the child by them. */
+void crest_child_blank(crest_child *child);
+
+/* Under the lock: the child's own handles record nowhere from now on, because of this status. */
+void crest_child_kill(crest_child *child, crest_status status);
+
+/* Under the lock: gives a series that has neither a slot and, if its kind needs one, a shared part.
+ */
+crest_status crest_series_equip(crest_series *series);
+
+/* snapshot.c: the merged distribution of a series that has one; NULL without memory. */
+crest_distribution *crest_series_merge(const crest_series *series);
+
+/* snapshot.c: whether nobody reads values by a directory older than this generation. */
+int crest_directories_quiet(const crest_registry_state *state, uint64_t generation);
 
 /* The series that stands for "records nowhere, because of this status". */
 crest_series *crest_series_dead_for(crest_status status);

@@ -81,6 +81,25 @@ crest_shared_shard *crest_shared_shard_new(void)
     return crest_arena_take(CREST_ARENA_CELLS, sizeof(crest_shared_shard), CREST_LINE_BYTES);
 }
 
+void crest_shard_give(crest_shard *shard, const crest_layout *layout)
+{
+    for (unsigned number = 0; number < layout->blocks; number++) {
+        uintptr_t word = shard->block[crest_shard_place(layout, number)];
+        if (word == 0)
+            continue;
+        uint64_t first = crest_layout_first_cell(layout, number);
+        crest_arena_give(
+            (uint64_t *)((word & ~(uintptr_t)CREST_BLOCK_SHIFT) + first * sizeof(uint64_t)),
+            (crest_layout_end_cell(layout) - first) * sizeof(uint64_t));
+    }
+    crest_arena_give(shard, sizeof *shard);
+}
+
+void crest_shared_shard_give(crest_shared_shard *shard)
+{
+    crest_arena_give(shard, sizeof *shard);
+}
+
 int crest_shared_shard_record(crest_shared_shard *shard, uint64_t value, uint64_t times)
 {
     unsigned bits = value ? 64u - (unsigned)__builtin_clzll(value) : 0;

@@ -50,6 +50,10 @@ int crest_shard_has_room(const crest_shard *shard, uint64_t value, uint64_t time
 /* Under the lock: a new shared shard, or NULL. */
 crest_shared_shard *crest_shared_shard_new(void);
 
+/* Under the lock: gives the memory of a shard back, which nobody records into any more. */
+void crest_shard_give(crest_shard *shard, const crest_layout *layout);
+void crest_shared_shard_give(crest_shared_shard *shard);
+
 /* Records into a shared shard, atomically; 0 when so many would not fit any more. Any thread, any
  * handler. */
 int crest_shared_shard_record(crest_shared_shard *shard, uint64_t value, uint64_t times);

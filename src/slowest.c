@@ -45,7 +45,7 @@ static int slowest_any(const crest_series *series)
     if (crest_atomic_load(&((crest_shared_shard *)series->shared)->noted) != 0)
         return 1;
     for (const crest_thread_record *record = crest_cells_records(); record; record = record->next) {
-        const crest_shard *shard = slowest_shard(record, series->slot);
+        const crest_shard *shard = slowest_shard(record, crest_atomic_load32(&series->slot));
         if (shard != NULL && crest_atomic_load(&shard->noted) != 0)
             return 1;
     }
@@ -60,7 +60,7 @@ static uint64_t slowest_take_words(const crest_series *series)
 {
     uint64_t largest = slowest_take_word(&((crest_shared_shard *)series->shared)->noted);
     for (const crest_thread_record *record = crest_cells_records(); record; record = record->next) {
-        crest_shard *shard = slowest_shard(record, series->slot);
+        crest_shard *shard = slowest_shard(record, crest_atomic_load32(&series->slot));
         uint64_t noted = shard != NULL ? slowest_take_word(&shard->noted) : 0;
         if (noted > largest)
             largest = noted;

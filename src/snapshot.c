@@ -8,6 +8,7 @@
 #include "children.h"
 #include "clock_inside.h"
 #include "in_flight_figures.h"
+#include "lives.h"
 #include "poller.h"
 #include "range_cell.h"
 #include "reading.h"
@@ -87,7 +88,7 @@ static void directory_walk_metric(const crest_metric *metric, crest_series **to,
     for (const crest_child *child; (child = crest_children_next(metric, &at)) != NULL;)
         for (unsigned i = 0; i < CREST_OUTCOME_COUNT; i++) {
             crest_series *series = crest_child_at(child, i);
-            if (series == NULL)
+            if (series == NULL || !crest_series_shown(series))
                 continue;
             if (*count < room)
                 to[*count] = series;
@@ -144,7 +145,8 @@ static crest_directory *directory_make(crest_registry_state *state)
 }
 
 /*
- * The registry's directory, remade if series were added; with one more user. NULL without memory.
+ * The registry's directory, remade if series came or went; with one more user, and reader. NULL
+ * without memory.
  * A thread that forks meanwhile hands its child what is there at any step: a directory that the
  * registry keeps has been counted before it is kept, and is dropped after another is.
  */
@@ -164,8 +166,30 @@ static crest_directory *directory_of(crest_registry_state *state)
             directory_drop_locked(kept);
         }
     }
+    if (directory != NULL) {
+        directory->state = state;
+        directory->readers++;
+    }
     pthread_mutex_unlock(&snapshot_lock);
     return directory;
+}
+
+/* The values have been read: slots that the directory knows may get new series. */
+static void directory_read(crest_directory *directory)
+{
+    pthread_mutex_lock(&snapshot_lock);
+    directory->readers--;
+    pthread_mutex_unlock(&snapshot_lock);
+}
+
+int crest_directories_quiet(const crest_registry_state *state, uint64_t generation)
+{
+    int quiet = 1;
+    pthread_mutex_lock(&snapshot_lock);
+    for (const crest_directory *one = snapshot_directories; one != NULL; one = one->next)
+        quiet &= one->state != state || one->readers == 0 || one->generation >= generation;
+    pthread_mutex_unlock(&snapshot_lock);
+    return quiet;
 }
 
 void crest_registry_forget(crest_registry_state *state)
@@ -189,7 +213,7 @@ static crest_distribution *snapshot_merge(const crest_series *series, int notes)
     int whole = merged != NULL && crest_distribution_add_shared(merged, series->shared);
     for (const crest_thread_record *record = crest_cells_records(); whole && record != NULL;
          record = record->next) {
-        const uint64_t *cell = crest_cells_of(record, series->slot);
+        const uint64_t *cell = crest_cells_of(record, crest_atomic_load32(&series->slot));
         /* acquire: partner of the release store in record.c */
         const crest_shard *shard =
             cell ? (const crest_shard *)(uintptr_t)crest_atomic_load_acquire(cell) : NULL;
@@ -204,11 +228,16 @@ static crest_distribution *snapshot_merge(const crest_series *series, int notes)
     return merged;
 }
 
+crest_distribution *crest_series_merge(const crest_series *series)
+{
+    return snapshot_merge(series, 0);
+}
+
 /* One series' value as it lies in the flat array; 0 in *whole without memory. */
 static uint64_t snapshot_value(const crest_series *series, int notes, int *whole)
 {
     switch (series->metric->kind) {
-    case CREST_KIND_COUNTER: return crest_cells_sum(series->slot);
+    case CREST_KIND_COUNTER: return crest_cells_sum(crest_atomic_load32(&series->slot));
     case CREST_KIND_GAUGE: return crest_atomic_load(series->shared);
     case CREST_KIND_RANGE_SAMPLER: return (uint64_t)crest_range_cell_value(series->shared);
     default: {
@@ -228,6 +257,7 @@ static crest_snapshot *snapshot_read(crest_registry_state *state, int notes)
     crest_snapshot *snapshot =
         crest_alloc(1, sizeof *snapshot + (directory->count + 1) * sizeof snapshot->values[0]);
     if (snapshot == NULL) {
+        directory_read(directory);
         directory_drop(directory);
         return NULL;
     }
@@ -237,6 +267,7 @@ static crest_snapshot *snapshot_read(crest_registry_state *state, int notes)
     int whole = 1;
     for (size_t i = 0; whole && i < directory->count; i++)
         snapshot->values[i] = snapshot_value(directory->series[i], notes, &whole);
+    directory_read(directory);
     if (whole)
         return snapshot;
     crest_snapshot_free(snapshot);
@@ -257,7 +288,11 @@ crest_snapshot *crest_snapshot_take(crest_registry *registry)
 {
     crest_registry_state *state = crest_registry_state_of(registry);
     crest_poller_round(state);
+    if (state != NULL)
+        crest_lives_look(state);
     crest_snapshot *snapshot = state ? crest_snapshot_read(state) : NULL;
+    if (snapshot != NULL)
+        crest_lives_exported(state, snapshot->time_ns);
     if (snapshot == NULL || !crest_ticker_observes(state))
         return snapshot;
     snapshot->windows = crest_alloc(snapshot->directory->count, sizeof *snapshot->windows);

@@ -9,6 +9,7 @@
 #include "cells.h"
 #include "clock_inside.h"
 #include "handles.h"
+#include "lives.h"
 #include "misuse.h"
 #include "poller.h"
 #include "series.h"
@@ -95,6 +96,7 @@ void crest_ticker_read(const crest_registry_state *state, crest_series *const *s
  * memory lacked. `by_hand` and not alike: it is the other's turn, and the reading goes. */
 static int ticker_tick(crest_registry_state *state, int by_hand)
 {
+    crest_lives_delivered(state);
     crest_snapshot *snapshot = crest_snapshot_read_notes(state);
     int lacked = snapshot == NULL;
     pthread_mutex_lock(&ticker_lock);
@@ -145,6 +147,7 @@ static void ticker_tell(void)
 static void ticker_tick_all(void)
 {
     crest_clock_check();
+    crest_lives_tick();
     for (unsigned i = 0; i < CREST_OBSERVED_MAX; i++) {
         crest_registry_state *state = ticker_due(i);
         if (state == NULL)
@@ -311,6 +314,7 @@ crest_status crest_ticker_by_hand(crest_registry *registry)
     crest_poller_round(state);
     pthread_mutex_lock(&ticker_control);
     crest_status status = ticker_add_by_hand(state);
+    crest_lives_tick();
     if (status == CREST_OK && ticker_tick(state, 1))
         status = CREST_NO_MEMORY;
     pthread_mutex_unlock(&ticker_control);

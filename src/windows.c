@@ -4,6 +4,7 @@
  */
 #include "windows.h"
 #include "alloc.h"
+#include "lives.h"
 #include "misuse.h"
 #include "range_windows.h"
 #include "slowest.h"
@@ -15,7 +16,12 @@ typedef struct window_ring {
     const crest_windows *owner;
     struct window_ring *next; /* of the owner's */
     crest_series *series;
-    const crest_distribution *last; /* in crest_windows.last */
+    const crest_distribution *last; /* in crest_windows.last, or `kept` */
+    size_t index;                   /* where there */
+    crest_distribution *kept;       /* of a series that snapshots do not have at present */
+    uint64_t changed_ns;            /* the reading before which it was last recorded into */
+    uint64_t tick;                  /* the last that found it in the snapshot */
+    uint32_t birth;                 /* of the series' life that this is about */
     crest_slowest slowest;          /* timers: whose the maxima were */
     crest_note early;               /* noted before the counts had it: of the next tick */
     crest_range_ring *range;        /* of a range sampler, which has no other readings */
@@ -38,19 +44,38 @@ crest_windows *crest_windows_new(void)
     return crest_alloc(1, sizeof(crest_windows));
 }
 
+/* Takes the ring that the link leads to off its list, too. */
+static void window_ring_free(window_ring **link)
+{
+    window_ring *ring = *link;
+    *link = ring->next;
+    if (ring->series->window == ring)
+        ring->series->window = NULL;
+    crest_slowest_fini(&ring->slowest);
+    crest_range_ring_free(ring->range);
+    crest_distribution_free(ring->kept);
+    crest_alloc_free(ring);
+}
+
+/* The series' ring, if it is one of these windows' and of this life of the series. */
+static window_ring *window_ring_of(crest_windows *windows, const crest_series *series)
+{
+    window_ring *ring = series->window;
+    if (ring == NULL || ring->owner != windows || ring->birth == crest_series_birth(series))
+        return ring != NULL && ring->owner == windows ? ring : NULL;
+    window_ring **link = &windows->rings;
+    while (*link != ring)
+        link = &(*link)->next;
+    window_ring_free(link);
+    return NULL;
+}
+
 void crest_windows_free(crest_windows *windows)
 {
     if (windows == NULL)
         return;
-    while (windows->rings != NULL) {
-        window_ring *ring = windows->rings;
-        windows->rings = ring->next;
-        if (ring->series->window == ring)
-            ring->series->window = NULL;
-        crest_slowest_fini(&ring->slowest);
-        crest_range_ring_free(ring->range);
-        crest_alloc_free(ring);
-    }
+    while (windows->rings != NULL)
+        window_ring_free(&windows->rings);
     crest_snapshot_free(windows->last);
     crest_alloc_free(windows);
 }
@@ -73,6 +98,7 @@ static window_ring *window_ring_make(crest_windows *windows, crest_series *serie
     }
     ring->owner = windows;
     ring->series = series;
+    ring->birth = crest_series_birth(series);
     ring->next = windows->rings;
     windows->rings = ring;
     if (windows->count > 1 && !windows->incomplete)
@@ -113,18 +139,37 @@ static crest_note window_maximum(window_ring *ring, const crest_distribution *no
     return note;
 }
 
-static int window_take(crest_windows *windows, crest_series *series, uint64_t value)
+static unsigned window_before(unsigned reading)
+{
+    return (reading + CREST_WINDOW_READINGS - 1) % CREST_WINDOW_READINGS;
+}
+
+/* Before the reading is taken: one that has been the same for long may be hidden. */
+static void window_look_idle(const crest_windows *windows, window_ring *ring, uint64_t events,
+                             int fresh)
+{
+    uint64_t now_ns = windows->time_ns[windows->newest];
+    uint64_t idle_ns = ring->series->metric->idle_s * UINT64_C(1000000000);
+    ring->tick = windows->ticks;
+    if (fresh || events != ring->events[window_before(windows->newest)])
+        ring->changed_ns = now_ns;
+    else if (idle_ns != 0 && now_ns - ring->changed_ns >= idle_ns)
+        crest_lives_idle(ring->series, events, ring->changed_ns, now_ns);
+}
+
+static int window_take(crest_windows *windows, crest_series *series, uint64_t value, size_t index)
 {
     const crest_metric *metric = series->metric;
     const crest_distribution *now =
         metric->layout ? (const crest_distribution *)(uintptr_t)value : NULL;
     uint64_t events = now ? now->count : value;
-    window_ring *ring = series->window;
-    int fresh = ring == NULL || ring->owner != windows;
+    window_ring *ring = window_ring_of(windows, series);
+    int fresh = ring == NULL;
     if (fresh)
         ring = window_ring_make(windows, series, events, now ? now->sum : 0);
     if (ring == NULL)
         return 0;
+    window_look_idle(windows, ring, events, fresh);
     ring->events[windows->newest] = events;
     if (now == NULL)
         return 1;
@@ -134,6 +179,9 @@ static int window_take(crest_windows *windows, crest_series *series, uint64_t va
     crest_note note = first ? (crest_note){.value = 0} : window_maximum(ring, now);
     window_maxima(ring)[windows->newest] = note.value;
     ring->last = now;
+    ring->index = index;
+    crest_distribution_free(ring->kept);
+    ring->kept = NULL;
     return metric->kind != CREST_KIND_TIMER ||
            crest_slowest_push(&ring->slowest, windows->newest, &note);
 }
@@ -141,8 +189,8 @@ static int window_take(crest_windows *windows, crest_series *series, uint64_t va
 /* A range sampler: its window ends here, at the moment of its own reading. */
 static int window_take_range(crest_windows *windows, crest_series *series)
 {
-    window_ring *ring = series->window;
-    int fresh = ring == NULL || ring->owner != windows;
+    window_ring *ring = window_ring_of(windows, series);
+    int fresh = ring == NULL;
     int new = fresh && windows->count > 1 && !windows->incomplete;
     if (fresh)
         ring = window_ring_make(windows, series, 0, 0);
@@ -152,14 +200,48 @@ static int window_take_range(crest_windows *windows, crest_series *series)
         windows->incomplete = 1;
         return 0;
     }
+    ring->tick = windows->ticks;
     if (!crest_range_ring_take(ring->range, series->shared, windows->newest))
         crest_misuse_count(CREST_MISUSE_LIMIT, series->metric->name);
     return 1;
 }
 
+/* The rings of what this reading does not have: without growth while the series may come back,
+ * and gone with its slot. */
+static void window_pass_over(crest_windows *windows)
+{
+    crest_note none = {.value = 0};
+    for (window_ring **link = &windows->rings; *link != NULL;) {
+        window_ring *ring = *link;
+        const crest_metric *metric = ring->series->metric;
+        if (ring->tick != windows->ticks &&
+            (metric->kind == CREST_KIND_RANGE_SAMPLER || crest_series_retired(ring->series) ||
+             crest_series_life(ring->series) == CREST_LIFE_GONE)) {
+            window_ring_free(link);
+            continue;
+        }
+        link = &ring->next;
+        if (ring->tick == windows->ticks)
+            continue;
+        unsigned before = window_before(windows->newest);
+        ring->events[windows->newest] = ring->events[before];
+        if (metric->layout == NULL)
+            continue;
+        window_sums(ring)[windows->newest] = window_sums(ring)[before];
+        window_maxima(ring)[windows->newest] = 0;
+        crest_slowest_push(&ring->slowest, windows->newest, &none);
+        if (ring->kept == NULL && ring->last != NULL) {
+            /* out of its snapshot, which goes */
+            ring->kept = (crest_distribution *)(uintptr_t)windows->last->values[ring->index];
+            windows->last->values[ring->index] = 0;
+        }
+    }
+}
+
 int crest_windows_tick(crest_windows *windows, crest_snapshot *snapshot)
 {
     int lacked = 0;
+    windows->ticks++;
     windows->newest = windows->count ? (windows->newest + 1) % CREST_WINDOW_READINGS : 0;
     if (windows->count < CREST_WINDOW_READINGS)
         windows->count++;
@@ -170,8 +252,9 @@ int crest_windows_tick(crest_windows *windows, crest_snapshot *snapshot)
         if (kind == CREST_KIND_RANGE_SAMPLER)
             lacked |= !window_take_range(windows, series);
         else if (kind != CREST_KIND_GAUGE)
-            lacked |= !window_take(windows, series, snapshot->values[i]);
+            lacked |= !window_take(windows, series, snapshot->values[i], i);
     }
+    window_pass_over(windows);
     crest_snapshot_free(windows->last);
     windows->last = snapshot;
     return lacked;

@@ -15,6 +15,7 @@ typedef struct crest_windows {
     uint64_t time_ns[CREST_WINDOW_READINGS];
     unsigned newest; /* index of the last reading */
     unsigned count;  /* readings there are */
+    uint64_t ticks;  /* readings there ever were */
     int incomplete;  /* a series' ring could not be had once: it did not begin at zero */
     crest_snapshot *last;
     struct window_ring *rings; /* of all series */

@@ -13,6 +13,7 @@
 #include <crest/gauge.h>
 #include <crest/histogram.h>
 #include <crest/in_flight.h>
+#include <crest/lifetime.h>
 #include <crest/page.h>
 #include <crest/poll.h>
 #include <crest/range_sampler.h>

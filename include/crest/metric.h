@@ -118,7 +118,8 @@ typedef struct crest_metric_options {
     const char *stages[CREST_STAGES_MAX] CREST_DEFAULT_({});
     /* keyed timers and stages: what has not ended by then ends as `timeout`; 0: never */
     uint32_t deadline_ms CREST_DEFAULT_(0);
-    /* a series without a record for so long is not exported until its next one; 0: always is */
+    /* counters, histograms, timers: a series without a record for so long is not exported until its
+       next one, which goes on from the value it had; needs the ticker; 0: the registry's */
     uint32_t idle_s CREST_DEFAULT_(0);
 } crest_metric_options;
 

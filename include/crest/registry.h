@@ -24,6 +24,8 @@ typedef struct crest_registry_options {
     const char *prefix CREST_DEFAULT_(NULL);
     /* non-zero: as by crest_registry_strict, from the start */
     int strict CREST_DEFAULT_(0);
+    /* the idle_s of metrics that give none of their own; 0: their series are always exported */
+    uint32_t idle_s CREST_DEFAULT_(0);
 } crest_registry_options;
 
 /* Public so that it can be static; only the library looks inside. */

@@ -35,7 +35,8 @@
     X(UNREACHABLE, "the server could not be reached")                                              \
     X(TIMED_OUT, "not done before the deadline")                                                   \
     X(IO, "reading or writing failed")                                                             \
-    X(SYSTEM, "the operating system refused")
+    X(SYSTEM, "the operating system refused")                                                      \
+    X(LATE, "the series has been retired")
 
 #define CREST_STATUS_ENUM_(name, text) CREST_##name,
 typedef enum crest_status {

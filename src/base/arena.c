@@ -44,6 +44,13 @@ static uint64_t arena_mapped[CREST_ARENA_KINDS];
 static uint64_t arena_used[CREST_ARENA_KINDS];
 static uint64_t arena_fail_after;
 
+/* Blocks that were given back, by size; each holds the address of the next. In a forked child,
+ * where the kernel has zeroed them, a list ends with its first. */
+static struct arena_given {
+    size_t bytes;
+    uint64_t *first;
+} arena_given[CREST_ARENA_SIZES_MAX];
+
 static int arena_must_fail(void)
 {
     uint64_t left = crest_atomic_load(&arena_fail_after);
@@ -85,10 +92,48 @@ static arena_region *arena_map(crest_arena_kind kind, uint64_t least)
     return region;
 }
 
+/* The list of this size, or a place for one; NULL when there is neither. */
+static struct arena_given *arena_given_find(size_t bytes)
+{
+    for (unsigned i = 0; i < CREST_ARENA_SIZES_MAX; i++)
+        if (arena_given[i].bytes == bytes || arena_given[i].bytes == 0)
+            return &arena_given[i];
+    return NULL;
+}
+
+void crest_arena_give(void *block, size_t bytes)
+{
+    struct arena_given *given = arena_given_find(bytes);
+    uint64_t *words = block;
+    if (given == NULL || bytes < sizeof *words)
+        return;
+    /* atomically, for readers that have nothing to do with it any more may still be looking */
+    for (size_t i = 1; i < bytes / sizeof *words; i++)
+        crest_atomic_store(&words[i], 0);
+    crest_atomic_store(&words[0], (uint64_t)(uintptr_t)given->first);
+    given->first = words;
+    given->bytes = bytes;
+}
+
+static void *arena_take_given(size_t bytes)
+{
+    struct arena_given *given = arena_given_find(bytes);
+    uint64_t *words = given ? given->first : NULL;
+    if (words == NULL)
+        return NULL;
+    given->first = (uint64_t *)(uintptr_t)crest_atomic_load(&words[0]);
+    crest_atomic_store(&words[0], 0);
+    return words;
+}
+
 void *crest_arena_take(crest_arena_kind kind, size_t bytes, size_t align)
 {
     if (arena_must_fail() || bytes > (SIZE_MAX >> 2))
         return NULL;
+    void *given =
+        kind == CREST_ARENA_CELLS && align <= CREST_LINE_BYTES ? arena_take_given(bytes) : NULL;
+    if (given != NULL)
+        return given;
     arena_region *region = arena_newest[kind];
     uint64_t start = region ? (region->used + align - 1) & ~(uint64_t)(align - 1) : 0;
     if (region == NULL || start + bytes > region->bytes) {
