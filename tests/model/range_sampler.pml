@@ -21,7 +21,7 @@
  */
 
 #define WRITERS 2
-#define UPDATES 2
+#define UPDATES 2 /* of the first writer; the second makes one */
 #define ROTATIONS 2 /* while the writers write; one more follows */
 #define WINDOWS 3
 #define ZERO (WRITERS * UPDATES + 1)
@@ -115,7 +115,7 @@ proctype crest_range_sampler_add(byte writer)
             change = 0;
             update++;
             if
-            :: update == UPDATES -> finished++; break
+            :: update == UPDATES - writer -> finished++; break
             :: else
             fi
         }
@@ -209,7 +209,7 @@ proctype ticker()
                 at++
             :: else -> break
             od;
-            assert(found);
+            assert(found || updated[i] == 0);
             i++
         :: else -> break
         od;
