@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Gauges: the value something has now; the last write wins. What lies between two readings of a
- * gauge is never seen, so it is the last choice: count events with a counter, and describe
- * quantities with a histogram.
+ * gauge is never seen, so it is the last choice: count events with a counter, describe quantities
+ * with a histogram, and what comes and goes with a range sampler.
  *
  *     CREST_GAUGE(peers, "comm.peers", "Peers connected now.");
  *     crest_gauge_set(&peers, 12);

@@ -4,7 +4,7 @@
  * it exists, and is exported as zero, from program load on.
  *
  * The declaring macros themselves are CREST_COUNTER and its relatives in counter.h, gauge.h,
- * histogram.h and timer.h; families with labels are in family.h.
+ * range_sampler.h, histogram.h and timer.h; families with labels are in family.h.
  */
 #ifndef CREST_METRIC_H
 #define CREST_METRIC_H
