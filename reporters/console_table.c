@@ -23,6 +23,7 @@ typedef struct console_section {
     crest_kind kinds[2];
     unsigned column_count;
     const char *columns[CONSOLE_COLUMNS_MAX];
+    const char *slowest; /* the last column, which is there when a row has something for it */
     void (*fill)(const crest_console_row *row, console_cells *cells);
 } console_section;
 
@@ -111,6 +112,48 @@ static size_t console_text_columns(const char *text)
     return counting.columns;
 }
 
+/* How many bytes of `at` are a character of UTF-8, roughly; 0: it is none. */
+static size_t console_character(const char *at)
+{
+    unsigned char c = (unsigned char)*at;
+    size_t bytes = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : 4;
+    if (bytes == 4 && (c < 0xf0 || c > 0xf4))
+        return 0;
+    for (size_t i = 1; i < bytes; i++)
+        if (((unsigned char)at[i] & 0xc0) != 0x80)
+            return 0;
+    return bytes;
+}
+
+/* An operation's id; a text in quotes, what is no character as a question mark. */
+static void console_put_op(console_output *output, const crest_op *op)
+{
+    char text[CREST_OP_TEXT_BYTES];
+    crest_op_format(op, text, sizeof text);
+    if (op->kind != CREST_OP_TEXT) {
+        console_put_text(output, text);
+        return;
+    }
+    for (char *at = text; *at != '\0';) {
+        size_t bytes = console_character(at);
+        if (bytes == 0)
+            *at = '?';
+        at += bytes != 0 ? bytes : 1;
+    }
+    console_put_quoted(output, text);
+}
+
+/* Columns of the row's slowest operation; 0 if none is known. */
+static size_t console_slowest_columns(const crest_console_row *row)
+{
+    console_output counting = {NULL, NULL, 0, 0};
+    if (row->kind != CREST_KIND_TIMER || !(row->window.covered_s > 0) ||
+        row->window.slowest.kind == CREST_OP_NONE)
+        return 0;
+    console_put_op(&counting, &row->window.slowest);
+    return counting.columns;
+}
+
 static size_t console_name_columns(const crest_console_row *row)
 {
     console_output counting = {NULL, NULL, 0, 0};
@@ -168,17 +211,20 @@ static const console_section console_sections[] = {
      {CREST_KIND_COUNTER, CREST_KIND_COUNTER},
      3,
      {"value", "rate1m", "peak1m"},
+     NULL,
      console_fill_counter},
-    {"gauge", {CREST_KIND_GAUGE, CREST_KIND_GAUGE}, 1, {"value"}, console_fill_gauge},
+    {"gauge", {CREST_KIND_GAUGE, CREST_KIND_GAUGE}, 1, {"value"}, NULL, console_fill_gauge},
     {"range sampler",
      {CREST_KIND_RANGE_SAMPLER, CREST_KIND_RANGE_SAMPLER},
      4,
      {"value", "min1m", "avg1m", "max1m"},
+     NULL,
      console_fill_range_sampler},
     {"distribution",
      {CREST_KIND_HISTOGRAM, CREST_KIND_TIMER},
      6,
      {"count", "avg", "p50", "p99", "max", "max1m"},
+     "slowest1m",
      console_fill_distribution},
 };
 
@@ -187,11 +233,13 @@ static int console_in_section(const console_section *section, const crest_consol
     return row->kind == section->kinds[0] || row->kind == section->kinds[1];
 }
 
-/* The widths of the name and of each column; the number of rows. */
+/* The widths of the name, of each column and of the last one; the number of rows. */
 static size_t console_measure(const crest_console_page *page, const console_section *section,
-                              size_t *name_columns, size_t columns[CONSOLE_COLUMNS_MAX])
+                              size_t *name_columns, size_t columns[CONSOLE_COLUMNS_MAX],
+                              size_t *slowest)
 {
     size_t rows = 0, others = 0;
+    *slowest = 0;
     *name_columns = console_text_columns(section->title);
     for (unsigned c = 0; c < section->column_count; c++)
         columns[c] = console_text_columns(section->columns[c]);
@@ -207,7 +255,12 @@ static size_t console_measure(const crest_console_page *page, const console_sect
             size_t cell = console_text_columns(cells.text[c]);
             columns[c] = cell > columns[c] ? cell : columns[c];
         }
+        size_t operation = section->slowest != NULL ? console_slowest_columns(&page->rows[i]) : 0;
+        *slowest = operation > *slowest ? operation : *slowest;
     }
+    if (*slowest != 0 && *slowest < strlen(section->slowest))
+        *slowest = strlen(section->slowest);
+    others += *slowest != 0 ? CONSOLE_GAP + *slowest : 0;
     for (unsigned c = 0; c < section->column_count; c++)
         others += CONSOLE_GAP + columns[c];
     if (page->width > 0 && *name_columns + others > page->width) {
@@ -228,14 +281,18 @@ static void console_put_cell(console_output *output, const char *text, size_t co
 static void console_put_section(console_output *output, const crest_console_page *page,
                                 const console_section *section)
 {
-    size_t name_columns, columns[CONSOLE_COLUMNS_MAX];
-    if (console_measure(page, section, &name_columns, columns) == 0)
+    size_t name_columns, columns[CONSOLE_COLUMNS_MAX], slowest;
+    if (console_measure(page, section, &name_columns, columns, &slowest) == 0)
         return;
     console_end_line(output);
     console_put_text(output, section->title);
     console_put_blanks(output, name_columns - strlen(section->title));
     for (unsigned c = 0; c < section->column_count; c++)
         console_put_cell(output, section->columns[c], columns[c]);
+    if (slowest != 0) {
+        console_put_blanks(output, CONSOLE_GAP);
+        console_put_text(output, section->slowest);
+    }
     console_end_line(output);
     for (size_t i = 0; i < page->row_count && output->stopped == 0; i++) {
         const crest_console_row *row = &page->rows[i];
@@ -249,6 +306,10 @@ static void console_put_section(console_output *output, const crest_console_page
         console_put_blanks(output, name_columns - output->columns);
         for (unsigned c = 0; c < section->column_count; c++)
             console_put_cell(output, cells.text[c], columns[c]);
+        if (slowest != 0 && console_slowest_columns(row) != 0) {
+            console_put_blanks(output, CONSOLE_GAP);
+            console_put_op(output, &row->window.slowest);
+        }
         console_end_line(output);
     }
 }

@@ -23,7 +23,8 @@ typedef struct window_ring {
     uint64_t tick;                  /* the last that found it in the snapshot */
     uint32_t birth;                 /* of the series' life that this is about */
     crest_slowest slowest;          /* timers: whose the maxima were */
-    crest_note early;               /* noted before the counts had it: of the next tick */
+    crest_note early;               /* noted, but not counted in that tick */
+    uint64_t rough;                 /* the last maximum, if only its bucket was known, else 0 */
     crest_range_ring *range;        /* of a range sampler, which has no other readings */
     uint64_t events[CREST_WINDOW_READINGS];
     uint64_t more[]; /* distributions: sums, then the maximum of each tick */
@@ -113,30 +114,40 @@ static window_ring *window_ring_make(crest_windows *windows, crest_series *serie
 
 /*
  * The largest value of the tick that ends with `now`, as it was noted. The counts that grew say in
- * which bucket it must lie: a note above that is of a record whose count comes with the next tick,
- * and when there is none as high, the record was made between the taking of the notes and the
- * reading of the counts. Then the bucket must do, and the note shows one tick late.
+ * which bucket it must lie. When no note is as high, the record was made between the taking of the
+ * notes and the reading of the counts: the bucket must do, and the note shows one tick late. A note
+ * above it is such a late one, or its count comes with the next tick, to which it then belongs too.
  */
 static crest_note window_maximum(window_ring *ring, const crest_distribution *now)
 {
     const crest_layout *layout = &now->layout;
-    crest_note note = now->note, none = {.value = 0};
-    if (ring->early.value > note.value)
-        note = ring->early;
-    ring->early = none;
+    crest_note note = now->note, early = ring->early;
     uint64_t counted = crest_distribution_max_since(now, ring->last);
-    if (note.value > counted) {
-        ring->early = note;
-        note = none;
-    }
+    if (early.value > note.value && early.value <= counted)
+        note = early;
+    ring->early = note.value > counted ? note : (crest_note){.value = 0};
     /* what keeps no values cannot say where they lie */
     if (layout->unit == CREST_LAYOUT_UNIT_NONE && ring->last != NULL && now->max <= ring->last->max)
         return note;
     unsigned block = crest_layout_block(layout, counted);
     uint64_t cell = counted >> crest_layout_shift(layout, block);
-    if (note.value < crest_layout_lowest(layout, block, cell))
+    if (note.value < crest_layout_lowest(layout, block, cell)) {
         note = (crest_note){.value = counted};
+        ring->rough = counted;
+    }
     return note;
+}
+
+/* A maximum of which only the bucket was known, once the note has come: now it is exact. */
+static void window_refine(window_ring *ring, unsigned reading, const crest_distribution *now)
+{
+    const crest_layout *layout = &now->layout;
+    unsigned block = crest_layout_block(layout, ring->rough);
+    uint64_t cell = ring->rough >> crest_layout_shift(layout, block);
+    if (ring->rough > now->note.value &&
+        now->note.value >= crest_layout_lowest(layout, block, cell))
+        window_maxima(ring)[reading] = now->note.value;
+    ring->rough = 0;
 }
 
 static unsigned window_before(unsigned reading)
@@ -176,6 +187,8 @@ static int window_take(crest_windows *windows, crest_series *series, uint64_t va
     window_sums(ring)[windows->newest] = now->sum;
     /* of a series that was there before the first reading, the past is not this tick's */
     int first = fresh && (windows->count <= 1 || windows->incomplete);
+    if (ring->rough != 0)
+        window_refine(ring, window_before(windows->newest), now);
     crest_note note = first ? (crest_note){.value = 0} : window_maximum(ring, now);
     window_maxima(ring)[windows->newest] = note.value;
     ring->last = now;
