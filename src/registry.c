@@ -8,8 +8,8 @@
 #include "buckets.h"
 #include "children.h"
 #include "hash.h"
-#include "in_flight_table.h"
 #include "in_flight_figures.h"
+#include "in_flight_table.h"
 #include "lives.h"
 #include "lock.h"
 #include "misuse.h"
@@ -304,8 +304,11 @@ static crest_status registry_wish_make(const crest_registry_state *state, crest_
     wish->idle_s = options->idle_s;
     wish->unit = kind == CREST_KIND_TIMER ? CREST_NANOSECONDS : options->unit;
     wish->description = options->description ? options->description : "";
-    if ((unsigned)wish->unit > CREST_RATIO ||
-        strnlen(wish->description, CREST_DESCRIPTION_BYTES_MAX + 1) > CREST_DESCRIPTION_BYTES_MAX)
+    if ((unsigned)wish->unit > CREST_RATIO)
+        return CREST_INVALID_ARGUMENT;
+    if (options->description != NULL &&
+        strnlen(options->description, CREST_DESCRIPTION_BYTES_MAX + 1) >
+            CREST_DESCRIPTION_BYTES_MAX)
         return CREST_INVALID_ARGUMENT;
     if ((kind == CREST_KIND_HISTOGRAM || kind == CREST_KIND_TIMER) &&
         registry_wish_distribution(options, wish) != CREST_OK)
