@@ -80,13 +80,15 @@ int crest_distribution_next_logarithmic(const crest_distribution *distribution, 
     return 1;
 }
 
-/* The tick after this one: the distance to 1 is halved in so many ticks. */
+/* The tick after this one: the distance to 1 is halved in so many ticks. 1 once the next tick
+ * cannot be told from this one, which is before counts past 2^50 come to their last bucket. */
 static double steps_tick_after(double tick, unsigned ticks)
 {
     double left = 1 - tick, half = 0.5;
     while (left <= half && half > 0x1p-60)
         half /= 2;
-    return tick + half / ticks;
+    double after = tick + half / ticks;
+    return after > tick ? after : 1;
 }
 
 /* The value of a tick, as crest_distribution_quantile has it. */
@@ -111,7 +113,8 @@ int crest_distribution_next_percentile(const crest_distribution *distribution, u
     cursor->level_ = cursor->state_ == STEPS_NEW ? 0 : steps_tick_after(cursor->level_, ticks);
     double total = (double)distribution->count;
     uint64_t reached = crest_distribution_plus(cursor->seen_, cursor->next_.count);
-    while (reached < distribution->count && (double)reached < cursor->level_ * total) {
+    while (reached < distribution->count &&
+           (cursor->level_ >= 1 || (double)reached < cursor->level_ * total)) {
         cursor->seen_ = reached;
         steps_fetch(distribution, cursor);
         reached = crest_distribution_plus(reached, cursor->next_.count);
