@@ -267,19 +267,31 @@ static int poller_is_due(crest_poll *poll, uint64_t now_ns)
     return !poller_skips(poll);
 }
 
-/* One whose own time has come, or NULL and when the next one's will. */
+/* The poll with an interval whose time comes, or came, first. */
+static crest_poll *poller_earliest(void)
+{
+    crest_poll *earliest = NULL;
+    for (crest_poll *poll = poller_polls; poll != NULL; poll = poll->next)
+        if (!poll->ended && !poll->state.running && poll->interval_ns != 0 &&
+            (earliest == NULL || poll->due_ns < earliest->due_ns))
+            earliest = poll;
+    return earliest;
+}
+
+/* One whose own time has come, or NULL and when the next one's will. The one that has waited
+ * longest: in the order of the list, one that takes longer than its interval would be all that is
+ * ever called. */
 static crest_poll *poller_next_due(uint64_t *next_ns)
 {
     uint64_t now_ns = poller_now_ns();
-    *next_ns = UINT64_MAX;
-    for (crest_poll *poll = poller_polls; poll != NULL; poll = poll->next) {
+    for (;;) {
+        crest_poll *poll = poller_earliest();
+        *next_ns = poll != NULL ? poll->due_ns : UINT64_MAX;
+        if (*next_ns > now_ns)
+            return NULL;
         if (poller_is_due(poll, now_ns))
             return poll;
-        if (!poll->ended && !poll->state.running && poll->interval_ns != 0 &&
-            poll->due_ns < *next_ns)
-            *next_ns = poll->due_ns;
     }
-    return NULL;
 }
 
 /* ---- the thread ---- */
