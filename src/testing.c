@@ -170,7 +170,10 @@ static size_t testing_count(const crest_snapshot *snapshot, const testing_wanted
 /* Metrics whose names are close to this one or hold it, the closest first. */
 static void testing_near(const crest_snapshot *snapshot, const char *name, testing_text *list)
 {
-    const unsigned enough = 2 + (unsigned)strlen(name) / 5;
+    const size_t length = strnlen(name, CREST_NAME_BYTES_MAX + 1);
+    if (length > CREST_NAME_BYTES_MAX)
+        return; /* no metric's name comes close, and to compare them would take for ever */
+    const unsigned enough = 2 + (unsigned)length / 5;
     unsigned shown = 0;
     for (unsigned distance = 0; distance <= enough + 1; distance++) {
         const char *before = NULL;
