@@ -17,6 +17,7 @@
 #ifndef CREST_BY_NAME_H
 #define CREST_BY_NAME_H
 
+#include <crest/in_flight.h>
 #include <crest/registry.h>
 
 /* Distinct metrics that by-name calls may create; records under further names are counted as
@@ -93,8 +94,13 @@ CREST_API void crest_increment_sampler(const char *name, int64_t delta);
 /* Sees to it that the range sampler exists, and that is all: it samples itself. */
 CREST_API void crest_sample(const char *name);
 CREST_API crest_timing crest_timer_start_by_name(const char *name, crest_op op);
+/* Begin here, end elsewhere; statuses as crest_timer_begin and crest_timer_end. */
+CREST_API crest_status crest_timer_begin_by_name(const char *name, crest_op op);
+CREST_API crest_status crest_timer_end_by_name(const char *name, crest_op op,
+                                               crest_outcome outcome);
 
-/* The handle of a name, found or created; never NULL. */
+/* The handle of a name, found or created; never NULL. What has no call by name has it this way:
+ * CREST_TIME_SCOPE(crest_timer_by_name("replay-time"), op, &outcome). */
 CREST_API crest_counter *crest_counter_by_name(const char *name);
 CREST_API crest_gauge *crest_gauge_by_name(const char *name);
 CREST_API crest_histogram *crest_histogram_by_name(const char *name);
@@ -125,6 +131,10 @@ CREST_API void crest_increment_sampler_in(crest_source *source, const char *name
 CREST_API void crest_sample_in(crest_source *source, const char *name);
 CREST_API crest_timing crest_timer_start_by_name_in(crest_source *source, const char *name,
                                                     crest_op op);
+CREST_API crest_status crest_timer_begin_by_name_in(crest_source *source, const char *name,
+                                                    crest_op op);
+CREST_API crest_status crest_timer_end_by_name_in(crest_source *source, const char *name,
+                                                  crest_op op, crest_outcome outcome);
 CREST_API crest_counter *crest_counter_by_name_in(crest_source *source, const char *name);
 CREST_API crest_gauge *crest_gauge_by_name_in(crest_source *source, const char *name);
 CREST_API crest_histogram *crest_histogram_by_name_in(crest_source *source, const char *name);
@@ -189,5 +199,9 @@ CREST_END_C
     ((void)CREST_SITE_(crest_range_sampler, crest_range_sampler_by_name_in, name))
 #define crest_timer_start_by_name(name, op)                                                        \
     crest_timer_start(CREST_SITE_(crest_timer, crest_timer_by_name_in, name), op)
+#define crest_timer_begin_by_name(name, op)                                                        \
+    crest_timer_begin(CREST_SITE_(crest_timer, crest_timer_by_name_in, name), op)
+#define crest_timer_end_by_name(name, op, outcome)                                                 \
+    crest_timer_end(CREST_SITE_(crest_timer, crest_timer_by_name_in, name), op, outcome)
 
 #endif

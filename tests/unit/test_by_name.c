@@ -42,6 +42,33 @@ static void test_each_kind(void **state)
     crest_snapshot_free(snapshot);
 }
 
+static void test_keyed(void **state)
+{
+    (void)state;
+    crest_op op = crest_op_text("a block"), other = crest_op_text("another");
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(crest_timer_begin_by_name("keyed.fetch-time", op), CREST_OK);
+        assert_int_equal(crest_timer_begin_by_name("keyed.fetch-time", op), CREST_ALREADY);
+        assert_int_equal(crest_timer_end_by_name("keyed.fetch-time", other, CREST_OUTCOME_OK),
+                         CREST_NOT_FOUND);
+        const char *name = "keyed.fetch-time"; /* the same operation by another site */
+        assert_int_equal(crest_timer_end_by_name(name, op, CREST_OUTCOME_ERROR), CREST_OK);
+        assert_int_equal(crest_timer_end_by_name(name, op, CREST_OUTCOME_ERROR), CREST_NOT_FOUND);
+    }
+    crest_source *source = crest_source_get("keyed");
+    assert_int_equal(crest_timer_begin_by_name_in(source, "fetch-time", op), CREST_OK);
+    assert_int_equal(crest_timer_end_by_name_in(source, "fetch-time", op, CREST_OUTCOME_ERROR),
+                     CREST_OK);
+    crest_snapshot *snapshot = fixture_snapshot(NULL);
+    crest_series_view view = fixture_series(snapshot, "keyed.fetch-time", "error");
+    assert_int_equal(crest_distribution_count(view.distribution), 4);
+    crest_snapshot_free(snapshot);
+    crest_increment_counter("keyed.events");
+    assert_int_equal(crest_timer_begin_by_name("keyed.events", op), CREST_TYPE_CLASH);
+    assert_int_equal(crest_timer_end_by_name("keyed.events", op, CREST_OUTCOME_OK),
+                     CREST_TYPE_CLASH);
+}
+
 static void test_names_at_run_time(void **state)
 {
     (void)state;
@@ -186,6 +213,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_kind),
+        cmocka_unit_test(test_keyed),
         cmocka_unit_test(test_names_at_run_time),
         cmocka_unit_test(test_names_are_not_mixed),
         cmocka_unit_test(test_functions),
