@@ -11,6 +11,7 @@
  * that waiting for a processor does not count. What every loop left behind is checked at the end; a
  * loop that did not do its work makes the run fail, whatever STRICT says.
  */
+#include "by_name_loops.h"
 #include "hot_loops.h"
 #include "two_threads.h"
 #include "verdict.h"
@@ -32,6 +33,7 @@ namespace
 const unsigned ROUNDS = 31, ROUNDS_MIN = 9;
 const uint64_t FAST_BATCH = UINT64_C(1) << 19; /* operations of a nanosecond or so, per metric */
 const uint64_t SLOW_BATCH = UINT64_C(1) << 14; /* of tens of nanoseconds */
+const uint64_t NAME_BATCH = UINT64_C(1) << 16; /* of ten nanoseconds or so */
 const uint64_t PAIR_TIMES = UINT64_C(1) << 21; /* of the first of two threads, in one window */
 const uint64_t PAIR_LOCK_TIMES = UINT64_C(1) << 18;
 const char RESULTS[] = "build/bench/results.json";
@@ -46,6 +48,7 @@ typedef uint64_t asked_each[HOT_METRICS];
 struct asked {
     asked_each counter, xadd, thread_local_inc, timer, gauge, range, raised;
     asked_each histogram, plain, folded, histogram_even, plain_even;
+    asked_each literal, named;
     unsigned disturbed;
 };
 
@@ -179,6 +182,10 @@ void register_language(unsigned language)
     benchmark::RegisterBenchmark((in + "clock-twice").c_str(), clock_twice)
         ->Iterations(HOT_METRICS);
     if (language == 0) {
+        add(in + "by-name-literal", FAST_BATCH, &asked::literal, language, by_name_literal);
+        add(in + "by-name-handles", NAME_BATCH, &asked::named, language, by_name_handles);
+        add(in + "by-name-run-time", NAME_BATCH, &asked::named, language, by_name_run_time);
+        add(in + "by-name-sourced", NAME_BATCH, &asked::named, language, by_name_sourced);
         for (bool apart : {false, true}) {
             std::string one = in + (apart ? "two-threads-two-" : "two-threads-one-");
             add_pair(one + "counter", language, apart, PAIR_TIMES, loops->counter_inc,
@@ -218,6 +225,10 @@ std::vector<verdict_row> table()
         {"C/range-sampler-raise", "C/clock-once", 1.2, "  each add a new maximum"},
         {"C/clock-once", "", 0, "  one clock read"},
         {"C/gauge", "", 0, "gauge set"},
+        {"C/by-name-literal", "C/counter", 1.1, "by name, literal / through a handle"},
+        {"C/by-name-run-time", "C/by-name-handles", 0, "1,000 names at run time, and handles", 20},
+        {"C/by-name-sourced", "C/by-name-handles", 0, "  the same under a source", 20},
+        {"C/by-name-handles", "", 0, "  through 1,000 handles"},
     };
 }
 
@@ -319,6 +330,16 @@ void check_histogram(const crest_snapshot *snapshot, unsigned language, unsigned
     }
 }
 
+void check_by_name()
+{
+    uint64_t named = 0;
+    for (unsigned i = 0; i < HOT_METRICS; i++) {
+        expect("by a literal name", by_name_literal_total(i), asked_of[0].literal[i]);
+        named += asked_of[0].named[i];
+    }
+    expect("by names at run time", by_name_total(), named);
+}
+
 void check_language(const crest_snapshot *snapshot, unsigned language)
 {
     const hot_loops &loops = loops_of(language);
@@ -407,6 +428,7 @@ int main(int argc, char **argv)
         }
         register_language(language);
     }
+    by_name_prepare();
     usleep(20000); /* until the clock knows the rate of its counter */
     (void)crest_now();
 
@@ -423,6 +445,7 @@ int main(int argc, char **argv)
     for (unsigned language = 0; language < 2; language++)
         check_language(snapshot, language);
     crest_snapshot_free(snapshot);
+    check_by_name();
 
     auto known = facts(rounds);
     for (const auto &fact : known)

@@ -38,6 +38,17 @@ verdict_spread verdict::ratio(const verdict_row &row) const
     return verdict_spread_of(ratios);
 }
 
+verdict_spread verdict::over(const verdict_row &row) const
+{
+    auto own = samples_.find(row.name), other = samples_.find(row.reference);
+    if (own == samples_.end() || other == samples_.end())
+        return {0, 0, 0};
+    std::vector<double> above;
+    for (size_t i = 0; i < std::min(own->second.size(), other->second.size()); i++)
+        above.push_back(own->second[i] - other->second[i]);
+    return verdict_spread_of(above);
+}
+
 bool verdict::has(const verdict_row &row) const
 {
     return rounds(row.name) != 0 && (row.reference.empty() || rounds(row.reference) != 0);
@@ -66,6 +77,12 @@ unsigned verdict::print(const std::vector<verdict_row> &rows) const
             if (row.limit != 0)
                 std::printf("  <= %.2f %s", row.limit, word);
             missed += *word == 'M';
+        }
+        if (row.over_ns != 0) {
+            double above = over(row).median;
+            std::printf("  %+.1f ns, <= %.0f %s", above, row.over_ns,
+                        above <= row.over_ns ? "met" : "MISSED");
+            missed += above > row.over_ns;
         }
         std::printf("\n");
     }
@@ -128,6 +145,11 @@ int verdict::write_json(const std::string &path, const std::vector<verdict_row> 
         if (row.limit != 0)
             std::fprintf(file, ", \"limit\": %.2f, \"met\": %s", row.limit,
                          ratio(row).median <= row.limit ? "true" : "false");
+        if (row.over_ns != 0) {
+            verdict_json_spread(file, "over_ns", over(row));
+            std::fprintf(file, ", \"over_ns_limit\": %.2f, \"met\": %s", row.over_ns,
+                         over(row).median <= row.over_ns ? "true" : "false");
+        }
         std::fprintf(file, ",\n     \"samples\": [");
         const char *comma = "";
         for (double ns : samples_.at(row.name)) {

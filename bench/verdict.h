@@ -16,6 +16,7 @@ struct verdict_row {
     std::string reference; /* the benchmark it is divided by; empty: none */
     double limit;          /* what the ratio may be at most; 0: no target */
     std::string text;      /* what it is */
+    double over_ns = 0;    /* what it may cost above the reference; 0: no such target */
 };
 
 struct verdict_spread {
@@ -33,6 +34,9 @@ class verdict
     verdict_spread cost(const std::string &name) const;
     /* Of the ratios of each round: both sides of a ratio were measured one after the other. */
     verdict_spread ratio(const verdict_row &row) const;
+
+    /* Of what each round cost above the reference, in nanoseconds. */
+    verdict_spread over(const verdict_row &row) const;
 
     /* Prints the rows of which there are samples; the number of missed targets. */
     unsigned print(const std::vector<verdict_row> &rows) const;

@@ -94,6 +94,20 @@ static void *by_name_handle(crest_source *source, const char *name, crest_kind k
     return CREST_LIKELY(handle != NULL) ? handle : by_name_make(&key);
 }
 
+void crest_counter_site_slow(crest_counter *site, crest_source *source, const char *name,
+                             int64_t amount)
+{
+    crest_counter *counter = by_name_handle(source, name, CREST_KIND_COUNTER);
+    /* acquire: partner of the release store in series.c, so that the series is there */
+    uint32_t slot = crest_atomic_load32_acquire(&counter->handle.slot);
+    /* one that records nowhere is not kept: it may be had the next time */
+    if (slot != 0) {
+        crest_atomic_store_ptr_release(CREST_PTR(&site->handle.series), counter->handle.series);
+        crest_atomic_store32_release(&site->handle.slot, slot); /* partner: as in series.c */
+    }
+    crest_counter_add(counter, amount);
+}
+
 crest_source *crest_source_get(const char *name)
 {
     /* under which nothing is recorded, but why is told each time */

@@ -169,6 +169,34 @@ CREST_END_C
         crest_handle_;                                                                             \
     })
 
+/*
+ * Of counters, whose increment is so cheap that a pointer on the way would show: the site is a
+ * handle of its own, and filled at the first call. What a name leads to has no labels and so is
+ * never released: no site is left with a slot of another series.
+ */
+CREST_BEGIN_C
+CREST_API void crest_counter_site_slow(crest_counter *site, crest_source *source, const char *name,
+                                       int64_t amount);
+CREST_INLINE void crest_counter_site_add(crest_counter *site, crest_source *source,
+                                         const char *name, int64_t amount)
+{
+    uint64_t *cell = crest_cell_of(&site->handle);
+    if (CREST_UNLIKELY(cell == NULL || amount < 0))
+        crest_counter_site_slow(site, source, name, amount);
+    else if (CREST_UNLIKELY(crest_word_add_carry(cell, (uint64_t)amount)))
+        crest_counter_full_slow(site);
+}
+CREST_END_C
+
+#define CREST_COUNT_BY_NAME_(name_, amount)                                                        \
+    __extension__({                                                                                \
+        static crest_counter crest_site_ = {CREST_HANDLE_INIT_(NULL)};                             \
+        if (#name_[0] == '"' && __builtin_constant_p(name_))                                       \
+            crest_counter_site_add(&crest_site_, CREST_SOURCE_HERE_, name_, amount);               \
+        else                                                                                       \
+            crest_counter_add(crest_counter_by_name_in(CREST_SOURCE_HERE_, name_), amount);        \
+    })
+
 #define crest_counter_by_name(name) CREST_SITE_(crest_counter, crest_counter_by_name_in, name)
 #define crest_gauge_by_name(name) CREST_SITE_(crest_gauge, crest_gauge_by_name_in, name)
 #define crest_histogram_by_name(name) CREST_SITE_(crest_histogram, crest_histogram_by_name_in, name)
@@ -177,10 +205,8 @@ CREST_END_C
 #define crest_range_sampler_by_name(name)                                                          \
     CREST_SITE_(crest_range_sampler, crest_range_sampler_by_name_in, name)
 
-#define crest_increment_counter(name)                                                              \
-    crest_counter_inc(CREST_SITE_(crest_counter, crest_counter_by_name_in, name))
-#define crest_increment_counter_by(name, amount)                                                   \
-    crest_counter_add(CREST_SITE_(crest_counter, crest_counter_by_name_in, name), amount)
+#define crest_increment_counter(name) CREST_COUNT_BY_NAME_(name, 1)
+#define crest_increment_counter_by(name, amount) CREST_COUNT_BY_NAME_(name, amount)
 #define crest_set_gauge(name, value)                                                               \
     crest_gauge_set(CREST_SITE_(crest_gauge, crest_gauge_by_name_in, name), value)
 #define crest_increment_gauge(name, delta)                                                         \
