@@ -236,26 +236,33 @@ static crest_status testing_find(crest_registry *registry, const crest_testing_m
     return CREST_OK;
 }
 
-/* A series that holds less than before is a new one of the same name. */
-static uint64_t testing_growth(uint64_t now, uint64_t then)
+/* What was recorded since the mark, of the caller's own; NULL for what is no distribution. One that
+ * lacks what was there is a new series of the same name, and is left whole. */
+static crest_status testing_grown(const testing_found *found, crest_distribution **grown,
+                                  crest_error *error)
 {
-    return now >= then ? now - then : now;
+    *grown = crest_distribution_copy(found->now.distribution);
+    if (*grown == NULL && found->now.distribution != NULL)
+        return crest_error_set(error, CREST_NO_MEMORY, "there is no memory for a distribution");
+    if (*grown != NULL)
+        (void)crest_distribution_subtract(*grown, found->then.distribution);
+    return CREST_OK;
 }
 
-static void testing_fill(const testing_found *found, crest_testing_reading *reading)
+static void testing_fill(const testing_found *found, const crest_distribution *grown,
+                         crest_testing_reading *reading)
 {
-    const crest_series_view *now = &found->now, *then = &found->then;
+    const crest_series_view *now = &found->now;
+    uint64_t then = found->then.counter;
     reading->kind = now->kind;
-    reading->counter = testing_growth(now->counter, then->counter);
+    /* less than before: a new series of the same name */
+    reading->counter = now->counter >= then ? now->counter - then : now->counter;
     reading->gauge = now->gauge;
     reading->current = now->current;
-    uint64_t count = crest_distribution_count(now->distribution);
-    uint64_t count_then = crest_distribution_count(then->distribution);
-    uint64_t sum_then = count >= count_then ? crest_distribution_sum(then->distribution) : 0;
-    reading->count = testing_growth(count, count_then);
-    reading->sum = crest_distribution_sum(now->distribution) - sum_then;
-    reading->minimum = crest_distribution_min(now->distribution);
-    reading->maximum = crest_distribution_max(now->distribution);
+    reading->count = crest_distribution_count(grown);
+    reading->sum = crest_distribution_sum(grown);
+    reading->minimum = crest_distribution_min(grown);
+    reading->maximum = crest_distribution_max(grown);
     reading->window = now->window;
 }
 
@@ -286,9 +293,13 @@ static crest_status testing_read(crest_registry *registry, const crest_testing_m
                                  const testing_wanted *wanted)
 {
     testing_found found;
+    crest_distribution *grown = NULL;
     crest_status status = testing_find(registry, since, wanted, &found, error);
     if (status == CREST_OK)
-        testing_fill(&found, reading);
+        status = testing_grown(&found, &grown, error);
+    if (status == CREST_OK)
+        testing_fill(&found, grown, reading);
+    crest_distribution_free(grown);
     crest_snapshot_free(found.snapshot);
     return status;
 }
@@ -306,50 +317,13 @@ crest_status crest_testing_read(crest_registry *registry, const crest_testing_ma
     return status == CREST_OK ? testing_read(registry, since, reading, error, &wanted) : status;
 }
 
-/* The records of a bucket that the mark does not have; both walk upwards through one layout. */
-typedef struct testing_walk {
-    const crest_distribution *then;
-    size_t cursor;
-    crest_bucket held; /* the next of `then` */
-    int has;
-} testing_walk;
-
-static uint64_t testing_walk_growth(testing_walk *walk, const crest_bucket *bucket)
-{
-    while (walk->has && walk->held.lowest < bucket->lowest)
-        walk->has = crest_distribution_next(walk->then, &walk->cursor, &walk->held);
-    int same = walk->has && walk->held.lowest == bucket->lowest;
-    return bucket->count - (same ? walk->held.count : 0);
-}
-
-static uint64_t testing_quantile(const testing_found *found, double q)
-{
-    const crest_distribution *now = found->now.distribution, *then = found->then.distribution;
-    uint64_t before = crest_distribution_count(then), count = crest_distribution_count(now);
-    if (before == 0 || before > count)
-        return crest_distribution_quantile(now, q);
-    if (before == count)
-        return 0;
-    double wanted = q * (double)(count - before);
-    uint64_t rank = wanted >= 1 ? (uint64_t)wanted : 1, seen = 0, value = 0;
-    rank += (double)rank < wanted;
-    testing_walk walk = {.then = then};
-    walk.has = crest_distribution_next(then, &walk.cursor, &walk.held);
-    crest_bucket bucket;
-    for (size_t cursor = 0; seen < rank && crest_distribution_next(now, &cursor, &bucket);) {
-        seen += testing_walk_growth(&walk, &bucket);
-        value = bucket.highest;
-    }
-    uint64_t maximum = crest_distribution_max(now);
-    return value < maximum ? value : maximum;
-}
-
 crest_status crest_testing_quantile(crest_registry *registry, const crest_testing_mark *since,
                                     double q, uint64_t *value, crest_error *error, const char *name,
                                     ...)
 {
     testing_wanted wanted;
     testing_found found;
+    crest_distribution *grown = NULL;
     *value = 0;
     va_list labels;
     va_start(labels, name);
@@ -364,7 +338,10 @@ crest_status crest_testing_quantile(crest_registry *registry, const crest_testin
     if (status == CREST_OK && found.now.distribution == NULL)
         status = crest_error_set(error, CREST_TYPE_CLASH, "%s has no distribution", name);
     if (status == CREST_OK)
-        *value = testing_quantile(&found, q);
+        status = testing_grown(&found, &grown, error);
+    if (status == CREST_OK)
+        *value = crest_distribution_quantile(grown, q);
+    crest_distribution_free(grown);
     crest_snapshot_free(found.snapshot);
     return status;
 }

@@ -40,7 +40,7 @@ typedef struct crest_testing_reading {
     double gauge;              /* now */
     int64_t current;           /* of a range sampler, now */
     uint64_t count, sum;       /* of a distribution, since the mark, if there is one */
-    uint64_t minimum, maximum; /* of a distribution, of all there is */
+    uint64_t minimum, maximum; /* likewise; since a mark to the bucket's precision */
     crest_window window;       /* now; see crest_testing_tick */
 } crest_testing_reading;
 
