@@ -14,6 +14,7 @@
 #include <crest/histogram.h>
 #include <crest/in_flight.h>
 #include <crest/lifetime.h>
+#include <crest/mutex.h>
 #include <crest/page.h>
 #include <crest/poll.h>
 #include <crest/range_sampler.h>

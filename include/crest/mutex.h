@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A pthread mutex that says how long it is waited for, by how many, and how much it is held.
+ *
+ *     CREST_MUTEX(dag_lock, "casper.dag");
+ *     crest_mutex_lock(&dag_lock);
+ *     ...
+ *     crest_mutex_unlock(&dag_lock);
+ *
+ * Exported are, for the name X: `X.lock.queue`, a range sampler of the threads that wait;
+ * `X.lock.acquire`, a timer of the waiting, where a lock that was free counts as 0 ns, one that was
+ * not had in time as `timeout`, and one that was refused as `error`; and `X.lock.permit`, a range
+ * sampler that is 1 while the lock is held and 0 while it is not, so that its mean is the part of
+ * the time that the lock is busy.
+ *
+ * Each mutex needs a name of its own: two of one name would deny each other's permit.
+ *
+ * No way out of a call leaves them wrong: who does not get the lock no longer waits for it, and
+ * only who holds it says that it is held. A recursive mutex is held until its last unlock. While a
+ * condition is waited for, the lock is not held; how long it then takes to have it back is not
+ * measured.
+ *
+ * A lock and an unlock cost, while nobody else wants the lock, about what three updates of a range
+ * sampler cost beyond the mutex's own: docs/performance.md. For a lock held for less than a
+ * microsecond, take a pthread_mutex_t.
+ */
+#ifndef CREST_MUTEX_H
+#define CREST_MUTEX_H
+
+#include <crest/range_sampler.h>
+#include <crest/registry.h>
+#include <crest/timer.h>
+
+#include <pthread.h>
+#include <time.h>
+
+/* Public so that it can be static; only the library looks inside. */
+typedef struct crest_mutex {
+    pthread_mutex_t mutex;
+    crest_range_sampler *queue;
+    crest_range_sampler *permit;
+    crest_timer *acquire;
+    uint64_t owner; /* the holding thread's pthread_self(), 0: none */
+    unsigned depth;  /* the holder's: locks without an unlock yet */
+} crest_mutex;
+
+/* CREST_MUTEX(variable, name): a static mutex of the default kind and its three metrics, which
+ * exist as zero from program load on. `name` is a literal. */
+#define CREST_MUTEX(variable, name)                                                                \
+    CREST_RANGE_SAMPLER(variable##_crest_queue, name ".lock.queue",                                \
+                        "Threads that wait for the lock.");                                        \
+    CREST_TIMER(variable##_crest_acquire, name ".lock.acquire", "Waiting for the lock.");          \
+    CREST_RANGE_SAMPLER(variable##_crest_permit, name ".lock.permit",                              \
+                        "Whether the lock is held: 1 or 0.");                                      \
+    static crest_mutex variable = {PTHREAD_MUTEX_INITIALIZER,                                      \
+                                   &variable##_crest_queue,                                        \
+                                   &variable##_crest_permit,                                       \
+                                   &variable##_crest_acquire,                                      \
+                                   0,                                                              \
+                                   0}
+
+CREST_BEGIN_C
+
+/*
+ * A mutex at run time, of the kind that `attributes` say (NULL: the default; recursive, checked and
+ * robust ones too, none shared between processes), with its metrics in the registry (NULL: the
+ * default one). Returns why a metric could not be had, as crest_timer_get does; the mutex locks all
+ * the same. CREST_SYSTEM when it could not be made. Any thread; not for signal handlers. fini
+ * destroys it, free and with nobody waiting.
+ */
+CREST_API crest_status crest_mutex_init(crest_mutex *mutex, crest_registry *registry,
+                                        const char *name, const pthread_mutexattr_t *attributes);
+CREST_API int crest_mutex_fini(crest_mutex *mutex);
+
+/*
+ * As their pthread namesakes, which they return the errors of. EOWNERDEAD means that the lock is
+ * held, as there; trylock's EBUSY is not recorded. unlock by a thread that does not hold the lock
+ * is EPERM, whatever the kind of mutex, and changes nothing. Any thread; not for signal handlers.
+ */
+CREST_API int crest_mutex_lock(crest_mutex *mutex);
+CREST_API int crest_mutex_trylock(crest_mutex *mutex);
+CREST_API int crest_mutex_timedlock(crest_mutex *mutex, const struct timespec *until);
+CREST_API int crest_mutex_unlock(crest_mutex *mutex);
+/* After EOWNERDEAD: what the lock guards is whole again. */
+CREST_API int crest_mutex_consistent(crest_mutex *mutex);
+
+/*
+ * Waits for a condition, the lock being given back meanwhile. The caller holds the lock, once;
+ * EPERM if not. A thread that is cancelled in there holds the lock when its clean-up handlers run,
+ * and gives it back by crest_mutex_unlock.
+ */
+CREST_API int crest_mutex_cond_wait(crest_mutex *mutex, pthread_cond_t *condition);
+CREST_API int crest_mutex_cond_timedwait(crest_mutex *mutex, pthread_cond_t *condition,
+                                         const struct timespec *until);
+
+/* What CREST_MUTEX_SCOPE declares: the mutex that it has locked, NULL if that was refused. */
+typedef struct crest_mutex_scope {
+    crest_mutex *held;
+} crest_mutex_scope;
+
+CREST_API crest_mutex_scope crest_mutex_scope_begin(crest_mutex *mutex);
+CREST_API void crest_mutex_scope_end(crest_mutex_scope *scope);
+
+CREST_END_C
+
+/* CREST_MUTEX_SCOPE(mutex): a declaration. Locks the crest_mutex * and unlocks it when the block is
+ * left, in whatever way, by an exception too. */
+#define CREST_MUTEX_SCOPE(mutex)                                                                   \
+    __attribute__((cleanup(crest_mutex_scope_end), unused))                                        \
+    crest_mutex_scope CREST_PASTE_(crest_mutex_scope_of_, __COUNTER__) =                           \
+        crest_mutex_scope_begin(mutex)
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The measured mutex. See <crest/mutex.h>.
+ *
+ * `queue` is raised and lowered in one function. `permit` is set, not added to, and only by the
+ * holder, between having the lock and giving it back, so that nothing can add up.
+ */
+#include <crest/mutex.h>
+
+#include "atomic.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static uint64_t mutex_self(void)
+{
+    return (uint64_t)(uintptr_t)pthread_self();
+}
+
+/* Whether this thread holds it: nobody else can write its own id there, or take it away. */
+static int mutex_is_mine(const crest_mutex *mutex)
+{
+    return crest_atomic_load(&mutex->owner) == mutex_self();
+}
+
+/* The lock is had. A robust one may still carry the marks of a holder that died. */
+static void mutex_hold(crest_mutex *mutex, int result)
+{
+    if (result == 0 && mutex_is_mine(mutex)) {
+        mutex->depth++;
+        return;
+    }
+    crest_atomic_store(&mutex->owner, mutex_self());
+    mutex->depth = 1;
+    crest_range_sampler_set(mutex->permit, 1);
+}
+
+/* The lock is about to be given back; while it is not, nobody else sets anything. */
+static void mutex_let_go(crest_mutex *mutex)
+{
+    mutex->depth = 0;
+    crest_atomic_store(&mutex->owner, 0);
+    crest_range_sampler_set(mutex->permit, 0);
+}
+
+static int mutex_is_had(int result)
+{
+    return result == 0 || result == EOWNERDEAD;
+}
+
+/* Waits for a lock that was not free at once; until: NULL for as long as it takes. */
+static int mutex_wait(crest_mutex *mutex, const struct timespec *until)
+{
+    uint64_t start_ns = crest_now();
+    crest_range_sampler_add(mutex->queue, 1);
+    int result = until ? pthread_mutex_timedlock(&mutex->mutex, until)
+                       : pthread_mutex_lock(&mutex->mutex);
+    crest_range_sampler_add(mutex->queue, -1);
+    crest_outcome outcome = mutex_is_had(result)  ? CREST_OUTCOME_OK
+                            : result == ETIMEDOUT ? CREST_OUTCOME_TIMEOUT
+                                                  : CREST_OUTCOME_ERROR;
+    crest_timer_record(mutex->acquire, (int64_t)(crest_now() - start_ns), outcome);
+    return result;
+}
+
+int crest_mutex_trylock(crest_mutex *mutex)
+{
+    int result = pthread_mutex_trylock(&mutex->mutex);
+    if (mutex_is_had(result)) {
+        crest_timer_record(mutex->acquire, 0, CREST_OUTCOME_OK);
+        mutex_hold(mutex, result);
+    }
+    return result;
+}
+
+static int mutex_lock_until(crest_mutex *mutex, const struct timespec *until)
+{
+    int result = crest_mutex_trylock(mutex);
+    if (result != EBUSY)
+        return result;
+    result = mutex_wait(mutex, until);
+    if (mutex_is_had(result))
+        mutex_hold(mutex, result);
+    return result;
+}
+
+int crest_mutex_lock(crest_mutex *mutex)
+{
+    return mutex_lock_until(mutex, NULL);
+}
+
+int crest_mutex_timedlock(crest_mutex *mutex, const struct timespec *until)
+{
+    return mutex_lock_until(mutex, until);
+}
+
+int crest_mutex_unlock(crest_mutex *mutex)
+{
+    if (!mutex_is_mine(mutex))
+        return EPERM;
+    if (mutex->depth > 1)
+        mutex->depth--;
+    else
+        mutex_let_go(mutex);
+    return pthread_mutex_unlock(&mutex->mutex);
+}
+
+int crest_mutex_consistent(crest_mutex *mutex)
+{
+    return pthread_mutex_consistent(&mutex->mutex);
+}
+
+/* After a wait for a condition, cancelled or not, the lock is held again. */
+static void mutex_regain(void *mutex)
+{
+    mutex_hold(mutex, EOWNERDEAD);
+}
+
+int crest_mutex_cond_timedwait(crest_mutex *mutex, pthread_cond_t *condition,
+                               const struct timespec *until)
+{
+    int result;
+    if (!mutex_is_mine(mutex) || mutex->depth != 1)
+        return EPERM;
+    mutex_let_go(mutex);
+    pthread_cleanup_push(mutex_regain, mutex);
+    result = until ? pthread_cond_timedwait(condition, &mutex->mutex, until)
+                   : pthread_cond_wait(condition, &mutex->mutex);
+    pthread_cleanup_pop(1);
+    return result;
+}
+
+int crest_mutex_cond_wait(crest_mutex *mutex, pthread_cond_t *condition)
+{
+    return crest_mutex_cond_timedwait(mutex, condition, NULL);
+}
+
+crest_mutex_scope crest_mutex_scope_begin(crest_mutex *mutex)
+{
+    crest_mutex_scope scope = {mutex_is_had(crest_mutex_lock(mutex)) ? mutex : NULL};
+    return scope;
+}
+
+void crest_mutex_scope_end(crest_mutex_scope *scope)
+{
+    if (scope->held != NULL)
+        crest_mutex_unlock(scope->held);
+}
+
+/* The options of one of the three metrics; `text` is where its name is put. */
+static crest_metric_options mutex_options(const char *name, const char *word,
+                                          const char *description, char *text, size_t size)
+{
+    crest_metric_options options = {.name = text, .description = description};
+    snprintf(text, size, "%s.lock.%s", name != NULL ? name : "", word);
+    return options;
+}
+
+crest_status crest_mutex_init(crest_mutex *mutex, crest_registry *registry, const char *name,
+                              const pthread_mutexattr_t *attributes)
+{
+    char text[CREST_NAME_BYTES_MAX * 2];
+    crest_status queue, permit, acquire;
+    memset(mutex, 0, sizeof *mutex);
+    crest_metric_options options = mutex_options(name, "queue", "Threads that wait for the lock.",
+                                                 text, sizeof text);
+    mutex->queue = crest_range_sampler_get(registry, &options, &queue);
+    options = mutex_options(name, "permit", "Whether the lock is held: 1 or 0.", text, sizeof text);
+    mutex->permit = crest_range_sampler_get(registry, &options, &permit);
+    options = mutex_options(name, "acquire", "Waiting for the lock.", text, sizeof text);
+    mutex->acquire = crest_timer_get(registry, &options, &acquire);
+    if (pthread_mutex_init(&mutex->mutex, attributes) != 0)
+        return CREST_SYSTEM;
+    return queue != CREST_OK ? queue : permit != CREST_OK ? permit : acquire;
+}
+
+int crest_mutex_fini(crest_mutex *mutex)
+{
+    return pthread_mutex_destroy(&mutex->mutex);
+}
