@@ -63,6 +63,23 @@ static crest_series_view find(const crest_snapshot *snapshot, const char *name, 
     return view;
 }
 
+/* What was begun in the plugin and never ended there comes to its deadline when it is gone. */
+static void check_deadlines(uint64_t rounds)
+{
+    uint64_t count = 0;
+    for (int i = 0; i < 500 && count < rounds * THREADS; i++) {
+        nanosleep(&(struct timespec){0, 10000000}, NULL);
+        crest_snapshot *snapshot = crest_snapshot_take(NULL);
+        crest_series_view view;
+        const char *value = "timeout";
+        WANT(snapshot != NULL);
+        if (crest_snapshot_find(snapshot, "plugin.keyed-time", &value, 1, &view) == CREST_OK)
+            count = crest_distribution_count(view.distribution);
+        crest_snapshot_free(snapshot);
+    }
+    WANT(count == rounds * THREADS);
+}
+
 static size_t written;
 static int write_nowhere(void *context, const void *bytes, size_t length)
 {
@@ -89,6 +106,7 @@ static void check_totals(uint64_t rounds)
     WANT(find(snapshot, "plugin.by-kind", "a").counter == in_plugin);
     WANT(find(snapshot, "plugin.by-name", NULL).counter == in_plugin);
     WANT(find(snapshot, "plugin.level", NULL).gauge == (double)in_plugin);
+    WANT(find(snapshot, "plugin.queue", NULL).current == (int64_t)in_plugin);
     WANT(crest_distribution_count(find(snapshot, "plugin.size", NULL).distribution) == in_plugin);
     WANT(crest_distribution_sum(find(snapshot, "plugin.size", NULL).distribution) ==
          rounds * THREADS * (TIMES / 1000) * (999 * 1000 / 2));
@@ -137,7 +155,7 @@ int main(int count, char **paths)
             for (int i = 0; i < THREADS; i++)
                 pthread_join(threads[i], NULL);
         if (round == ROUNDS)
-            check_totals(round);
+            check_totals(round), check_deadlines(round);
     }
     for (int i = 0; i < 300 && told[0] == '\0'; i++) /* by the ticker, from its own copy */
         nanosleep(&(struct timespec){0, 10000000}, NULL);

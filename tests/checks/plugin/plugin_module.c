@@ -8,7 +8,13 @@
 #include <crest/by_name.h>
 
 CREST_COUNTER(events, "plugin.events", "Declared in the plugin.");
-CREST_HISTOGRAM(size, "plugin.size", "Declared in the plugin.", .unit = CREST_BYTES);
+static const crest_range size_range = {1, 1000000, 3};
+CREST_HISTOGRAM(size, "plugin.size", "Declared in the plugin.", .unit = CREST_BYTES,
+                .range = &size_range);
+CREST_RANGE_SAMPLER(queue, "plugin.queue", "Declared in the plugin.");
+CREST_TIMER(keyed, "plugin.keyed-time", "Begun in the plugin, never ended.", .deadline_ms = 50);
+CREST_STAGES(steps, "plugin.steps", "Declared in the plugin.", .stages = {"half", "whole"});
+CREST_REGISTRY(own_registry, .prefix = "own");
 CREST_TIMER(spent, "plugin.spent-time", "Declared in the plugin.", .buckets = CREST_BUCKETS_FAST);
 CREST_GAUGE(level, "plugin.level", "Declared in the plugin.");
 CREST_COUNTER_FAMILY(by_kind, "plugin.by-kind", "Declared in the plugin.", kind);
@@ -22,8 +28,15 @@ CREST_API plugin_count_fn plugin_count;
 
 void plugin_record(int times, int with_host)
 {
+    crest_op op = crest_op_u64x2(crest_now(), (uint64_t)(uintptr_t)&op);
+    crest_timer_begin(&keyed, op);
+    crest_stages_begin(&steps, op);
+    crest_stages_mark(&steps, op, 0);
+    crest_metric_options options = {.name = "in-own-registry"};
+    crest_counter_inc(crest_counter_get(&own_registry, &options, NULL));
     for (int i = 0; i < times; i++) {
         crest_counter_inc(&events);
+        crest_range_sampler_add(&queue, 1);
         crest_histogram_record(&size, i % 1000);
         crest_timing timing = crest_timer_start(&spent, crest_op_u64((uint64_t)i));
         crest_timing_stop(&timing, crest_op_u64((uint64_t)i));
@@ -41,6 +54,7 @@ void plugin_record(int times, int with_host)
         }
 #endif
     }
+    crest_stages_end(&steps, op, CREST_OUTCOME_OK);
     (void)with_host;
 }
 
