@@ -5,6 +5,7 @@
  */
 #include <crest/by_name.h>
 #include <crest/crest.h>
+#include <crest/testing.h>
 
 #include <csetjmp>
 #include <cstdarg>
@@ -172,11 +173,34 @@ static void test_sources(void **state)
     assert_int_equal(value_of("cc.plain"), 1);
 }
 
+/* A callback is a lambda without captures; an overrun on a busy machine only delays its value. */
+static void test_polls(void **)
+{
+    double held = 12.5;
+    crest_poll_options options = {.name = "cc.held", .budget_ms = CREST_POLL_BUDGET_MS_MAX};
+    crest_poll *poll = crest_gauge_poll(
+        &level, [](void *context) { return *static_cast<double *>(context); }, &held, &options,
+        nullptr);
+    assert_non_null(poll);
+    crest_testing_reading reading;
+    do {
+        assert_int_equal(crest_testing_read(nullptr, nullptr, &reading, nullptr, "cc.level",
+                                            static_cast<char *>(nullptr)),
+                         CREST_OK);
+    } while (reading.gauge != held);
+    assert_int_equal(crest_poll_stop(poll), CREST_OK);
+    crest_error error;
+    assert_int_equal(crest_testing_read(nullptr, nullptr, &reading, &error, "cc.Level", nullptr),
+                     CREST_NOT_FOUND);
+    assert_string_equal(error.message, "there is no metric cc.Level; close to it: cc.level");
+}
+
 int main()
 {
     const CMUnitTest tests[] = {
         cmocka_unit_test(test_sources),
         cmocka_unit_test(test_recording),
+        cmocka_unit_test(test_polls),
         cmocka_unit_test(test_registries),
         cmocka_unit_test(test_thread_local),
     };
