@@ -131,6 +131,7 @@ void crest_range_rotate(crest_range_cell *cell, crest_range_reading *reading)
     reading->time = crest_range_time();
     reading->value = (int64_t)state.value;
     reading->moment = state.moment;
+    crest_atomic_store(&cell->rotated, 1);
     /* it stands at the end of the one window and at the beginning of the other */
     crest_range_extend(cell, reading->value);
     if (reading->value > reading->maximum)

@@ -9,6 +9,7 @@
  */
 #include "range_windows.h"
 #include "alloc.h"
+#include "atomic.h"
 
 crest_range_ring *crest_range_ring_new(const crest_range_cell *cell, int new)
 {
@@ -19,7 +20,7 @@ crest_range_ring *crest_range_ring_new(const crest_range_cell *cell, int new)
         ring->minimum[i] = INT64_MAX;
         ring->maximum[i] = INT64_MIN;
     }
-    ring->begun = new && cell->born != 0;
+    ring->begun = new && cell->born != 0 && crest_atomic_load(&cell->rotated) == 0;
     ring->last.time = cell->born;
     return ring;
 }

@@ -227,15 +227,23 @@ static void window_pass_over(crest_windows *windows)
     for (window_ring **link = &windows->rings; *link != NULL;) {
         window_ring *ring = *link;
         const crest_metric *metric = ring->series->metric;
-        if (ring->tick != windows->ticks &&
-            (metric->kind == CREST_KIND_RANGE_SAMPLER || crest_series_retired(ring->series) ||
-             crest_series_life(ring->series) == CREST_LIFE_GONE)) {
+        if (ring->tick != windows->ticks && (crest_series_retired(ring->series) ||
+                                             crest_series_life(ring->series) == CREST_LIFE_GONE)) {
             window_ring_free(link);
             continue;
         }
         link = &ring->next;
         if (ring->tick == windows->ticks)
             continue;
+        if (ring->range != NULL) {
+            /* it may come back with an update, whose extremes must not be older ones' too;
+             * acquire: partner of the release store in series.c */
+            crest_range_cell *cell =
+                crest_atomic_load_ptr_acquire(CREST_PTR(&ring->series->shared));
+            if (cell != NULL)
+                crest_range_ring_take(ring->range, cell, windows->newest);
+            continue;
+        }
         unsigned before = window_before(windows->newest);
         ring->events[windows->newest] = ring->events[before];
         if (metric->layout == NULL)

@@ -268,6 +268,50 @@ static void test_born_later(void **state)
     scene_end(&s);
 }
 
+/* A series that was released is read on while it can come back: then its extremes are those of its
+ * last minute, and not of the time in which nobody looked. */
+static void test_released_and_revived(void **state)
+{
+    (void)state;
+    scene s;
+    scene_begin(&s);
+    static const char *const keys[] = {"k"}, *const values[] = {"v"};
+    crest_metric_options options = {.name = "family"};
+    crest_range_sampler_family family =
+        crest_range_sampler_family_new(s.registry, &options, keys, 1, NULL);
+    assert_int_equal(crest_testing_tick(s.registry), CREST_OK);
+    crest_range_sampler *sampler = crest_range_sampler_family_get(&family, values, 1);
+    crest_range_sampler_set(sampler, 1000);
+    tick_after(s.registry, SECOND);
+    assert_range(sampler, 0, 1000, 1000);
+    crest_range_sampler_set(sampler, 5);
+    assert_int_equal(crest_range_sampler_release(sampler), CREST_OK);
+    int gone = 0;
+    for (int tick = 0; tick < 110; tick++) {
+        tick_after(s.registry, SECOND);
+        crest_snapshot *snapshot = fixture_snapshot(s.registry);
+        gone += crest_snapshot_size(snapshot) == 1;
+        crest_snapshot_free(snapshot);
+    }
+    assert_true(gone > 0);
+    crest_range_sampler_set(sampler, 9);
+    crest_range_sampler_set(sampler, 2);
+    tick_after(s.registry, SECOND);
+    assert_range(sampler, 2, 9, (59 * 5 + 2) / 60.0);
+    /* and one whose slot has gone to others begins anew */
+    assert_int_equal(crest_range_sampler_release(sampler), CREST_OK);
+    for (int tick = 0; tick < 300; tick++) {
+        tick_after(s.registry, SECOND);
+        crest_snapshot_free(fixture_snapshot(s.registry));
+    }
+    crest_range_sampler_set(sampler, 7);
+    crest_range_sampler_set(sampler, 3);
+    assert_int_equal(crest_range_sampler_value(sampler), 3);
+    tick_after(s.registry, SECOND);
+    assert_range(sampler, 0, 7, 3);
+    scene_end(&s);
+}
+
 /* Each registry has readings of its own, which take nothing from another's. */
 static void test_registries(void **state)
 {
@@ -359,11 +403,17 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_burst),       cmocka_unit_test(test_standing),
-        cmocka_unit_test(test_large),       cmocka_unit_test(test_too_large),
-        cmocka_unit_test(test_random_walk), cmocka_unit_test(test_observed_later),
-        cmocka_unit_test(test_born_later),  cmocka_unit_test(test_registries),
-        cmocka_unit_test(test_fork),        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_burst),
+        cmocka_unit_test(test_standing),
+        cmocka_unit_test(test_large),
+        cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_random_walk),
+        cmocka_unit_test(test_observed_later),
+        cmocka_unit_test(test_born_later),
+        cmocka_unit_test(test_registries),
+        cmocka_unit_test(test_released_and_revived),
+        cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests_name("range windows", tests, NULL, NULL);
 }
