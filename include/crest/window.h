@@ -35,7 +35,9 @@ CREST_API crest_status crest_ticker_detach(crest_registry *registry);
  * registry is not observed or window_s is another. Thread-safe; locks. */
 CREST_API crest_rate crest_counter_rate(const crest_counter *counter, unsigned window_s);
 
-/* The same and more of a histogram, or of a timer's outcome. */
+/* The same and more of a histogram, or of a timer's outcome: with the exact maximum of the window
+ * and, where it was timed with one, the id of the operation that took so long. What was recorded
+ * while the ticker read is known to its bucket for one tick, and has no id as long. */
 CREST_API crest_window crest_histogram_window(const crest_histogram *histogram, unsigned window_s);
 CREST_API crest_window crest_timer_window(const crest_timer *timer, crest_outcome outcome,
                                           unsigned window_s);
