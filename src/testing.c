@@ -10,6 +10,7 @@
 #include "number.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -185,8 +186,8 @@ static void testing_near(const crest_snapshot *snapshot, const char *name, testi
                 continue;
             before = series.name;
             unsigned far = testing_distance(name, series.name);
-            if (far > enough && testing_holds(name, series.name))
-                far = enough + 1;
+            if (far > enough)
+                far = testing_holds(name, series.name) ? enough + 1 : UINT_MAX;
             if (far == distance && shown < CREST_TESTING_NEAR_MAX)
                 testing_put(list, "%s%s", shown++ ? ", " : "", series.name);
         }

@@ -198,10 +198,8 @@ static void test_polls(void **)
 int main()
 {
     const CMUnitTest tests[] = {
-        cmocka_unit_test(test_sources),
-        cmocka_unit_test(test_recording),
-        cmocka_unit_test(test_polls),
-        cmocka_unit_test(test_registries),
+        cmocka_unit_test(test_sources),      cmocka_unit_test(test_recording),
+        cmocka_unit_test(test_polls),        cmocka_unit_test(test_registries),
         cmocka_unit_test(test_thread_local),
     };
     return cmocka_run_group_tests_name("cplusplus", tests, nullptr, nullptr);
