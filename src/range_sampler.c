@@ -112,6 +112,11 @@ void crest_range_sampler_set_slow(crest_range_sampler *sampler, int64_t value)
 
 /* ---- the change of windows ---- */
 
+/* Value and time are read together: when a thread is preempted in between, again, so often. Nothing
+ * is lost when all tries fail, but a part of one tick's area is then in the next tick's. */
+#define RANGE_READ_TICKS_MAX 100u
+#define RANGE_READ_TRIES 8u
+
 /* Value and moment as they are together: a replacement of what is there by itself. */
 static crest_range_state range_read(crest_range_cell *cell)
 {
@@ -127,8 +132,12 @@ void crest_range_rotate(crest_range_cell *cell, crest_range_reading *reading)
     reading->maximum =
         (int64_t)crest_atomic_exchange((uint64_t *)&cell->maximum, (uint64_t)INT64_MIN);
     reading->minimum = (int64_t)crest_atomic_exchange((uint64_t *)&cell->minimum, INT64_MAX);
-    crest_range_state state = range_read(cell);
-    reading->time = crest_range_time();
+    crest_range_state state;
+    unsigned tries = RANGE_READ_TRIES;
+    do {
+        reading->time = crest_range_time();
+        state = range_read(cell);
+    } while (crest_range_time() - reading->time > RANGE_READ_TICKS_MAX && --tries != 0);
     reading->value = (int64_t)state.value;
     reading->moment = state.moment;
     crest_atomic_store(&cell->rotated, 1);
