@@ -21,8 +21,8 @@ typedef struct crest_range_ring {
     uint64_t time[CREST_WINDOW_READINGS]; /* how long the tick was, in CREST_RANGE_TICK_NS */
 } crest_range_ring;
 
-/* Without ticks. `new`: no reading before this ring's first should have had the sampler; if no window
- * of it has ended, it was made since, stood at 0 then, and what it did is that first tick's.
+/* Without ticks. `new`: no reading before this ring's first should have had the sampler; if no
+ * window of it has ended, it was made since, stood at 0 then, and what it did is that first tick's.
  * Otherwise its past is nobody's. NULL without memory. */
 crest_range_ring *crest_range_ring_new(const crest_range_cell *cell, int new);
 void crest_range_ring_free(crest_range_ring *ring);
