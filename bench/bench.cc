@@ -13,6 +13,7 @@
  */
 #include "by_name_loops.h"
 #include "hot_loops.h"
+#include "keyed_loops.h"
 #include "two_threads.h"
 #include "verdict.h"
 
@@ -49,6 +50,7 @@ struct asked {
     asked_each counter, xadd, thread_local_inc, timer, gauge, range, raised;
     asked_each histogram, plain, folded, histogram_even, plain_even;
     asked_each literal, named;
+    asked_each keyed, scoped, locked;
     unsigned disturbed;
 };
 
@@ -186,6 +188,13 @@ void register_language(unsigned language)
         add(in + "by-name-handles", NAME_BATCH, &asked::named, language, by_name_handles);
         add(in + "by-name-run-time", NAME_BATCH, &asked::named, language, by_name_run_time);
         add(in + "by-name-sourced", NAME_BATCH, &asked::named, language, by_name_sourced);
+        add(in + "keyed", SLOW_BATCH, &asked::keyed, language, keyed_begin_end);
+        add(in + "keyed-among-others", SLOW_BATCH, &asked::keyed, language, keyed_among_others);
+        add_pair(in + "two-threads-keyed", language, true, PAIR_LOCK_TIMES, keyed_begin_end,
+                 &asked::keyed);
+        add(in + "scope", SLOW_BATCH, &asked::scoped, language, keyed_scope);
+        add(in + "mutex", SLOW_BATCH, &asked::locked, language, keyed_mutex);
+        add(in + "plain-mutex", SLOW_BATCH, &asked::locked, language, keyed_plain_mutex);
         for (bool apart : {false, true}) {
             std::string one = in + (apart ? "two-threads-two-" : "two-threads-one-");
             add_pair(one + "counter", language, apart, PAIR_TIMES, loops->counter_inc,
@@ -220,6 +229,12 @@ std::vector<verdict_row> table()
         {"C++/timer", "C++/clock-twice", 1.7, "  the same compiled as C++"},
         {"C/timer-through-memory", "C/clock-twice", 1.7, "  token handed on through memory"},
         {"C/clock-twice", "", 0, "  two clock reads"},
+        {"C/scope", "C/clock-twice", 0, "  a block by CREST_TIME_SCOPE / two clock reads"},
+        {"C/keyed", "", 0, "keyed timer begin + end", 250},
+        {"C/keyed-among-others", "", 0, "  with a deadline, 1,000 others in flight", 250},
+        {"C/two-threads-keyed", "C/keyed", 0, "  two threads at once / one"},
+        {"C/mutex", "C/plain-mutex", 0, "measured mutex, free / a plain one"},
+        {"C/plain-mutex", "", 0, "  a plain mutex"},
         {"C/range-sampler", "C/clock-once", 1.2, "range sampler add / one clock read"},
         {"C++/range-sampler", "C++/clock-once", 1.2, "  the same compiled as C++"},
         {"C/range-sampler-raise", "C/clock-once", 1.2, "  each add a new maximum"},
@@ -340,6 +355,17 @@ void check_by_name()
     expect("by names at run time", by_name_total(), named);
 }
 
+void check_keyed()
+{
+    uint64_t keyed = 0, scoped = 0;
+    for (unsigned i = 0; i < HOT_METRICS; i++) {
+        keyed += asked_of[0].keyed[i];
+        scoped += asked_of[0].scoped[i];
+    }
+    expect("keyed operations", keyed_total(), keyed);
+    expect("scopes", keyed_scope_total(), scoped);
+}
+
 void check_language(const crest_snapshot *snapshot, unsigned language)
 {
     const hot_loops &loops = loops_of(language);
@@ -446,6 +472,7 @@ int main(int argc, char **argv)
         check_language(snapshot, language);
     crest_snapshot_free(snapshot);
     check_by_name();
+    check_keyed();
 
     auto known = facts(rounds);
     for (const auto &fact : known)

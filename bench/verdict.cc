@@ -40,6 +40,8 @@ verdict_spread verdict::ratio(const verdict_row &row) const
 
 verdict_spread verdict::over(const verdict_row &row) const
 {
+    if (row.reference.empty())
+        return cost(row.name);
     auto own = samples_.find(row.name), other = samples_.find(row.reference);
     if (own == samples_.end() || other == samples_.end())
         return {0, 0, 0};

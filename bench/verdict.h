@@ -16,7 +16,7 @@ struct verdict_row {
     std::string reference; /* the benchmark it is divided by; empty: none */
     double limit;          /* what the ratio may be at most; 0: no target */
     std::string text;      /* what it is */
-    double over_ns = 0;    /* what it may cost above the reference; 0: no such target */
+    double over_ns = 0;    /* what it may cost above the reference, if any; 0: no such target */
 };
 
 struct verdict_spread {
@@ -35,7 +35,7 @@ class verdict
     /* Of the ratios of each round: both sides of a ratio were measured one after the other. */
     verdict_spread ratio(const verdict_row &row) const;
 
-    /* Of what each round cost above the reference, in nanoseconds. */
+    /* Of what each round cost above the reference, or above nothing, in nanoseconds. */
     verdict_spread over(const verdict_row &row) const;
 
     /* Prints the rows of which there are samples; the number of missed targets. */
