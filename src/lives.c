@@ -236,8 +236,10 @@ void crest_lives_retire(crest_child *child, crest_status why, int shown)
     lives_send_off(child, CREST_LIFE_RETIRED, shown && wait, wait);
     crest_child_kill(child, why);
     crest_metric *metric = child->first.metric;
-    if (metric->overflow == child)
+    if (metric->overflow == child) {
         metric->overflow = NULL;
+        metric->overflow_beyond = 0;
+    }
     lives_forget(child);
 }
 

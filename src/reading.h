@@ -18,6 +18,9 @@ typedef struct crest_directory {
     uint64_t readers; /* snapshots whose values are being read */
     uint64_t generation;
     size_t count;
+    /* Where the registry has constant labels: those and its own of each series, then all texts'
+     * addresses. They are kept here, and not with the series, because few registries have any. */
+    const char *const **labels;
     crest_series *series[];
 } crest_directory;
 

@@ -7,6 +7,7 @@
 #include "atomic.h"
 #include "buckets.h"
 #include "children.h"
+#include "constants.h"
 #include "hash.h"
 #include "in_flight_figures.h"
 #include "in_flight_table.h"
@@ -152,6 +153,8 @@ static crest_registry_state *registry_state_make(crest_registry *registry)
     if (!crest_table_init(&state->by_name, registry_metric_hash, registry_metric_same, 64) ||
         !crest_table_init(&state->claims, registry_claim_hash, registry_claim_same, 256) ||
         !crest_table_init(&state->by_split, registry_split_hash, registry_split_same, 64))
+        return NULL;
+    if (!crest_constants_make(state, registry->options.labels))
         return NULL;
     state->strict = registry->options.strict != 0;
     state->idle_s = registry->options.idle_s;
@@ -313,7 +316,9 @@ static crest_status registry_wish_make(const crest_registry_state *state, crest_
     if ((kind == CREST_KIND_HISTOGRAM || kind == CREST_KIND_TIMER) &&
         registry_wish_distribution(options, wish) != CREST_OK)
         return CREST_INVALID_ARGUMENT;
-    return crest_label_keys_check(wish->keys, wish->key_count, NULL, 0);
+    return crest_constants_clash(state, wish->keys, wish->key_count)
+               ? CREST_INVALID_LABEL
+               : crest_label_keys_check(wish->keys, wish->key_count, NULL, 0);
 }
 
 static int registry_same_shape(const crest_metric *metric, const registry_wish *wish)
@@ -422,14 +427,18 @@ static int registry_copy_distribution(crest_metric *metric, const registry_wish 
     return 1;
 }
 
-/* The label keys, a timer's `outcome` after them. */
+/* The label keys, the registry's before them and a timer's `outcome` after them. */
 static int registry_copy_keys(crest_metric *metric, const registry_wish *wish)
 {
+    const crest_registry_state *state = metric->state;
     unsigned all = wish->key_count + (wish->kind == CREST_KIND_TIMER);
+    unsigned before = state->constant_count;
     const char **keys =
-        crest_arena_take(CREST_ARENA_META, (all + 1) * sizeof *keys, _Alignof(char *));
+        crest_arena_take(CREST_ARENA_META, (before + all + 1) * sizeof *keys, _Alignof(char *));
     if (keys == NULL)
         return 0;
+    memcpy(keys, state->constant_keys, before * sizeof *keys);
+    keys += before;
     for (unsigned i = 0; i < wish->key_count; i++)
         if ((keys[i] = crest_arena_copy(wish->keys[i], strlen(wish->keys[i]))) == NULL)
             return 0;

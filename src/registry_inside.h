@@ -67,7 +67,7 @@ typedef struct crest_metric {
     const crest_layout *layout;
     uint32_t idle_s; /* 0: never hidden */
     unsigned label_count;          /* without a timer's outcome */
-    const char *const *label_keys; /* with it, last */
+    const char *const *label_keys; /* with it, last; the registry's constant ones lie before */
     struct crest_metric *parent; /* the one that this one comes with, or NULL */
     uint64_t deadline_ns;        /* timers; 0: none */
     const char *const *stages;   /* stages: their names */
@@ -79,12 +79,16 @@ typedef struct crest_metric {
     uint64_t hash;
     crest_child *children; /* the only one of a metric without labels */
     crest_child *overflow;
+    unsigned overflow_beyond; /* 1: it does not count among the others */
     uint64_t child_count; /* children that are not on their way out */
     crest_children by_values; /* families only */
 } crest_metric;
 
 typedef struct crest_registry_state {
     const char *prefix;
+    unsigned constant_count;
+    const char *constant_keys[CREST_CONSTANT_LABELS_MAX];
+    const char *constant_values[CREST_CONSTANT_LABELS_MAX];
     crest_metric *metrics;
     uint64_t metric_count;
     uint64_t generation; /* grows with each new series; odd while one is being added */

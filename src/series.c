@@ -319,7 +319,7 @@ crest_child *crest_child_get_locked(crest_metric *metric, const char *const *val
         return NULL;
     *status = CREST_OK;
     crest_child *child = series_lookup(metric, values);
-    int room = metric->child_count < CREST_FAMILY_SERIES_MAX;
+    int room = metric->child_count < CREST_FAMILY_SERIES_MAX + metric->overflow_beyond;
     if (child != NULL && (room || crest_series_life(&child->first) != CREST_LIFE_GONE))
         return series_living(child, status);
     if (room && metric->state->gone < CREST_GONE_SERIES_MAX) {
@@ -333,6 +333,7 @@ crest_child *crest_child_get_locked(crest_metric *metric, const char *const *val
         metric->overflow = series_lookup(metric, overflow);
         if (metric->overflow == NULL)
             metric->overflow = crest_child_make(metric, overflow, status);
+        metric->overflow_beyond = metric->child_count > CREST_FAMILY_SERIES_MAX;
     }
     if (metric->overflow == NULL || series_living(metric->overflow, status) == NULL)
         return NULL;

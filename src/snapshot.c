@@ -40,6 +40,12 @@ __attribute__((constructor)) static void snapshot_constructor(void)
  * they see that what a registry keeps is in use. */
 static crest_directory *snapshot_directories;
 
+static void directory_free(crest_directory *directory)
+{
+    crest_alloc_free(directory->labels);
+    crest_alloc_free(directory);
+}
+
 /* Under the lock: one user less. The last of them frees. */
 static void directory_drop_locked(crest_directory *directory)
 {
@@ -49,7 +55,7 @@ static void directory_drop_locked(crest_directory *directory)
     while (*at != directory)
         at = &(*at)->next;
     *at = directory->next;
-    crest_alloc_free(directory);
+    directory_free(directory);
 }
 
 static void directory_drop(crest_directory *directory)
@@ -114,6 +120,36 @@ static void directory_walk(crest_registry_state *state, crest_series **to, size_
     }
 }
 
+/* A series' labels but for the registry's. */
+static unsigned directory_own_labels(const crest_metric *metric)
+{
+    return metric->label_count + (metric->kind == CREST_KIND_TIMER);
+}
+
+/* Puts the registry's labels before those of each series; 0 without memory. */
+static int directory_label(crest_directory *directory, const crest_registry_state *state)
+{
+    unsigned constants = state->constant_count;
+    if (constants == 0)
+        return 1;
+    size_t all = directory->count * (1 + constants);
+    for (size_t i = 0; i < directory->count; i++)
+        all += directory_own_labels(directory_metric(directory->series[i]));
+    directory->labels = crest_alloc(all, sizeof(void *));
+    if (directory->labels == NULL)
+        return 0;
+    const char **next = (const char **)(directory->labels + directory->count);
+    for (size_t i = 0; i < directory->count; i++) {
+        const crest_series *series = directory->series[i];
+        unsigned own = directory_own_labels(directory_metric(series));
+        directory->labels[i] = next;
+        memcpy(next, state->constant_values, constants * sizeof *next);
+        memcpy(next + constants, crest_series_values(series), own * sizeof *next);
+        next += constants + own;
+    }
+    return 1;
+}
+
 /*
  * Under the lock: a new directory, without users yet. What was added while it was made may or may
  * not be in it, and the next one has it, because the generation is odd before a series can be found
@@ -136,6 +172,10 @@ static crest_directory *directory_make(crest_registry_state *state)
         directory->generation = generation;
         if (count <= room) {
             qsort(directory->series, count, sizeof directory->series[0], directory_compare);
+            if (!directory_label(directory, state)) {
+                crest_alloc_free(directory);
+                return NULL;
+            }
             directory->next = snapshot_directories;
             return snapshot_directories = directory;
         }
@@ -351,9 +391,11 @@ crest_status crest_snapshot_series(const crest_snapshot *snapshot, size_t index,
     view->description = metric->description;
     view->kind = metric->kind;
     view->unit = metric->unit;
-    view->label_count = metric->label_count + (metric->kind == CREST_KIND_TIMER);
-    view->label_keys = metric->label_keys;
-    view->label_values = crest_series_values(series);
+    unsigned constants = metric->state->constant_count;
+    view->label_count = constants + directory_own_labels(metric);
+    view->label_keys = metric->label_keys - constants;
+    view->label_values = constants != 0 ? snapshot->directory->labels[index]
+                                        : crest_series_values(series);
     view->buckets = metric->layout ? &metric->buckets : NULL;
     view->distribution = crest_snapshot_distribution(snapshot, index);
     if (metric->kind == CREST_KIND_COUNTER)
@@ -368,14 +410,15 @@ crest_status crest_snapshot_series(const crest_snapshot *snapshot, size_t index,
 }
 
 /* The values of a wanted series against one of the same metric: <0, 0, >0 as strcmp. */
-static int snapshot_compare_values(const crest_series_view *series, const char *const *values,
-                                   unsigned count)
+static int snapshot_compare_values(const crest_series_view *series, unsigned constants,
+                                   const char *const *values, unsigned count)
 {
-    if (count != series->label_count)
+    unsigned left_out = series->label_count - count;
+    if (count > series->label_count || (left_out != 0 && left_out != constants))
         return -1;
     for (unsigned i = 0; i < count; i++) {
         const char *value = values != NULL && values[i] != NULL ? values[i] : "";
-        if (strcmp(series->label_values[i], value) != 0)
+        if (strcmp(series->label_values[left_out + i], value) != 0)
             return -1;
     }
     return 0;
@@ -388,7 +431,8 @@ crest_status crest_snapshot_find(const crest_snapshot *snapshot, const char *nam
         if (strcmp(directory_metric(snapshot->directory->series[i])->name, name) != 0)
             continue;
         crest_snapshot_series(snapshot, i, view);
-        if (snapshot_compare_values(view, values, count) == 0)
+        unsigned constants = snapshot->directory->series[i]->metric->state->constant_count;
+        if (snapshot_compare_values(view, constants, values, count) == 0)
             return CREST_OK;
     }
     memset(view, 0, sizeof *view);

@@ -19,6 +19,15 @@
 #include <crest/stages.h>
 #include <crest/timer.h>
 
+/* Constant labels of a registry. */
+#define CREST_CONSTANT_LABELS_MAX 8u
+
+/* A label that all series of a registry have. */
+typedef struct crest_label {
+    const char *key CREST_DEFAULT_(NULL);
+    const char *value CREST_DEFAULT_(NULL);
+} crest_label;
+
 typedef struct crest_registry_options {
     /* put before every name, with a dot; NULL: none. Borrowed while the registry lives */
     const char *prefix CREST_DEFAULT_(NULL);
@@ -26,6 +35,13 @@ typedef struct crest_registry_options {
     int strict CREST_DEFAULT_(0);
     /* the idle_s of metrics that give none of their own; 0: their series are always exported */
     uint32_t idle_s CREST_DEFAULT_(0);
+    /*
+     * Up to the first NULL key: labels that every series of the registry has, exported before its
+     * own. Copied. Keys as those of families; a family with one of these keys is refused. What is
+     * no label key, or is there twice, is left out and counted as misuse; values are made valid
+     * UTF-8 and cut as those of families are.
+     */
+    crest_label labels[CREST_CONSTANT_LABELS_MAX] CREST_DEFAULT_({});
 } crest_registry_options;
 
 /* Public so that it can be static; only the library looks inside. */
@@ -36,8 +52,8 @@ typedef struct crest_registry {
     crest_registry_options options;
 } crest_registry;
 
-/* CREST_REGISTRY(dht_metrics, .prefix = "dht"): a static registry for an embedded library's
- * metrics. */
+/* CREST_REGISTRY(dht_metrics, .prefix = "dht", .labels = {{"network", "main"}}): a static registry
+ * for an embedded library's metrics. */
 #define CREST_REGISTRY(variable, ...)                                                              \
     static crest_registry variable = {CREST_ABI, 0, NULL, {__VA_ARGS__}}
 #define CREST_REGISTRY_DECLARE(variable) extern crest_registry variable

@@ -42,7 +42,7 @@ typedef struct crest_series_view {
     const char *description; /* "" if none */
     crest_kind kind;
     crest_unit unit;
-    unsigned label_count; /* a timer's includes `outcome`, last */
+    unsigned label_count; /* the registry's come first; a timer's includes `outcome`, last */
     const char *const *label_keys;
     const char *const *label_values;
     const crest_buckets
@@ -75,8 +75,8 @@ CREST_API crest_status crest_snapshot_series(const crest_snapshot *snapshot, siz
                                              crest_series_view *view);
 
 /* Finds a series by canonical name and label values (`count` of them, in the order of the keys; a
- * timer's include the outcome; NULL counts as ""). CREST_NOT_FOUND if there is none; *view is then
- * zeroed. */
+ * timer's include the outcome; the registry's constant ones may be left out; NULL counts as "").
+ * CREST_NOT_FOUND if there is none; *view is then zeroed. */
 CREST_API crest_status crest_snapshot_find(const crest_snapshot *snapshot, const char *name,
                                            const char *const *values, unsigned count,
                                            crest_series_view *view);

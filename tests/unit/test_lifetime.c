@@ -7,6 +7,7 @@
 #include "cells.h"
 #include "core_fixture.h"
 #include "lives.h"
+#include "series.h"
 
 #include <crest/testing.h>
 
@@ -367,6 +368,165 @@ static void test_freed(void **state)
     assert_int_equal(crest_cells_slot_count(), slots);
 }
 
+CREST_COUNTER_FAMILY_OPTIONS(lifetime_idle, "lifetime.idle", "", (.idle_s = 10), peer);
+CREST_TIMER_FAMILY_OPTIONS(lifetime_calm, "lifetime.calm", "", (.idle_s = 10), peer);
+
+/* Idle series are hidden once they have been exported; the next record shows them as they were. */
+static void test_idle(void **state)
+{
+    (void)state;
+    crest_series_view view;
+    crest_counter *counter = lifetime_idle_with("a");
+    crest_timer *timer = lifetime_calm_with("a");
+    crest_counter_add(counter, 5);
+    crest_timer_record(timer, 7, CREST_OUTCOME_OK);
+    uint32_t slot = counter->handle.slot;
+    lifetime_after(20); /* nobody has seen it yet */
+    assert_true(lifetime_shows("lifetime.idle", "a", NULL, &view));
+    lifetime_export();
+    lifetime_after(5);
+    crest_counter_inc(counter);
+    lifetime_after(5);
+    lifetime_export();
+    assert_true(lifetime_shows("lifetime.idle", "a", NULL, &view));
+    assert_false(lifetime_shows("lifetime.calm", "a", "ok", &view));
+    lifetime_after(10);
+    assert_false(lifetime_shows("lifetime.idle", "a", NULL, &view));
+    lifetime_after(200);
+    assert_int_equal(counter->handle.slot, slot);
+    /* a snapshot has what was recorded before it, without a tick */
+    crest_counter_inc(counter);
+    crest_timer_record(timer, 9, CREST_OUTCOME_OK);
+    assert_true(lifetime_shows("lifetime.idle", "a", NULL, &view));
+    assert_int_equal(view.counter, 7);
+    crest_snapshot *snapshot = fixture_snapshot(NULL);
+    const char *ok[] = {"a", "ok"};
+    assert_int_equal(crest_snapshot_find(snapshot, "lifetime.calm", ok, 2, &view), CREST_OK);
+    assert_int_equal(crest_distribution_count(view.distribution), 2);
+    assert_int_equal(crest_distribution_sum(view.distribution), 16);
+    crest_snapshot_free(snapshot);
+    /* and its rate is that of one record, not of seven */
+    lifetime_after(1);
+    assert_true(fabs(crest_counter_rate(counter, CREST_WINDOW_S).per_second * 60 - 1) < 0.1);
+    assert_true(crest_counter_rate(counter, CREST_WINDOW_S).peak <= 1.001);
+    assert_true(crest_timer_window(timer, CREST_OUTCOME_OK, CREST_WINDOW_S).maximum == 9);
+    /* hidden and released, it goes all the same */
+    lifetime_after(15);
+    lifetime_export();
+    lifetime_after(15);
+    assert_int_equal(crest_counter_release(counter), CREST_OK);
+    lifetime_until_free();
+    assert_int_equal(crest_counter_value(counter), 0);
+    assert_false(lifetime_shows("lifetime.idle", "a", NULL, &view));
+}
+
+/* A series that begins anew has the rate of its own records, whatever the slot held before. */
+static void test_rates(void **state)
+{
+    (void)state;
+    crest_counter *counter = lifetime_sent_with("rate", "x");
+    crest_histogram *size = lifetime_size_with("rate");
+    for (unsigned life = 0; life < 4; life++) {
+        for (unsigned i = 0; i < 10; i++) {
+            crest_counter_add(counter, life == 0 ? 1000000 : 1);
+            crest_histogram_record(size, life == 0 ? 1000000 : 3);
+            lifetime_after(1);
+            crest_rate rate = crest_counter_rate(counter, CREST_WINDOW_S);
+            crest_window window = crest_histogram_window(size, CREST_WINDOW_S);
+            assert_true(rate.per_second >= 0 && window.per_second >= 0);
+            if (life != 0) {
+                assert_true(rate.peak <= 1.001 && window.peak <= 1.001);
+                assert_int_equal(window.events, i + 1);
+                assert_true(window.maximum == 3 && window.average == 3);
+            }
+        }
+        if (life % 2 == 0) {
+            crest_counter_release(counter);
+            crest_histogram_release(size);
+        } else {
+            crest_retire(NULL, "peer", "rate");
+        }
+        lifetime_until_free();
+        counter = lifetime_sent_with("rate", "x");
+        size = lifetime_size_with("rate");
+    }
+    /* coming back while its slot rests, it goes on: what was before is not an event of now */
+    crest_counter_add(counter, 1000000);
+    lifetime_after(70);
+    crest_counter_release(counter);
+    lifetime_until_gone();
+    crest_counter_inc(counter);
+    lifetime_after(1);
+    assert_int_equal(crest_counter_value(counter), 1000001);
+    assert_true(crest_counter_rate(counter, CREST_WINDOW_S).peak <= 1.001);
+    crest_counter_release(counter);
+}
+
+/* Past the limit records go to the overflow series; what has gone makes room. */
+static void test_room(void **state)
+{
+    (void)state;
+    crest_registry *registry = fixture_registry(NULL);
+    static const char *const keys[] = {"k"};
+    crest_metric_options options = {.name = "f"};
+    crest_counter_family family = crest_counter_family_new(registry, &options, keys, 1, NULL);
+    char text[CREST_FAMILY_SERIES_MAX][8];
+    const char *value;
+    for (unsigned i = 0; i < CREST_FAMILY_SERIES_MAX; i++) {
+        snprintf(text[i], sizeof text[i], "%u", i);
+        value = text[i];
+        crest_counter_family_get(&family, &value, 1);
+    }
+    value = "more";
+    crest_counter *overflow = crest_counter_family_get(&family, &value, 1);
+    assert_string_equal(crest_series_values(overflow->handle.series)[0], "overflow");
+    assert_int_equal(crest_retire(registry, "k", "7"), 1);
+    assert_ptr_equal(crest_counter_family_get(&family, &value, 1), overflow);
+    lifetime_after(1);
+    crest_testing_clock_advance(1000000);
+    crest_snapshot_free(fixture_snapshot(registry));
+    crest_testing_clock_advance(CREST_LINGER_S * LIFETIME_SECOND);
+    lifetime_after(2);
+    crest_counter *own = crest_counter_family_get(&family, &value, 1);
+    assert_string_equal(crest_series_values(own->handle.series)[0], "more");
+    value = "still more";
+    assert_ptr_equal(crest_counter_family_get(&family, &value, 1), overflow);
+    crest_registry_free(registry);
+}
+
+/* A reporter that does not succeed is waited for, an hour at most. */
+static crest_status lifetime_fails(crest_reporter *reporter, const crest_report *report,
+                                   crest_error *error)
+{
+    (void)report, (void)error;
+    return *(int *)reporter->state ? CREST_OK : CREST_UNREACHABLE;
+}
+
+static void test_waits_for_reporters(void **state)
+{
+    (void)state;
+    int works = 0;
+    crest_reporter reporter = {.name = "slow", .report = lifetime_fails, .state = &works};
+    crest_schedule schedule = {.interval_ms = 3600000, .jitter = -1};
+    assert_int_equal(crest_reporter_attach(NULL, &reporter, &schedule, NULL), CREST_OK);
+    for (works = 0; works < 2; works++) {
+        crest_counter *sent = lifetime_sent_with(works ? "delivered" : "not delivered", "x");
+        crest_counter_inc(sent);
+        crest_counter_release(sent);
+        lifetime_after(1);
+        crest_testing_clock_advance(1000000);
+        assert_int_equal(crest_report_now(&reporter, 5000, NULL),
+                         works ? CREST_OK : CREST_UNREACHABLE);
+        crest_testing_clock_advance(3600 * LIFETIME_SECOND);
+        lifetime_after(2); /* its interval is an hour, so twice that is the least */
+        assert_int_equal(lifetime_sent_value(works ? "delivered" : "not delivered"), 1);
+        crest_testing_clock_advance(3600 * LIFETIME_SECOND);
+        lifetime_after(2);
+        assert_int_equal(lifetime_sent_value(works ? "delivered" : "not delivered"), -1);
+    }
+    assert_int_equal(crest_reporter_detach(&reporter, 5000, NULL), CREST_OK);
+}
+
 static int lifetime_setup(void **state)
 {
     (void)state;
@@ -381,7 +541,9 @@ int main(void)
         cmocka_unit_test(test_revived),     cmocka_unit_test(test_slow_thread),
         cmocka_unit_test(test_retired),     cmocka_unit_test(test_slow_and_retired),
         cmocka_unit_test(test_other_kinds), cmocka_unit_test(test_churn),
-        cmocka_unit_test(test_freed),
+        cmocka_unit_test(test_freed),       cmocka_unit_test(test_idle),
+        cmocka_unit_test(test_rates),       cmocka_unit_test(test_room),
+        cmocka_unit_test(test_waits_for_reporters),
     };
     return cmocka_run_group_tests_name("lifetime", tests, lifetime_setup, NULL);
 }
