@@ -28,6 +28,11 @@ GOOD = {
                               "__attribute__((visibility(\"default\"))) int crest_top(void);\n"
                               "int crest_top(void)\n{\n    return crest_get();\n}\n",
     "examples/01_use.c": SPDX + "#include <crest/abi.h>\nint main(void)\n{\n    return 0;\n}\n",
+    "docs/safety.md": "| functions | threads | handlers | cost |\n| `crest_{get,read}` | any | yes | "
+                      "call |\n",
+    "include/crest/more.h": SPDX + "#ifndef M\n#define M\n#define CREST_API\n/* Any handler. */\n"
+                                   "CREST_API int crest_get(void);\n"
+                                   "CREST_API int crest_read(void);\n#endif\n",
     "tests/checks/libcrest.symbols": "crest_get\n",
     "tests/checks/libcrest-reporters.symbols": "crest_top\n",
 }
@@ -69,6 +74,17 @@ BREAKS = [
     ("symbols", "libcrest.symbols lists", "tests/checks/libcrest.symbols", lambda text: ""),
     ("symbols", "begin with crest_", "reporters/top.c",
      lambda text: text + "__attribute__((visibility(\"default\"))) int leaked;\n"),
+    ("safety", "every public function", "docs/safety.md",
+     lambda text: text.replace("{get,read}", "get")),
+    ("safety", "every public function", "docs/safety.md",
+     lambda text: text.replace("{get,read}", "{get,read,gone}")),
+    ("safety", "every public function", "include/crest/more.h",
+     lambda text: text + "#define CREST_MORE(x) x\n"),
+    ("safety", "in its own words", "docs/safety.md", lambda text: text.replace("any", "perhaps")),
+    ("safety", "the same of signal handlers", "docs/safety.md",
+     lambda text: text.replace("yes", "no")),
+    ("safety", "the same of signal handlers", "include/crest/more.h",
+     lambda text: text.replace("Any handler", "Not for signal handlers")),
     ("tidiness", "file names", "examples/middle.c", lambda text: SPDX),
     ("tidiness", "static names", "src/middle.c",
      lambda text: text + "static int bottom_value(void)\n{\n    return 0;\n}\n"),
