@@ -28,8 +28,8 @@ GOOD = {
                               "__attribute__((visibility(\"default\"))) int crest_top(void);\n"
                               "int crest_top(void)\n{\n    return crest_get();\n}\n",
     "examples/01_use.c": SPDX + "#include <crest/abi.h>\nint main(void)\n{\n    return 0;\n}\n",
-    "docs/safety.md": "| functions | threads | handlers | cost |\n| `crest_{get,read}` | any | yes | "
-                      "call |\n",
+    "docs/safety.md": "| functions | threads | handlers | cost |\n"
+                      "| `crest_{get,read}` | any | yes | call |\n",
     "include/crest/more.h": SPDX + "#ifndef M\n#define M\n#define CREST_API\n/* Any handler. */\n"
                                    "CREST_API int crest_get(void);\n"
                                    "CREST_API int crest_read(void);\n#endif\n",

@@ -10,7 +10,7 @@
  * of the test's own, which do what the library must not, show that it can fail.
  *
  * ptrace steps what a sanitizer made of the code, and sanitizers hold signals back themselves.
- * crest-test: timeout=120 sanitizers=none
+ * crest-test: timeout=240 sanitizers=none
  */
 #ifndef __x86_64__
 
@@ -29,6 +29,7 @@ int main(void)
 #include "cells.h"
 #include "step_fixture.h"
 
+#include <crest/by_name.h>
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -36,7 +37,7 @@ int main(void)
 #include <time.h>
 
 #define HANGS_AFTER_S 4
-#define WATCHDOG_S 110
+#define WATCHDOG_S 230
 #define STEP_WRONG_MAX 5
 #define STEP_MESSAGE_BYTES 200
 
@@ -203,6 +204,14 @@ static void act_get(void)
     crest_counter_inc(act_made);
 }
 
+static const char *volatile act_name = "step.named";
+
+static void act_by_name(void)
+{
+    crest_increment_counter(act_name);
+    act_made = crest_counter_by_name(act_name);
+}
+
 static void after_made(void)
 {
     if (crest_counter_value(act_made) != 1)
@@ -260,6 +269,15 @@ static const char *const step_how_names[] = {"the same handle", "first touches",
                                              "the wrong"};
 static step_how handler_how;
 
+/* A literal name is for handlers where the same line has run before, in whichever thread. */
+static uint64_t handler_named;
+
+static void handler_literal(void)
+{
+    handler_named++;
+    crest_increment_counter("step.literal");
+}
+
 static void handler_record(step_kind kind, step_place place, uint64_t value)
 {
     step_want(kind, place, value);
@@ -278,6 +296,7 @@ static void step_handler(int signal_number)
         handler_record(act_kind, act_place, 100000);
         for (int kind = 0; kind < KINDS; kind++)
             handler_record((step_kind)kind, FAR, 7000);
+        handler_literal();
         break;
     case REGISTER:
         for (int kind = 0; kind < KINDS; kind++)
@@ -332,6 +351,10 @@ static void step_child(const step_act *act)
     for (int kind = 0; kind < KINDS; kind++)
         for (int place = 0; place < PLACES; place++)
             step_check(snapshot, (step_kind)kind, (step_place)place);
+    if (handler_named - 1 != crest_counter_value(crest_counter_by_name("step.literal")))
+        STEP_FAIL("a literal name counted %llu of %llu",
+                  (unsigned long long)crest_counter_value(crest_counter_by_name("step.literal")),
+                  (unsigned long long)handler_named - 1);
     if (crest_cells_record_count() > 2)
         STEP_FAIL("%llu thread records", (unsigned long long)crest_cells_record_count());
     _exit(0);
@@ -443,6 +466,7 @@ static void test_others(void **state)
         {"malloc", act_nothing, act_malloc, act_nothing, 0, 0},
         {"resolving a label", act_nothing, act_resolve, after_made, 0, 0},
         {"making a metric", act_nothing, act_get, after_made, 0, 0},
+        {"a name", act_nothing, act_by_name, after_made, 0, 0},
         {"a thread's end", before_record, act_record, act_nothing, 1, 1},
     };
     unsigned wrong = 0;
@@ -518,6 +542,7 @@ static void step_setup(void)
     for (int kind = 0; kind < KINDS; kind++)
         assert_true(step_metrics[kind][NEAR].handle.any.slot >> CREST_CHUNK_BITS !=
                     step_metrics[kind][FAR].handle.any.slot >> CREST_CHUNK_BITS);
+    handler_literal(); /* the once, which the children do not see */
     step_page =
         mmap(NULL, sizeof *step_page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(step_page != MAP_FAILED);
