@@ -158,13 +158,14 @@ static int lives_reserve(unsigned count)
     return 1;
 }
 
-/* From now on the series is looked at. Its life is not what the wait says: the first look finds it
- * changed, and begins with what it then is. */
-static void lives_wait(crest_series *series)
+/* From now on the series is looked at. A life that is not the series' own: the first look finds it
+ * changed, and begins with what it then is. Otherwise it has had this value in this life. All is
+ * said here, since somebody may be looking before this returns. */
+static void lives_wait(crest_series *series, uint32_t life, uint64_t seen)
 {
     crest_wait *wait = lives_spare;
     lives_spare = wait->next;
-    *wait = (crest_wait){.next = lives_waiting, .series = series, .life = ~series->life};
+    *wait = (crest_wait){.next = lives_waiting, .series = series, .life = life, .seen = seen};
     crest_atomic_add(&lives_waiting_count, 1);
     /* partner: the acquire load in lives_look_at_all */
     crest_atomic_store_ptr_release(CREST_PTR(&lives_waiting), wait);
@@ -209,7 +210,7 @@ static void lives_send_off(crest_child *child, uint32_t mark, int shown, int wai
         crest_life life = crest_series_life(series);
         if (series->slot != 0 && wait && !(series->life & CREST_LIFE_WAITS)) {
             crest_atomic_store32(&series->life, series->life | CREST_LIFE_WAITS);
-            lives_wait(series);
+            lives_wait(series, ~series->life, 0);
         }
         if (life == CREST_LIFE_SHOWN || life == CREST_LIFE_HIDDEN)
             life = CREST_LIFE_LEAVING;
@@ -310,11 +311,8 @@ void crest_lives_idle(crest_series *series, uint64_t value, uint64_t since_ns, u
     /* one that waits has come back a moment ago, and is looked at first */
     if (crest_series_life(series) == CREST_LIFE_SHOWN && !(series->life & CREST_LIFE_WAITS) &&
         lives_reserve(1)) {
-        lives_wait(series);
         lives_move(series, CREST_LIFE_HIDDEN, CREST_LIFE_WAITS, 0);
-        /* what comes after the value was read is growth */
-        lives_waiting->seen = value;
-        lives_waiting->life = series->life;
+        lives_wait(series, series->life, value); /* what comes after it was read is growth */
     }
     crest_lock_drop(&saved);
 }
