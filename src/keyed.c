@@ -63,7 +63,7 @@ static crest_in_flight_owner *keyed_owner(crest_timer *timer, crest_status *stat
             owner = keyed_owner_make(timer, status);
     }
     if (owner == NULL)
-        crest_misuse_count(crest_misuse_of(*status), crest_handle_name(&timer->handle));
+        crest_handle_refused(&timer->handle, *status, 1);
     return owner;
 }
 

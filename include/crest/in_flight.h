@@ -42,7 +42,8 @@ CREST_BEGIN_C
  * stays, which is a normal answer (several peers announce one block); CREST_INVALID_ARGUMENT for
  * an op that is none; CREST_LIMIT when too much is in flight (CREST_IN_FLIGHT_MAX of limits.md);
  * CREST_NO_MEMORY; CREST_NOT_FOUND and _ABI_MISMATCH for a handle that records nowhere. All but the
- * first two are counted in crest_misuse_total. An operation that ended, or timed out, may begin
+ * first two are counted in crest_misuse_total. CREST_LATE for a series that was retired, which is
+ * counted in crest_late_records_total. An operation that ended, or timed out, may begin
  * anew. In the child of a fork nothing is in flight. Any thread; not for signal handlers. Cost: one
  * crest_now and a look-up in a sharded table, under a lock for some ten nanoseconds; the first
  * begin of a series registers.
