@@ -7,17 +7,41 @@
 #include "atomic.h"
 #include "in_flight_table.h"
 #include "lock.h"
+#include "utf8.h"
 
+#include <crest/lifetime.h>
 #include <pthread.h>
+#include <string.h>
 
-/* Of one metric. The sums are of one refresh, under its lock. */
+#define FIGURES_NS 1e-9
+/* What is exported instead of an id when there were too many. */
+#define FIGURES_OVERFLOW "overflow"
+
+/* An id as a label value: valid UTF-8, which a text need not be. */
+typedef struct figures_id {
+    char text[CREST_OP_TEXT_BYTES * CREST_UTF8_REPLACEMENT_BYTES];
+} figures_id;
+
+/* A stuck operation that is exported. */
+typedef struct figures_stuck {
+    crest_gauge *gauge;
+    figures_id id;
+} figures_stuck;
+
+/* Of one metric. All but the first words belong to who refreshes, under its lock. */
 typedef struct crest_in_flight_figures {
     struct crest_in_flight_figures *next;
     const crest_registry_state *state;
     crest_gauge *count;
     crest_gauge *oldest;
+    crest_metric *stuck;
+    uint64_t stuck_ns; /* the age from which on an operation is */
     uint64_t operations;
     uint64_t oldest_ns;
+    uint64_t ids; /* that have been exported so far */
+    unsigned top_count, shown_count;
+    crest_in_flight_seen top[CREST_STUCK_MAX]; /* the oldest stuck ones, the oldest first */
+    figures_stuck shown[CREST_STUCK_MAX];
 } crest_in_flight_figures;
 
 /* Held while gauges are brought up to date, so that an older reading does not come after a newer
@@ -65,6 +89,15 @@ crest_status crest_in_flight_figures_make(crest_metric *metric)
                                     CREST_SECONDS, &status);
     if (status != CREST_OK)
         return status;
+    static const char *const keys[] = {"op"};
+    crest_metric_options stuck = {.name = "stuck",
+                                  .description = "Age of the oldest operations that are stuck.",
+                                  .unit = CREST_SECONDS};
+    figures->stuck = crest_metric_with(metric, CREST_KIND_GAUGE, &stuck, keys, 1, &status);
+    figures->stuck_ns =
+        metric->deadline_ns ? metric->deadline_ns / 2 : CREST_STUCK_S * UINT64_C(1000000000);
+    if (status != CREST_OK)
+        return status;
     figures->next = figures_all;
     /* partners: the acquire loads below */
     crest_atomic_store_ptr_release(CREST_PTR(&figures_all), figures);
@@ -83,6 +116,69 @@ static void figures_add(const crest_in_flight_seen *seen, void *unused)
     figures->operations++;
     if (seen->age_ns > figures->oldest_ns)
         figures->oldest_ns = seen->age_ns;
+    if (seen->age_ns < figures->stuck_ns)
+        return;
+    unsigned at = figures->top_count;
+    while (at != 0 && figures->top[at - 1].age_ns < seen->age_ns)
+        at--;
+    if (at == CREST_STUCK_MAX)
+        return;
+    if (figures->top_count < CREST_STUCK_MAX)
+        figures->top_count++;
+    memmove(&figures->top[at + 1], &figures->top[at],
+            (figures->top_count - 1 - at) * sizeof figures->top[0]);
+    figures->top[at] = *seen;
+}
+
+/* The place among these of an id; `count` if it is not there. */
+static unsigned figures_find(const figures_stuck *stuck, unsigned count, const char *id)
+{
+    unsigned at = 0;
+    while (at < count && strcmp(stuck[at].id.text, id) != 0)
+        at++;
+    return at;
+}
+
+/* The gauge of an id that is shown from now on; NULL if it cannot be had. Each id leaves some
+ * memory behind, so that there is a limit to them. */
+static crest_gauge *figures_stuck_gauge(crest_in_flight_figures *figures, figures_id *id)
+{
+    if (figures->ids >= CREST_STUCK_IDS_MAX)
+        strcpy(id->text, FIGURES_OVERFLOW);
+    else
+        figures->ids++;
+    const char *values[] = {id->text};
+    crest_status status;
+    crest_child *child = crest_child_get(figures->stuck, values, &status);
+    return child ? &child->handle.gauge : NULL;
+}
+
+/* Shows the oldest stuck operations, and releases the series of those that no longer are. */
+static void figures_show_stuck(crest_in_flight_figures *figures)
+{
+    figures_stuck now[CREST_STUCK_MAX];
+    unsigned count = 0;
+    for (unsigned i = 0; i < figures->top_count; i++) {
+        char text[CREST_OP_TEXT_BYTES];
+        figures_stuck *next = &now[count];
+        crest_op_format(&figures->top[i].op, text, sizeof text);
+        crest_utf8_copy(text, next->id.text, sizeof next->id.text, NULL);
+        unsigned shown = figures_find(figures->shown, figures->shown_count, next->id.text);
+        next->gauge = shown < figures->shown_count ? figures->shown[shown].gauge
+                                                   : figures_stuck_gauge(figures, &next->id);
+        /* two series of a family may have an operation of one id: the older one is shown */
+        if (next->gauge == NULL || figures_find(now, count, next->id.text) < count)
+            continue;
+        crest_gauge_set(next->gauge, (double)figures->top[i].age_ns * FIGURES_NS);
+        count++;
+    }
+    for (unsigned i = 0; i < figures->shown_count; i++)
+        if (figures_find(now, count, figures->shown[i].id.text) == count) {
+            crest_gauge_set(figures->shown[i].gauge, 0);
+            crest_gauge_release(figures->shown[i].gauge);
+        }
+    memcpy(figures->shown, now, count * sizeof now[0]);
+    figures->shown_count = count;
 }
 
 void crest_in_flight_refresh(void)
@@ -93,11 +189,12 @@ void crest_in_flight_refresh(void)
     pthread_mutex_lock(&figures_lock);
     crest_in_flight_figures *first = crest_atomic_load_ptr_acquire(CREST_PTR(&figures_all));
     for (crest_in_flight_figures *at = first; at != NULL; at = at->next)
-        at->operations = at->oldest_ns = 0;
+        at->operations = at->oldest_ns = at->top_count = 0;
     crest_in_flight_each(figures_add, NULL);
     for (crest_in_flight_figures *at = first; at != NULL; at = at->next) {
         crest_gauge_set(at->count, (double)at->operations);
-        crest_gauge_set(at->oldest, (double)at->oldest_ns * 1e-9);
+        crest_gauge_set(at->oldest, (double)at->oldest_ns * FIGURES_NS);
+        figures_show_stuck(at);
     }
     pthread_mutex_unlock(&figures_lock);
 }

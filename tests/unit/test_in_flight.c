@@ -3,6 +3,7 @@
  * <crest/in_flight.h>: begin and end by id, the deadline with and without anybody sweeping,
  * tombstones, the bound, and what is exported.
  */
+#include "in_flight_figures.h"
 #include "in_flight_table.h"
 #include "clock_inside.h"
 #include "core_fixture.h"
@@ -265,6 +266,70 @@ static void test_exported_names(void **state)
     crest_registry_free(registry);
 }
 
+static double stuck_age(const crest_snapshot *snapshot, const char *op)
+{
+    crest_series_view view;
+    return crest_snapshot_find(snapshot, "t.stuck", &op, 1, &view) == CREST_OK ? view.gauge : -1;
+}
+
+/* The three oldest of those past half the deadline, by id; who is no longer stuck says so. */
+static void test_stuck(void **state)
+{
+    (void)state;
+    crest_registry *registry = fixture_registry(NULL);
+    crest_timer *timer = deadline_timer(registry, "t", 1000);
+    crest_clock_fake(START_NS);
+    for (uint64_t i = 0; i < 5; i++) {
+        crest_clock_fake(START_NS + i * 10 * MS);
+        assert_int_equal(crest_timer_begin(timer, crest_op_u64(i)), CREST_OK);
+    }
+    assert_int_equal(crest_timer_begin(timer, crest_op_text("\xff")), CREST_OK);
+    crest_clock_fake(START_NS + 499 * MS);
+    crest_snapshot *snapshot = fixture_snapshot(registry);
+    assert_true(stuck_age(snapshot, "0") == -1);
+    crest_snapshot_free(snapshot);
+    crest_clock_fake(START_NS + 600 * MS);
+    snapshot = fixture_snapshot(registry);
+    assert_true(fabs(stuck_age(snapshot, "0") - 0.6) < 1e-9);
+    assert_true(fabs(stuck_age(snapshot, "2") - 0.58) < 1e-9);
+    assert_true(stuck_age(snapshot, "3") == -1);
+    crest_snapshot_free(snapshot);
+    assert_int_equal(crest_timer_end(timer, crest_op_u64(0), CREST_OUTCOME_OK), CREST_OK);
+    snapshot = fixture_snapshot(registry);
+    assert_true(stuck_age(snapshot, "0") == 0); /* once more */
+    assert_true(fabs(stuck_age(snapshot, "3") - 0.57) < 1e-9);
+    crest_snapshot_free(snapshot);
+    for (uint64_t i = 1; i < 5; i++)
+        assert_int_equal(crest_timer_end(timer, crest_op_u64(i), CREST_OUTCOME_OK), CREST_OK);
+    snapshot = fixture_snapshot(registry);
+    assert_true(fabs(stuck_age(snapshot, "\xef\xbf\xbd") - 0.56) < 1e-9);
+    crest_snapshot_free(snapshot);
+    crest_clock_fake(0);
+    crest_registry_free(registry);
+}
+
+/* Ids come and go: after many of them they are one. */
+static void test_stuck_ids_bounded(void **state)
+{
+    (void)state;
+    crest_registry *registry = fixture_registry(NULL);
+    crest_timer *timer = deadline_timer(registry, "t", 1000);
+    for (uint64_t i = 0; i < CREST_STUCK_IDS_MAX + 50; i++) {
+        crest_clock_fake(START_NS + i * 1000 * MS);
+        assert_int_equal(crest_timer_begin(timer, crest_op_u64(i)), CREST_OK);
+        crest_clock_fake(START_NS + i * 1000 * MS + 700 * MS);
+        crest_in_flight_refresh();
+        assert_int_equal(crest_timer_end(timer, crest_op_u64(i), CREST_OUTCOME_OK), CREST_OK);
+    }
+    assert_int_equal(crest_timer_begin(timer, crest_op_u64(0)), CREST_OK);
+    crest_clock_fake(START_NS + (CREST_STUCK_IDS_MAX + 50) * 1000 * MS + 600 * MS);
+    crest_snapshot *snapshot = fixture_snapshot(registry);
+    assert_true(stuck_age(snapshot, "overflow") > 0.5);
+    crest_snapshot_free(snapshot);
+    crest_clock_fake(0);
+    crest_registry_free(registry);
+}
+
 /* A full table refuses, counts, and takes again what there is room for; abandoned operations and
  * tombstones give way. */
 static void test_bound(void **state)
@@ -312,6 +377,8 @@ int main(void)
         cmocka_unit_test(test_series_apart),
         cmocka_unit_test(test_oldest),
         cmocka_unit_test(test_exported_names),
+        cmocka_unit_test(test_stuck),
+        cmocka_unit_test(test_stuck_ids_bounded),
         cmocka_unit_test(test_bound),
     };
     return cmocka_run_group_tests_name("in_flight", tests, NULL, NULL);
