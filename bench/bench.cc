@@ -14,6 +14,7 @@
 #include "by_name_loops.h"
 #include "hot_loops.h"
 #include "keyed_loops.h"
+#include "resolve_loops.h"
 #include "two_threads.h"
 #include "verdict.h"
 
@@ -50,7 +51,7 @@ struct asked {
     asked_each counter, xadd, thread_local_inc, timer, gauge, range, raised;
     asked_each histogram, plain, folded, histogram_even, plain_even;
     asked_each literal, named;
-    asked_each keyed, scoped, locked;
+    asked_each keyed, scoped, locked, resolved;
     unsigned disturbed;
 };
 
@@ -192,6 +193,7 @@ void register_language(unsigned language)
         add(in + "keyed-among-others", SLOW_BATCH, &asked::keyed, language, keyed_among_others);
         add_pair(in + "two-threads-keyed", language, true, PAIR_LOCK_TIMES, keyed_begin_end,
                  &asked::keyed);
+        add(in + "resolve", SLOW_BATCH, &asked::resolved, language, resolve_labels);
         add(in + "scope", SLOW_BATCH, &asked::scoped, language, keyed_scope);
         add(in + "mutex", SLOW_BATCH, &asked::locked, language, keyed_mutex);
         add(in + "plain-mutex", SLOW_BATCH, &asked::locked, language, keyed_plain_mutex);
@@ -240,6 +242,7 @@ std::vector<verdict_row> table()
         {"C/range-sampler-raise", "C/clock-once", 1.2, "  each add a new maximum"},
         {"C/clock-once", "", 0, "  one clock read"},
         {"C/gauge", "", 0, "gauge set"},
+        {"C/resolve", "", 0, "3 label values to a handle, 1,000 series", 120},
         {"C/by-name-literal", "C/counter", 1.1, "by name, literal / through a handle"},
         {"C/by-name-run-time", "C/by-name-handles", 0, "1,000 names at run time, and handles", 20},
         {"C/by-name-sourced", "C/by-name-handles", 0, "  the same under a source", 20},
@@ -353,6 +356,14 @@ void check_by_name()
         named += asked_of[0].named[i];
     }
     expect("by names at run time", by_name_total(), named);
+}
+
+void check_resolved()
+{
+    uint64_t resolved = 0;
+    for (uint64_t each : asked_of[0].resolved)
+        resolved += each;
+    expect("label values that led to their handles", resolve_total(), resolved);
 }
 
 void check_keyed()
@@ -473,6 +484,7 @@ int main(int argc, char **argv)
     crest_snapshot_free(snapshot);
     check_by_name();
     check_keyed();
+    check_resolved();
 
     auto known = facts(rounds);
     for (const auto &fact : known)

@@ -34,7 +34,7 @@ CREST_COUNTER_FAMILY(sent, "cc.sent", "A family.", kind, peer);
 CREST_TIMER_FAMILY_OPTIONS(pings, "cc.ping-time", "A family.", (.buckets = CREST_BUCKETS_SLOW),
                            peer);
 
-CREST_REGISTRY(apart, .prefix = "apart");
+CREST_REGISTRY(apart, .prefix = "apart", .labels = {{"library", "apart"}, {"x", "y"}});
 namespace embedded
 {
 #define CREST_REGISTRY_HERE &apart
@@ -129,6 +129,7 @@ static void test_registries(void **)
 {
     crest_counter_add(&embedded::events, 3);
     assert_int_equal(value_of("apart.events", {}, &apart), 3);
+    assert_int_equal(value_of("apart.events", {"apart", "y"}, &apart), 3);
     crest_registry_options options;
     options.prefix = "heap";
     crest_registry *registry = crest_registry_new(&options);
