@@ -73,10 +73,29 @@ static crest_gauge *figures_gauge(crest_metric *metric, const char *word, const 
     return gauge ? &gauge->children->handle.gauge : NULL;
 }
 
+/* Whether somebody else has a metric of that name: then none of the three is made, for one alone
+ * would stand at zero whatever is in flight. */
+static int figures_are_taken(const crest_metric *metric)
+{
+    static const char *const words[] = {".in-flight", ".oldest", ".stuck"};
+    char name[CREST_NAME_BYTES_MAX + sizeof ".in-flight"];
+    size_t length = strlen(metric->name);
+    memcpy(name, metric->name, length);
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        memcpy(name + length, words[i], strlen(words[i]) + 1);
+        const crest_metric *other = crest_metric_find(metric->state, name);
+        if (other != NULL && other->parent == NULL)
+            return 1;
+    }
+    return 0;
+}
+
 crest_status crest_in_flight_figures_make(crest_metric *metric)
 {
     if (metric->figures != NULL)
         return CREST_OK;
+    if (figures_are_taken(metric))
+        return CREST_NAME_CLASH;
     crest_status status = CREST_OK;
     crest_in_flight_figures *figures =
         crest_arena_take(CREST_ARENA_META, sizeof *figures, _Alignof(crest_in_flight_figures));

@@ -260,6 +260,10 @@ static void test_exported_names(void **state)
     assert_int_equal(crest_timer_begin(without, crest_op_u64(1)), CREST_OK);
     assert_int_equal(crest_misuse_value(CREST_MISUSE_NAME_CLASH), clashes + 1);
     assert_int_equal(crest_timer_in_flight(without).count, 1);
+    snapshot = fixture_snapshot(registry);
+    assert_int_equal(crest_snapshot_find(snapshot, "app.v.in-flight", NULL, 0, &view),
+                     CREST_NOT_FOUND);
+    crest_snapshot_free(snapshot);
     assert_int_equal(crest_timer_end(without, crest_op_u64(1), CREST_OUTCOME_OK), CREST_OK);
     assert_int_equal(crest_timer_begin(plain, crest_op_u64(1)), CREST_OK);
     assert_true(keyed_gauge(registry, "app.u.in-flight") == 1);
