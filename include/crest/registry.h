@@ -79,9 +79,13 @@ CREST_API crest_registry *crest_registry_new(const crest_registry_options *optio
  */
 CREST_API void crest_registry_strict(crest_registry *registry, int strict);
 
-/* Frees a registry made by crest_registry_new; NULL does nothing. Handles into it become no-ops
- * (records through them are counted as late), reporters must have been detached, and polls still
- * need their crest_poll_stop. Thread-safe; locks. */
+/*
+ * Frees a registry made by crest_registry_new; NULL does nothing. Handles into it become no-ops
+ * (records through them are counted in crest_late_records_total), reporters must have been
+ * detached, and polls still need their crest_poll_stop. Names, label values and handles stay in
+ * memory, because handles must stay good for doing nothing; slots and what values lived in serve
+ * other series after a minute (lifetime.h). Thread-safe; locks.
+ */
 CREST_API void crest_registry_free(crest_registry *registry);
 
 /*

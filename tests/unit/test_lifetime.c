@@ -7,6 +7,7 @@
 #include "cells.h"
 #include "core_fixture.h"
 #include "lives.h"
+#include "misuse.h"
 #include "series.h"
 
 #include <crest/testing.h>
@@ -494,6 +495,39 @@ static void test_room(void **state)
     crest_registry_free(registry);
 }
 
+/* So many handles of gone series are remembered, and no more. */
+static void test_remembered(void **state)
+{
+    (void)state;
+    crest_registry *registry = fixture_registry(NULL);
+    static const char *const keys[] = {"k"};
+    crest_metric_options options = {.name = "f"};
+    crest_counter_family family = crest_counter_family_new(registry, &options, keys, 1, NULL);
+    const char *value = "a";
+    crest_counter *a = crest_counter_family_get(&family, &value, 1);
+    crest_counter_release(a);
+    lifetime_after(1);
+    crest_testing_clock_advance(1000000);
+    crest_snapshot_free(fixture_snapshot(registry));
+    crest_testing_clock_advance(CREST_LINGER_S * LIFETIME_SECOND);
+    lifetime_after(2);
+    crest_testing_clock_advance(CREST_REST_S * LIFETIME_SECOND);
+    lifetime_after(CREST_REST_LOOKS + 3);
+    assert_int_equal(registry->state->gone, 1);
+    registry->state->gone = CREST_GONE_SERIES_MAX; /* as if */
+    uint64_t limit = crest_misuse_value(CREST_MISUSE_LIMIT);
+    value = "b";
+    crest_counter *overflow = crest_counter_family_get(&family, &value, 1);
+    assert_string_equal(crest_series_values(overflow->handle.series)[0], "overflow");
+    assert_int_equal(crest_misuse_value(CREST_MISUSE_LIMIT), limit + 1);
+    value = "a"; /* what is remembered is found */
+    assert_ptr_equal(crest_counter_family_get(&family, &value, 1), a);
+    assert_int_equal(registry->state->gone, CREST_GONE_SERIES_MAX - 1);
+    value = "b";
+    assert_ptr_not_equal(crest_counter_family_get(&family, &value, 1), overflow);
+    crest_registry_free(registry);
+}
+
 /* A reporter that does not succeed is waited for, an hour at most. */
 static crest_status lifetime_fails(crest_reporter *reporter, const crest_report *report,
                                    crest_error *error)
@@ -543,7 +577,7 @@ int main(void)
         cmocka_unit_test(test_other_kinds), cmocka_unit_test(test_churn),
         cmocka_unit_test(test_freed),       cmocka_unit_test(test_idle),
         cmocka_unit_test(test_rates),       cmocka_unit_test(test_room),
-        cmocka_unit_test(test_waits_for_reporters),
+        cmocka_unit_test(test_remembered),  cmocka_unit_test(test_waits_for_reporters),
     };
     return cmocka_run_group_tests_name("lifetime", tests, lifetime_setup, NULL);
 }
