@@ -67,6 +67,36 @@ static crest_in_flight_owner *keyed_owner(crest_timer *timer, crest_status *stat
     return owner;
 }
 
+/* The owner of a handle's operations if any were ever begun; NULL otherwise. A handle need not have
+ * begun any itself when another one of its series has. */
+static crest_in_flight_owner *keyed_owner_seen(const crest_timer *timer)
+{
+    crest_status dead;
+    if (timer->handle.abi != CREST_ABI)
+        return NULL;
+    const crest_series *series = crest_handle_series(&timer->handle);
+    if (series == NULL || crest_series_is_dead(series, &dead))
+        return NULL;
+    const crest_timer *kept = &crest_series_child(series)->handle.timer;
+    return crest_atomic_load_ptr_acquire(CREST_PTR(&kept->owner));
+}
+
+/* The same as keyed_owner for a mark or an end, which register nothing: without an owner nothing
+ * can be in flight, which is a normal answer. */
+static crest_in_flight_owner *keyed_owner_begun(crest_timer *timer, crest_status *status)
+{
+    *status = crest_handle_dead(&timer->handle);
+    if (*status != CREST_OK) {
+        crest_misuse_count(crest_misuse_of(*status), crest_handle_name(&timer->handle));
+        return NULL;
+    }
+    crest_in_flight_owner *owner = crest_atomic_load_ptr_acquire(CREST_PTR(&timer->owner));
+    if (CREST_UNLIKELY(owner == NULL) && (owner = keyed_owner_seen(timer)) != NULL)
+        crest_atomic_store_ptr_release(CREST_PTR(&timer->owner), owner);
+    *status = CREST_NOT_FOUND;
+    return owner;
+}
+
 /* Refuses what is wrong with the call, whatever is in flight. */
 static crest_status keyed_refuse(const crest_timer *timer, crest_misuse cause)
 {
@@ -95,7 +125,7 @@ crest_status crest_timer_end(crest_timer *timer, crest_op op, crest_outcome outc
         return keyed_refuse(timer, CREST_MISUSE_OPERATION);
     if (CREST_UNLIKELY((unsigned)outcome >= CREST_OUTCOME_COUNT))
         return keyed_refuse(timer, CREST_MISUSE_OUTCOME);
-    crest_in_flight_owner *owner = keyed_owner(timer, &status);
+    crest_in_flight_owner *owner = keyed_owner_begun(timer, &status);
     return CREST_LIKELY(owner != NULL) ? crest_in_flight_end(owner, &op, outcome) : status;
 }
 
@@ -109,7 +139,7 @@ crest_status crest_stages_mark(crest_stages *stages, crest_op op, unsigned index
     crest_status status;
     if (op.kind == CREST_OP_NONE)
         return keyed_refuse(&stages->timer, CREST_MISUSE_OPERATION);
-    crest_in_flight_owner *owner = keyed_owner(&stages->timer, &status);
+    crest_in_flight_owner *owner = keyed_owner_begun(&stages->timer, &status);
     if (owner == NULL)
         return status;
     if (index >= owner->stage_count)
@@ -126,20 +156,6 @@ crest_status crest_stages_end(crest_stages *stages, crest_op op, crest_outcome o
 }
 
 /* ---- reading ---- */
-
-/* The owner of a handle's operations if any were ever begun; NULL otherwise. A handle need not have
- * begun any itself when another one of its series has. */
-static crest_in_flight_owner *keyed_owner_seen(const crest_timer *timer)
-{
-    crest_status dead;
-    if (timer->handle.abi != CREST_ABI)
-        return NULL;
-    const crest_series *series = crest_handle_series(&timer->handle);
-    if (series == NULL || crest_series_is_dead(series, &dead))
-        return NULL;
-    const crest_timer *kept = &crest_series_child(series)->handle.timer;
-    return crest_atomic_load_ptr_acquire(CREST_PTR(&kept->owner));
-}
 
 typedef struct keyed_search {
     const crest_in_flight_owner *owner;

@@ -248,6 +248,11 @@ static void test_exported_names(void **state)
     options.name = "t-in.flight";
     crest_gauge_get(registry, &options, &status);
     assert_int_equal(status, CREST_NAME_CLASH);
+    assert_int_equal(crest_timer_end(plain, crest_op_u64(1), CREST_OUTCOME_OK), CREST_NOT_FOUND);
+    snapshot = fixture_snapshot(registry);
+    assert_int_equal(crest_snapshot_find(snapshot, "app.u.in-flight", NULL, 0, &view),
+                     CREST_NOT_FOUND);
+    crest_snapshot_free(snapshot);
     /* a name that is taken: refused where it is declared, and timed without figures where not */
     fixture_gauge(registry, "v.oldest");
     options = (crest_metric_options){.name = "v", .deadline_ms = 10};
