@@ -12,6 +12,8 @@ A model says in its comments what is expected of it, one line for each way to ru
 `fails`: it found one, which shows that the model would notice such a mistake in the code. Words
 that begin with -D go to spin; whatever follows them is for the reader. Each model needs a line of
 either sort.
+
+crest-test: timeout=400
 """
 
 import os
