@@ -179,11 +179,12 @@ static void test_distributions(void **state)
 
 #define NODE_WINDOW                                                                                \
     {                                                                                              \
-        60, 2.5, 17, 7250000, 11080000000.0, 150                                                   \
+        .covered_s = 60, .per_second = 2.5, .peak = 17, .average = 7250000,                        \
+        .maximum = 11080000000.0, .events = 150                                                    \
     }
 #define QUIET_WINDOW                                                                               \
     {                                                                                              \
-        60, 0, 0, 0, 0, 0                                                                          \
+        .covered_s = 60                                                                            \
     }
 
 static const crest_series_view window_series[] = {
@@ -252,14 +253,15 @@ static const crest_series_view window_series[] = {
      .kind = CREST_KIND_COUNTER,
      .unit = CREST_BYTES,
      .counter = 4096,
-     .window = {12.5, 327.68, 4096, 0, 0, 4096}},
+     .window = {.covered_s = 12.5, .per_second = 327.68, .peak = 4096, .events = 4096}},
     {.name = "process.cpu",
      .exported = "process_cpu",
      .description = "CPU time.",
      .kind = CREST_KIND_COUNTER,
      .unit = CREST_NANOSECONDS,
      .counter = 1234567890,
-     .window = {60, 20576131.5, 900000000, 0, 0, 1234567890}},
+     .window =
+         {.covered_s = 60, .per_second = 20576131.5, .peak = 900000000, .events = 1234567890}},
 };
 
 static void test_windows(void **state)

@@ -314,7 +314,7 @@ static void test_freed(void **state)
 static void test_abi(void **state)
 {
     (void)state;
-    crest_registry alien = {CREST_ABI + 1, 0, NULL, {NULL}};
+    crest_registry alien = {.abi = CREST_ABI + 1};
     assert_refused(&alien, CREST_KIND_COUNTER, "a", CREST_ABI_MISMATCH, CREST_MISUSE_ABI);
     assert_null(crest_snapshot_take(&alien));
     assert_null(alien.state);

@@ -120,7 +120,7 @@ static void test_limit(void **state)
     assert_int_equal(crest_ticker_attach(registries[CREST_OBSERVED_MAX]), CREST_OK);
     for (unsigned i = 0; i <= CREST_OBSERVED_MAX; i++)
         crest_registry_free(registries[i]);
-    crest_registry alien = {CREST_ABI + 1, 0, NULL, {NULL}};
+    crest_registry alien = {.abi = CREST_ABI + 1};
     assert_int_not_equal(crest_ticker_attach(&alien), CREST_OK);
     assert_int_equal(crest_ticker_detach(&alien), CREST_NOT_FOUND);
 }
