@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * That a slot is not used again before it was looked at often enough, however far the clock goes
+ * at once; and that snapshots taken before stay as they are.
+ */
+#include "core_fixture.h"
+#include "lives.h"
+
+#include <crest/lifetime.h>
+#include <crest/testing.h>
+
+#define REST_SECOND UINT64_C(1000000000)
+
+CREST_COUNTER_FAMILY(rest_sent, "rest.sent", "Sent.", peer);
+
+static void rest_after(uint64_t seconds)
+{
+    crest_testing_clock_advance(seconds * REST_SECOND);
+    assert_int_equal(crest_testing_tick(NULL), CREST_OK);
+}
+
+/* Released, exported once more, and gone from snapshots. */
+static void rest_until_gone(crest_counter *sent)
+{
+    assert_int_equal(crest_counter_release(sent), CREST_OK);
+    rest_after(1);
+    crest_testing_clock_advance(1000000);
+    crest_snapshot_free(fixture_snapshot(NULL));
+    rest_after(CREST_LINGER_S);
+    rest_after(1);
+    crest_testing_reading reading;
+    assert_int_equal(crest_testing_read(NULL, NULL, &reading, NULL, "rest.sent", NULL),
+                     CREST_NOT_FOUND);
+}
+
+static void test_looks(void **state)
+{
+    (void)state;
+    crest_counter *sent = rest_sent_with("looks");
+    crest_counter_inc(sent);
+    rest_after(1);
+    rest_until_gone(sent);
+    uint64_t free_before = crest_lives_free_slots();
+    rest_after(10 * CREST_REST_S);
+    assert_int_equal(crest_lives_free_slots(), free_before);
+    for (unsigned i = 0; i < CREST_REST_LOOKS + 2; i++)
+        rest_after(1);
+    assert_int_equal(crest_lives_free_slots(), free_before + 1);
+}
+
+/* A snapshot goes on showing what it read, whoever has the slot by then. */
+static void test_held_snapshot(void **state)
+{
+    (void)state;
+    static const char *const values[] = {"held"};
+    crest_counter *sent = rest_sent_with(values[0]);
+    crest_counter_add(sent, 5);
+    rest_after(1);
+    crest_snapshot *held = fixture_snapshot(NULL);
+    uint64_t free_before = crest_lives_free_slots();
+    rest_until_gone(sent);
+    for (unsigned i = 0; i < 10; i++)
+        rest_after(CREST_REST_S);
+    assert_int_equal(crest_lives_free_slots(), free_before + 1);
+    while (crest_lives_free_slots() != 0) {
+        char peer[32];
+        snprintf(peer, sizeof peer, "next%u", (unsigned)crest_lives_free_slots());
+        crest_counter_add(rest_sent_with(peer), 70);
+    }
+    crest_series_view view;
+    assert_int_equal(crest_snapshot_find(held, "rest.sent", values, 1, &view), CREST_OK);
+    assert_int_equal(view.counter, 5);
+    assert_string_equal(view.label_values[0], "held");
+    crest_snapshot_free(held);
+}
+
+int main(void)
+{
+    crest_testing_clock_set(1000 * REST_SECOND);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_looks),
+        cmocka_unit_test(test_held_snapshot),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
