@@ -19,8 +19,8 @@ static void show(const char *when)
     printf("%s:\n", when);
     for (size_t i = 0; crest_snapshot_series(snapshot, i, &series) == CREST_OK; i++)
         if (series.kind == CREST_KIND_COUNTER && series.label_count == 2)
-            printf("    sent{%s, %s} %" PRIu64 "\n", series.label_values[0],
-                   series.label_values[1], series.counter);
+            printf("    sent{%s, %s} %" PRIu64 "\n", series.label_values[0], series.label_values[1],
+                   series.counter);
     crest_snapshot_free(snapshot);
 }
 

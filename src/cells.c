@@ -25,8 +25,9 @@ static const crest_cells cells_none;
 __thread crest_cells *crest_thread_cells = (crest_cells *)(uintptr_t)&cells_none;
 
 /* The same word, as <crest/cell.h> says. */
-extern __attribute__((visibility("hidden"), alias("crest_thread_cells")))
-__thread crest_cells *crest_thread_cells_own __attribute__((tls_model("initial-exec")));
+extern __attribute__((visibility("hidden"),
+                      alias("crest_thread_cells"))) __thread crest_cells *crest_thread_cells_own
+    __attribute__((tls_model("initial-exec")));
 
 /* This thread's record; NULL before the first touch, CELLS_GONE after the thread's end. With the
  * pointer above these are all 16 bytes of static TLS that the library takes. */

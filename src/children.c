@@ -69,9 +69,7 @@ crest_child *crest_children_retired(const crest_metric *metric, const char *cons
                                     uint32_t hash, const crest_child *after)
 {
     const crest_children_table *table = metric->by_values.table;
-    crest_child *child = after   ? after->next
-                         : table ? table->chain[hash & table->mask]
-                                 : NULL;
+    crest_child *child = after ? after->next : table ? table->chain[hash & table->mask] : NULL;
     while (child != NULL && (child->first.hash != hash || !children_same(child, values) ||
                              !crest_series_retired(&child->first)))
         child = child->next;

@@ -54,8 +54,8 @@ static int mutex_wait(crest_mutex *mutex, const struct timespec *until)
 {
     uint64_t start_ns = crest_now();
     crest_range_sampler_add(mutex->queue, 1);
-    int result = until ? pthread_mutex_timedlock(&mutex->mutex, until)
-                       : pthread_mutex_lock(&mutex->mutex);
+    int result =
+        until ? pthread_mutex_timedlock(&mutex->mutex, until) : pthread_mutex_lock(&mutex->mutex);
     crest_range_sampler_add(mutex->queue, -1);
     crest_outcome outcome = mutex_is_had(result)  ? CREST_OUTCOME_OK
                             : result == ETIMEDOUT ? CREST_OUTCOME_TIMEOUT
@@ -163,8 +163,8 @@ crest_status crest_mutex_init(crest_mutex *mutex, crest_registry *registry, cons
     char text[CREST_NAME_BYTES_MAX * 2];
     crest_status queue, permit, acquire;
     memset(mutex, 0, sizeof *mutex);
-    crest_metric_options options = mutex_options(name, "queue", "Threads that wait for the lock.",
-                                                 text, sizeof text);
+    crest_metric_options options =
+        mutex_options(name, "queue", "Threads that wait for the lock.", text, sizeof text);
     mutex->queue = crest_range_sampler_get(registry, &options, &queue);
     options = mutex_options(name, "permit", "Whether the lock is held: 1 or 0.", text, sizeof text);
     mutex->permit = crest_range_sampler_get(registry, &options, &permit);

@@ -10,8 +10,8 @@
 #include "lives.h"
 #include "lock.h"
 #include "misuse.h"
-#include "stage_series.h"
 #include "range_cell.h"
+#include "stage_series.h"
 #include "utf8.h"
 
 #include <crest/lifetime.h>

@@ -394,8 +394,8 @@ crest_status crest_snapshot_series(const crest_snapshot *snapshot, size_t index,
     unsigned constants = metric->state->constant_count;
     view->label_count = constants + directory_own_labels(metric);
     view->label_keys = metric->label_keys - constants;
-    view->label_values = constants != 0 ? snapshot->directory->labels[index]
-                                        : crest_series_values(series);
+    view->label_values =
+        constants != 0 ? snapshot->directory->labels[index] : crest_series_values(series);
     view->buckets = metric->layout ? &metric->buckets : NULL;
     view->distribution = crest_snapshot_distribution(snapshot, index);
     if (metric->kind == CREST_KIND_COUNTER)

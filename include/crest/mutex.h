@@ -41,7 +41,7 @@ typedef struct crest_mutex {
     crest_range_sampler *permit;
     crest_timer *acquire;
     uint64_t owner; /* the holding thread's pthread_self(), 0: none */
-    unsigned depth;  /* the holder's: locks without an unlock yet */
+    unsigned depth; /* the holder's: locks without an unlock yet */
 } crest_mutex;
 
 /* CREST_MUTEX(variable, name): a static mutex of the default kind and its three metrics, which
@@ -106,8 +106,7 @@ CREST_END_C
 /* CREST_MUTEX_SCOPE(mutex): a declaration. Locks the crest_mutex * and unlocks it when the block is
  * left, in whatever way, by an exception too. */
 #define CREST_MUTEX_SCOPE(mutex)                                                                   \
-    __attribute__((cleanup(crest_mutex_scope_end), unused))                                        \
-    crest_mutex_scope CREST_PASTE_(crest_mutex_scope_of_, __COUNTER__) =                           \
-        crest_mutex_scope_begin(mutex)
+    __attribute__((cleanup(crest_mutex_scope_end), unused)) crest_mutex_scope CREST_PASTE_(        \
+        crest_mutex_scope_of_, __COUNTER__) = crest_mutex_scope_begin(mutex)
 
 #endif

@@ -93,9 +93,8 @@ class crest_time_scope_guard
     crest_time_scope_guard CREST_PASTE_(crest_time_scope_of_, __COUNTER__)(timer, op, outcome)
 #else
 #define CREST_TIME_SCOPE(timer, op, outcome)                                                       \
-    __attribute__((cleanup(crest_time_scope_end), unused))                                         \
-    crest_time_scope CREST_PASTE_(crest_time_scope_of_, __COUNTER__) =                             \
-        crest_time_scope_begin(timer, op, outcome)
+    __attribute__((cleanup(crest_time_scope_end), unused)) crest_time_scope CREST_PASTE_(          \
+        crest_time_scope_of_, __COUNTER__) = crest_time_scope_begin(timer, op, outcome)
 #endif
 
 #endif

@@ -26,13 +26,13 @@ typedef struct crest_window {
         covered_s; /* how much of the window has been observed; 0: nothing yet, and all else is 0 */
     double per_second; /* events per second over the covered time */
     double peak;       /* the highest rate of a single tick in the window */
-    double average;  /* distributions: mean of the values recorded, in the metric's unit; 0: none.
+    double average;    /* distributions: mean of the values recorded, in the metric's unit; 0: none.
                         range samplers: mean of the values that stood, weighted by time */
-    double maximum;  /* distributions: the largest value recorded, in the metric's unit; 0: none.
+    double maximum;    /* distributions: the largest value recorded, in the metric's unit; 0: none.
                         range samplers: the highest value that stood */
-    uint64_t events; /* counter: its growth; distribution: values recorded; else 0 */
-    double minimum;  /* range samplers: the lowest value that stood */
-    crest_op slowest; /* timers: the operation that took `maximum`; CREST_OP_NONE: it had no id */
+    uint64_t events;   /* counter: its growth; distribution: values recorded; else 0 */
+    double minimum;    /* range samplers: the lowest value that stood */
+    crest_op slowest;  /* timers: the operation that took `maximum`; CREST_OP_NONE: it had no id */
 } crest_window;
 
 /* One series of a snapshot. All pointers are borrowed until the snapshot is freed. */

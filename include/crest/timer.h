@@ -48,13 +48,11 @@ typedef struct crest_timing {
 #define CREST_TIMER_INIT_(declaration)                                                             \
     {                                                                                              \
         CREST_HANDLE_INIT_(declaration),                                                           \
-        {                                                                                          \
-            {CREST_HANDLE_INIT_(declaration)}, {CREST_HANDLE_INIT_(declaration)},                  \
-                {CREST_HANDLE_INIT_(declaration)},                                                 \
-            {                                                                                      \
-                CREST_HANDLE_INIT_(declaration)                                                    \
-            }                                                                                      \
-        }, NULL                                                                                    \
+            {{CREST_HANDLE_INIT_(declaration)},                                                    \
+             {CREST_HANDLE_INIT_(declaration)},                                                    \
+             {CREST_HANDLE_INIT_(declaration)},                                                    \
+             {CREST_HANDLE_INIT_(declaration)}},                                                   \
+            NULL                                                                                   \
     }
 
 /* CREST_TIMER(variable, name, description[, .buckets = CREST_BUCKETS_FAST]): as CREST_COUNTER. */

@@ -425,8 +425,7 @@ static void test_in_flight(void **state)
                 CHILD_WANTS(crest_timer_begin(&keyed, crest_op_u64(i)) == CREST_OK);
             CHILD_WANTS(crest_timer_in_flight(&keyed).count == 1000);
             for (uint64_t i = 0; i < 1000; i++)
-                CHILD_WANTS(crest_timer_end(&keyed, crest_op_u64(i), CREST_OUTCOME_OK) ==
-                            CREST_OK);
+                CHILD_WANTS(crest_timer_end(&keyed, crest_op_u64(i), CREST_OUTCOME_OK) == CREST_OK);
             CHILD_WANTS(fork_count("test.keyed-time", "ok") == 1000);
             _exit(0);
         }

@@ -151,8 +151,8 @@ static void test_recorded_once(void **state)
     usleep(2000);
     crest_in_flight_sweep();
     assert_int_equal(crest_timer_in_flight(&raced).count, 0);
-    uint64_t ended = stress_recorded("test.raced-time", "ok") +
-                     stress_recorded("test.raced-time", "error");
+    uint64_t ended =
+        stress_recorded("test.raced-time", "ok") + stress_recorded("test.raced-time", "error");
     uint64_t late = stress_recorded("test.raced-time", "timeout");
     assert_int_equal(ended, sum.ended[CREST_OK]);
     assert_int_equal(ended + late, sum.begun[CREST_OK]);

@@ -8,9 +8,9 @@
  * writing its cell". Here it is over in no time, on a clock that is moved by hand, so before it is
  * moved all threads are seen to have finished what they were at.
  */
-#include "unit/core_fixture.h"
 #include "cells.h"
 #include "lives.h"
+#include "unit/core_fixture.h"
 
 #include <crest/testing.h>
 #include <sched.h>
@@ -166,8 +166,7 @@ static void test_nothing_is_lost(void **state)
         stress_resolve(peer);
     uint64_t late = stress_late();
     for (unsigned i = 0; i < STRESS_THREADS; i++)
-        assert_int_equal(
-            pthread_create(&threads[i], NULL, stress_record, (void *)(uintptr_t)i), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, stress_record, (void *)(uintptr_t)i), 0);
     uint64_t slots = 0;
     const unsigned rounds = FIXTURE_TIMES(20) + 10;
     for (unsigned round = 0; round < rounds; round++) {

@@ -2,8 +2,8 @@
 /*
  * children.h: found by values, walked while the table grows; and what a series costs.
  */
-#include "children.h"
 #include "arena.h"
+#include "children.h"
 #include "core_fixture.h"
 #include "series.h"
 
@@ -85,8 +85,8 @@ static int children_shown(crest_registry *registry, const crest_child *child)
 {
     crest_series_view view;
     crest_snapshot *snapshot = fixture_snapshot(registry);
-    crest_status found = crest_snapshot_find(snapshot, "f", crest_series_values(&child->first), 3,
-                                             &view);
+    crest_status found =
+        crest_snapshot_find(snapshot, "f", crest_series_values(&child->first), 3, &view);
     crest_snapshot_free(snapshot);
     return found == CREST_OK && view.counter != 0;
 }

@@ -93,8 +93,13 @@ static void test_refused(void **state)
 static void test_most(void **state)
 {
     (void)state;
-    crest_registry_options options = {.labels = {{"a1", "1"}, {"a2", "2"}, {"a3", "3"}, {"a4", "4"},
-                                                 {"a5", "5"}, {"a6", "6"}, {"a7", "7"},
+    crest_registry_options options = {.labels = {{"a1", "1"},
+                                                 {"a2", "2"},
+                                                 {"a3", "3"},
+                                                 {"a4", "4"},
+                                                 {"a5", "5"},
+                                                 {"a6", "6"},
+                                                 {"a7", "7"},
                                                  {"a8", "8"}}};
     crest_registry *registry = crest_registry_new(&options);
     static const char *const keys[] = {"b1", "b2", "b3", "b4", "b5", "b6", "b7", "b8"};

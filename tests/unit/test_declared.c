@@ -35,8 +35,8 @@ static void test_there_at_once(void **state)
     crest_series_view view;
     for (unsigned i = 0; i < LENGTH(names); i++) {
         unsigned outcome = i == 3 || i == 5;
-        assert_int_equal(
-            crest_snapshot_find(snapshot, names[i], &pairs_values[8], outcome, &view), CREST_OK);
+        assert_int_equal(crest_snapshot_find(snapshot, names[i], &pairs_values[8], outcome, &view),
+                         CREST_OK);
         assert_int_equal(view.label_count, 1 + outcome);
         assert_string_equal(view.label_keys[0], "library");
         assert_string_equal(view.label_values[0], "dht");

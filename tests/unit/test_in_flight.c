@@ -3,10 +3,10 @@
  * <crest/in_flight.h>: begin and end by id, the deadline with and without anybody sweeping,
  * tombstones, the bound, and what is exported.
  */
-#include "in_flight_figures.h"
-#include "in_flight_table.h"
 #include "clock_inside.h"
 #include "core_fixture.h"
+#include "in_flight_figures.h"
+#include "in_flight_table.h"
 #include "misuse.h"
 
 #define MS UINT64_C(1000000)
@@ -379,16 +379,11 @@ static void test_bound(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_begin_and_end),
-        cmocka_unit_test(test_wrong_use),
-        cmocka_unit_test(test_deadline_without_sweep),
-        cmocka_unit_test(test_sweep),
-        cmocka_unit_test(test_series_apart),
-        cmocka_unit_test(test_oldest),
-        cmocka_unit_test(test_exported_names),
-        cmocka_unit_test(test_stuck),
-        cmocka_unit_test(test_stuck_ids_bounded),
-        cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_begin_and_end),          cmocka_unit_test(test_wrong_use),
+        cmocka_unit_test(test_deadline_without_sweep), cmocka_unit_test(test_sweep),
+        cmocka_unit_test(test_series_apart),           cmocka_unit_test(test_oldest),
+        cmocka_unit_test(test_exported_names),         cmocka_unit_test(test_stuck),
+        cmocka_unit_test(test_stuck_ids_bounded),      cmocka_unit_test(test_bound),
     };
     return cmocka_run_group_tests_name("in_flight", tests, NULL, NULL);
 }

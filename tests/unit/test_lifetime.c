@@ -197,8 +197,8 @@ static void test_retired(void **state)
     unsigned shown = 0;
     crest_series_view view;
     for (size_t i = 0; crest_snapshot_series(snapshot, i, &view) == CREST_OK; i++)
-        shown += strcmp(view.name, "lifetime.sent") == 0 &&
-                 strcmp(view.label_values[0], "retired") == 0;
+        shown +=
+            strcmp(view.name, "lifetime.sent") == 0 && strcmp(view.label_values[0], "retired") == 0;
     assert_int_equal(shown, 2); /* x anew and y for the last time */
     crest_snapshot_free(snapshot);
     lifetime_until_free();

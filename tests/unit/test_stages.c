@@ -195,8 +195,9 @@ static void test_refused(void **state)
         {{.name = "empty", .stages = {"a", ""}}, CREST_INVALID_ARGUMENT},
         {{.name = "hole", .stages = {"a", NULL, "b"}}, CREST_INVALID_ARGUMENT},
         {{.name = "bytes", .stages = {"\xff"}}, CREST_INVALID_ARGUMENT},
-        {{.name = "fine", .stages = {"1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12",
-                                     "13", "14", "15", "16"}},
+        {{.name = "fine",
+          .stages = {"1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14",
+                     "15", "16"}},
          CREST_OK},
         {{.name = "fine", .stages = {"1", "2"}}, CREST_TYPE_CLASH},
         {{.name = "taken", .stages = {"a"}}, CREST_NAME_CLASH},
@@ -248,9 +249,9 @@ static void test_declared_twice(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_in_order),      cmocka_unit_test(test_out_of_order),
-        cmocka_unit_test(test_deadline),      cmocka_unit_test(test_family),
-        cmocka_unit_test(test_page),          cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_in_order),       cmocka_unit_test(test_out_of_order),
+        cmocka_unit_test(test_deadline),       cmocka_unit_test(test_family),
+        cmocka_unit_test(test_page),           cmocka_unit_test(test_refused),
         cmocka_unit_test(test_declared_twice),
     };
     return cmocka_run_group_tests_name("stages", tests, NULL, NULL);
