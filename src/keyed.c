@@ -6,8 +6,8 @@
 #include "arena.h"
 #include "atomic.h"
 #include "handles.h"
-#include "in_flight_table.h"
 #include "in_flight_figures.h"
+#include "in_flight_table.h"
 #include "lock.h"
 #include "misuse.h"
 #include "series.h"
@@ -87,7 +87,7 @@ static crest_in_flight_owner *keyed_owner_begun(crest_timer *timer, crest_status
 {
     *status = crest_handle_dead(&timer->handle);
     if (*status != CREST_OK) {
-        crest_misuse_count(crest_misuse_of(*status), crest_handle_name(&timer->handle));
+        crest_handle_refused(&timer->handle, *status, 1);
         return NULL;
     }
     crest_in_flight_owner *owner = crest_atomic_load_ptr_acquire(CREST_PTR(&timer->owner));
