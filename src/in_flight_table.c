@@ -64,8 +64,8 @@ typedef struct in_flight_shard {
 } __attribute__((aligned(CREST_LINE_BYTES))) in_flight_shard;
 
 typedef struct in_flight_table {
-    uint64_t blocks;    /* in use, of in_flight_blocks */
-    uint64_t room_ns;   /* when room was last searched for */
+    uint64_t blocks;  /* in use, of in_flight_blocks */
+    uint64_t room_ns; /* when room was last searched for */
     in_flight_shard shard[CREST_IN_FLIGHT_SHARDS];
 } in_flight_table;
 
@@ -121,8 +121,7 @@ static in_flight_entry **in_flight_find(in_flight_shard *shard, uint64_t hash,
 {
     in_flight_entry **at = in_flight_chain_of(shard, hash);
     for (; *at != NULL; at = &(*at)->next)
-        if ((*at)->hash == hash && (*at)->owner == owner &&
-            memcmp((*at)->op, op, sizeof *op) == 0)
+        if ((*at)->hash == hash && (*at)->owner == owner && memcmp((*at)->op, op, sizeof *op) == 0)
             break;
     return at;
 }
@@ -327,8 +326,7 @@ void crest_in_flight_sweep(void)
 static int in_flight_make_room(in_flight_table *table, uint64_t now_ns)
 {
     uint64_t before_ns = crest_atomic_load(&table->room_ns);
-    if ((before_ns != 0 &&
-         now_ns - before_ns < CREST_IN_FLIGHT_ROOM_MS * (IN_FLIGHT_NS / 1000)) ||
+    if ((before_ns != 0 && now_ns - before_ns < CREST_IN_FLIGHT_ROOM_MS * (IN_FLIGHT_NS / 1000)) ||
         !crest_atomic_cas(&table->room_ns, before_ns, now_ns))
         return 0;
     in_flight_broom broom = {table, now_ns, 0, NULL};
@@ -472,6 +470,9 @@ crest_status crest_in_flight_end(crest_in_flight_owner *owner, const crest_op *o
     in_flight_unlock(shard);
     if (expired)
         in_flight_record_timeout(owner, op);
+    /* begun after this call had read the clock, when another thread ended and began it meanwhile */
+    if (now_ns < begun_ns)
+        now_ns = begun_ns;
     if (status == CREST_OK)
         crest_timer_record_op(owner->timer, (int64_t)(now_ns - begun_ns), outcome, op);
     return status;
