@@ -25,8 +25,8 @@
 typedef struct crest_wait {
     struct crest_wait *next;
     crest_series *series;
-    uint64_t since_ns; /* its life and value are what they are at least since then */
-    uint64_t seen;     /* the value */
+    uint64_t since_ns;   /* its life and value are what they are at least since then */
+    uint64_t seen;       /* the value */
     uint64_t generation; /* directories from this on do not have it */
     uint32_t life;       /* as of the last look */
     uint32_t looks;
@@ -124,8 +124,7 @@ uint32_t crest_lives_slot(crest_kind kind)
 static void lives_empty(crest_series *series)
 {
     const crest_metric *metric = series->metric;
-    const crest_thread_record *record =
-        metric->layout != NULL ? crest_cells_records() : NULL;
+    const crest_thread_record *record = metric->layout != NULL ? crest_cells_records() : NULL;
     for (; record != NULL; record = record->next) {
         uint64_t *cell = (uint64_t *)(uintptr_t)crest_cells_of(record, series->slot);
         crest_shard *shard = cell ? (crest_shard *)(uintptr_t)crest_atomic_load(cell) : NULL;
@@ -167,6 +166,7 @@ static void lives_wait(crest_series *series, uint32_t life, uint64_t seen)
     lives_spare = wait->next;
     *wait = (crest_wait){.next = lives_waiting, .series = series, .life = life, .seen = seen};
     crest_atomic_add(&lives_waiting_count, 1);
+    crest_atomic_add(&series->metric->state->waiting, 1);
     /* partner: the acquire load in lives_look_at_all */
     crest_atomic_store_ptr_release(CREST_PTR(&lives_waiting), wait);
 }
@@ -329,7 +329,9 @@ static int lives_value(const crest_series *series, uint64_t *value)
     } else if (series->metric->kind == CREST_KIND_GAUGE) {
         *value = crest_atomic_load(series->shared);
     } else if (series->metric->kind == CREST_KIND_RANGE_SAMPLER) {
-        *value = (uint64_t)crest_range_cell_value(series->shared);
+        /* +1 and -1 leave the value as it was, but not the moment */
+        const crest_range_cell *cell = series->shared;
+        *value = crest_atomic_load(&cell->state.value) + crest_atomic_load(&cell->state.moment);
     } else {
         crest_distribution *merged = crest_series_merge(series);
         *value = crest_distribution_count(merged);
@@ -408,6 +410,7 @@ static void lives_unlink(crest_wait *wait)
         link = &(*link)->next;
     crest_atomic_store_ptr_release(CREST_PTR(link), wait->next); /* as in lives_wait */
     crest_atomic_add(&lives_waiting_count, UINT64_MAX);
+    crest_atomic_add(&wait->series->metric->state->waiting, UINT64_MAX);
 }
 
 static void lives_end(crest_wait *wait)
@@ -496,6 +499,6 @@ void crest_lives_now_and_then(void)
 
 void crest_lives_look(crest_registry_state *state)
 {
-    if (crest_atomic_load(&lives_waiting_count) != 0)
+    if (crest_atomic_load(&state->waiting) != 0)
         lives_look_at_all(state);
 }

@@ -26,8 +26,8 @@
 
 typedef struct crest_series {
     struct crest_metric *metric;
-    void *shared; /* a gauge's or range sampler's cell; a histogram's crest_shared_shard */
-    void *window; /* the ticker's, under its lock */
+    void *shared;     /* a gauge's or range sampler's cell; a histogram's crest_shared_shard */
+    void *window;     /* the ticker's, under its lock */
     uint32_t slot;    /* 0: it has none, see lives.h */
     uint32_t outcome; /* of a timer's series; 0: the series that the child itself carries */
     uint32_t life;    /* lives.h's; written under the lock */
@@ -54,7 +54,7 @@ typedef struct crest_child {
 typedef struct crest_children {
     struct crest_children_table *table; /* NULL: none yet */
     uint64_t count;
-    uint64_t version;                   /* odd while links are being moved to a larger table */
+    uint64_t version; /* odd while links are being moved to a larger table */
 } crest_children;
 
 typedef struct crest_metric {
@@ -65,12 +65,12 @@ typedef struct crest_metric {
     crest_unit unit;
     crest_buckets buckets;
     const crest_layout *layout;
-    uint32_t idle_s; /* 0: never hidden */
+    uint32_t idle_s;               /* 0: never hidden */
     unsigned label_count;          /* without a timer's outcome */
     const char *const *label_keys; /* with it, last; the registry's constant ones lie before */
-    struct crest_metric *parent; /* the one that this one comes with, or NULL */
-    uint64_t deadline_ns;        /* timers; 0: none */
-    const char *const *stages;   /* stages: their names */
+    struct crest_metric *parent;   /* the one that this one comes with, or NULL */
+    uint64_t deadline_ns;          /* timers; 0: none */
+    const char *const *stages;     /* stages: their names */
     unsigned stage_count;
     struct crest_metric *histograms[2]; /* stages: of gaps, and of times since the start */
     struct crest_in_flight_figures *figures;
@@ -80,7 +80,7 @@ typedef struct crest_metric {
     crest_child *children; /* the only one of a metric without labels */
     crest_child *overflow;
     unsigned overflow_beyond; /* 1: it does not count among the others */
-    uint64_t child_count; /* children that are not on their way out */
+    uint64_t child_count;     /* children that are not on their way out */
     crest_children by_values; /* families only */
 } crest_metric;
 
@@ -95,6 +95,7 @@ typedef struct crest_registry_state {
     uint32_t dead;
     uint32_t strict; /* refuses split names */
     uint32_t idle_s;
+    uint64_t waiting;      /* series that lives.c looks at */
     uint64_t gone;         /* children without slots, remembered for the handles that lead there */
     uint64_t exported_ns;  /* when the newest snapshot for others was taken */
     uint64_t delivered_ns; /* what was recorded before has been exported; see lives.h */

@@ -166,6 +166,26 @@ static void test_slow_thread(void **state)
     assert_int_equal(crest_counter_value(sent), 0);
 }
 
+/* A slow thread's peak is growth, though the value is afterwards what it was. */
+static void test_slow_peak(void **state)
+{
+    (void)state;
+    crest_range_sampler *queue = lifetime_queue_with("slow-peak");
+    crest_range_sampler_add(queue, 3);
+    crest_range_sampler copy = *queue;
+    crest_range_sampler_release(queue);
+    lifetime_until_gone();
+    crest_series_view view;
+    assert_false(lifetime_shows("lifetime.queue", "slow-peak", NULL, &view));
+    crest_range_sampler_add(&copy, 7);
+    crest_testing_clock_advance(LIFETIME_SECOND / 100);
+    crest_range_sampler_add(&copy, -7);
+    lifetime_after(1);
+    assert_true(lifetime_shows("lifetime.queue", "slow-peak", NULL, &view));
+    lifetime_until_free();
+    assert_false(lifetime_shows("lifetime.queue", "slow-peak", NULL, &view));
+}
+
 static void test_retired(void **state)
 {
     (void)state;
@@ -571,13 +591,21 @@ static int lifetime_setup(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused),     cmocka_unit_test(test_released),
-        cmocka_unit_test(test_revived),     cmocka_unit_test(test_slow_thread),
-        cmocka_unit_test(test_retired),     cmocka_unit_test(test_slow_and_retired),
-        cmocka_unit_test(test_other_kinds), cmocka_unit_test(test_churn),
-        cmocka_unit_test(test_freed),       cmocka_unit_test(test_idle),
-        cmocka_unit_test(test_rates),       cmocka_unit_test(test_room),
-        cmocka_unit_test(test_remembered),  cmocka_unit_test(test_waits_for_reporters),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_released),
+        cmocka_unit_test(test_revived),
+        cmocka_unit_test(test_slow_thread),
+        cmocka_unit_test(test_slow_peak),
+        cmocka_unit_test(test_retired),
+        cmocka_unit_test(test_slow_and_retired),
+        cmocka_unit_test(test_other_kinds),
+        cmocka_unit_test(test_churn),
+        cmocka_unit_test(test_freed),
+        cmocka_unit_test(test_idle),
+        cmocka_unit_test(test_rates),
+        cmocka_unit_test(test_room),
+        cmocka_unit_test(test_remembered),
+        cmocka_unit_test(test_waits_for_reporters),
     };
     return cmocka_run_group_tests_name("lifetime", tests, lifetime_setup, NULL);
 }
