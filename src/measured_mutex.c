@@ -2,8 +2,10 @@
 /*
  * The measured mutex. See <crest/mutex.h>.
  *
- * `queue` is raised and lowered in one function. `permit` is set, not added to, and only by the
- * holder, between having the lock and giving it back, so that nothing can add up.
+ * `queue` is raised and lowered in one function. `permit` is raised by the holder, who notes it in
+ * the mutex, and lowered where the note is found, between having the lock and giving it back: once
+ * for each time, whatever the way, and mutexes of one name add up. Who finds the note of a holder
+ * that died does not raise it again.
  */
 #include <crest/mutex.h>
 
@@ -12,6 +14,20 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+/* In which of the processes that forks made: in the child every sampler begins at zero, and what
+ * the parent raised is not to be lowered there. Written while there is one thread. */
+static uint32_t mutex_process = 1;
+
+static void mutex_forked(void)
+{
+    mutex_process++;
+}
+
+__attribute__((constructor)) static void mutex_constructor(void)
+{
+    pthread_atfork(NULL, NULL, mutex_forked);
+}
 
 static uint64_t mutex_self(void)
 {
@@ -33,15 +49,20 @@ static void mutex_hold(crest_mutex *mutex, int result)
     }
     crest_atomic_store(&mutex->owner, mutex_self());
     mutex->depth = 1;
-    crest_range_sampler_set(mutex->permit, 1);
+    if (mutex->permitted == mutex_process)
+        return;
+    mutex->permitted = mutex_process;
+    crest_range_sampler_add(mutex->permit, 1);
 }
 
-/* The lock is about to be given back; while it is not, nobody else sets anything. */
+/* The lock is about to be given back; while it is not, nobody else notes anything. */
 static void mutex_let_go(crest_mutex *mutex)
 {
     mutex->depth = 0;
     crest_atomic_store(&mutex->owner, 0);
-    crest_range_sampler_set(mutex->permit, 0);
+    if (mutex->permitted == mutex_process)
+        crest_range_sampler_add(mutex->permit, -1);
+    mutex->permitted = 0;
 }
 
 static int mutex_is_had(int result)
@@ -166,7 +187,7 @@ crest_status crest_mutex_init(crest_mutex *mutex, crest_registry *registry, cons
     crest_metric_options options =
         mutex_options(name, "queue", "Threads that wait for the lock.", text, sizeof text);
     mutex->queue = crest_range_sampler_get(registry, &options, &queue);
-    options = mutex_options(name, "permit", "Whether the lock is held: 1 or 0.", text, sizeof text);
+    options = mutex_options(name, "permit", "Locks of this name that are held.", text, sizeof text);
     mutex->permit = crest_range_sampler_get(registry, &options, &permit);
     options = mutex_options(name, "acquire", "Waiting for the lock.", text, sizeof text);
     mutex->acquire = crest_timer_get(registry, &options, &acquire);

@@ -11,9 +11,8 @@
  * `X.lock.acquire`, a timer of the waiting, where a lock that was free counts as 0 ns, one that was
  * not had in time as `timeout`, and one that was refused as `error`; and `X.lock.permit`, a range
  * sampler that is 1 while the lock is held and 0 while it is not, so that its mean is the part of
- * the time that the lock is busy.
- *
- * Each mutex needs a name of its own: two of one name would deny each other's permit.
+ * the time that the lock is busy. Mutexes of one name add up: how many of them are held, and how
+ * many threads wait for one of them.
  *
  * No way out of a call leaves them wrong: who does not get the lock no longer waits for it, and
  * only who holds it says that it is held. A recursive mutex is held until its last unlock. While a
@@ -40,8 +39,9 @@ typedef struct crest_mutex {
     crest_range_sampler *queue;
     crest_range_sampler *permit;
     crest_timer *acquire;
-    uint64_t owner; /* the holding thread's pthread_self(), 0: none */
-    unsigned depth; /* the holder's: locks without an unlock yet */
+    uint64_t owner;     /* the holding thread's pthread_self(), 0: none */
+    unsigned depth;     /* the holder's: locks without an unlock yet */
+    uint32_t permitted; /* the holder's: whether, and in which process, the permit was raised */
 } crest_mutex;
 
 /* CREST_MUTEX(variable, name): a static mutex of the default kind and its three metrics, which
@@ -51,11 +51,12 @@ typedef struct crest_mutex {
                         "Threads that wait for the lock.");                                        \
     CREST_TIMER(variable##_crest_acquire, name ".lock.acquire", "Waiting for the lock.");          \
     CREST_RANGE_SAMPLER(variable##_crest_permit, name ".lock.permit",                              \
-                        "Whether the lock is held: 1 or 0.");                                      \
+                        "Locks of this name that are held.");                                      \
     static crest_mutex variable = {PTHREAD_MUTEX_INITIALIZER,                                      \
                                    &variable##_crest_queue,                                        \
                                    &variable##_crest_permit,                                       \
                                    &variable##_crest_acquire,                                      \
+                                   0,                                                              \
                                    0,                                                              \
                                    0}
 

@@ -6,6 +6,7 @@
 #include "core_fixture.h"
 
 #include <errno.h>
+#include <sys/wait.h>
 
 CREST_MUTEX(declared_lock, "test.declared");
 
@@ -266,9 +267,55 @@ static void test_declared(void **state)
     assert_int_equal(crest_mutex_fini(&odd), 0);
 }
 
+/* Mutexes of one name, as those of the parts of one table: the permit says how many are held. */
+static void test_one_name(void **state)
+{
+    (void)state;
+    mutex_case self;
+    crest_mutex other;
+    mutex_setup(&self, PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_STALLED);
+    assert_int_equal(crest_mutex_init(&other, self.registry, "m", NULL), CREST_OK);
+    assert_int_equal(crest_mutex_lock(&self.lock), 0);
+    assert_int_equal(crest_mutex_lock(&other), 0);
+    mutex_stands(&self, 2);
+    assert_int_equal(crest_mutex_unlock(&self.lock), 0);
+    mutex_stands(&self, 1);
+    assert_int_equal(crest_mutex_unlock(&other), 0);
+    mutex_stands(&self, 0);
+    assert_int_equal(crest_mutex_fini(&other), 0);
+    mutex_teardown(&self);
+}
+
+/* A child begins at zero, also while it holds what its parent locked. */
+static void test_forked(void **state)
+{
+    (void)state;
+    mutex_case self;
+    mutex_setup(&self, PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_STALLED);
+    assert_int_equal(crest_mutex_lock(&self.lock), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        int right =
+            crest_mutex_unlock(&self.lock) == 0 &&
+            crest_range_sampler_value(self.lock.permit) == 0 && crest_mutex_lock(&self.lock) == 0 &&
+            crest_range_sampler_value(self.lock.permit) == 1 &&
+            crest_mutex_unlock(&self.lock) == 0 && crest_range_sampler_value(self.lock.permit) == 0;
+        _exit(right ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    mutex_stands(&self, 1);
+    assert_int_equal(crest_mutex_unlock(&self.lock), 0);
+    mutex_stands(&self, 0);
+    mutex_teardown(&self);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_forked),     cmocka_unit_test(test_one_name),
         cmocka_unit_test(test_plain),      cmocka_unit_test(test_checked_and_recursive),
         cmocka_unit_test(test_owner_died), cmocka_unit_test(test_contended),
         cmocka_unit_test(test_condition),  cmocka_unit_test(test_declared),
