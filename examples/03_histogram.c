@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A histogram: how large things are. Every value is counted in a bucket less than 1 % wide; count,
- * sum, least and largest are exact, so no peak is missed, however short.
+ * sum, minimum and maximum are exact, so no peak is missed, however short.
  */
 #include <crest/crest.h>
 #include <inttypes.h>
@@ -23,7 +23,7 @@ int main(void)
     const crest_distribution *depth = series.distribution;
     printf("arrivals: %" PRIu64 ", sum: %" PRIu64 "\n", crest_distribution_count(depth),
            crest_distribution_sum(depth));
-    printf("least: %" PRIu64 ", largest: %" PRIu64 "\n", crest_distribution_min(depth),
+    printf("minimum: %" PRIu64 ", maximum: %" PRIu64 "\n", crest_distribution_min(depth),
            crest_distribution_max(depth));
     printf("median: %" PRIu64 ", 99%%: %" PRIu64 "\n", crest_distribution_quantile(depth, 0.5),
            crest_distribution_quantile(depth, 0.99));

@@ -214,8 +214,9 @@ CREST_API crest_stages_family crest_stages_family_new(crest_registry *registry,
  * The series with these label values, found or created: `count` values in the order of the keys,
  * copied; NULL counts as "". Bytes that are not UTF-8 become U+FFFD and values beyond
  * CREST_LABEL_VALUE_BYTES_MAX are cut, both counted as misuse. A series that was released comes
- * back (lifetime.h). Past CREST_FAMILY_SERIES_MAX series, those that have gone not counted,
- * every new one is the family's overflow series, whose values are all "overflow"; that is counted.
+ * back, one that was retired is made anew (lifetime.h). Past CREST_FAMILY_SERIES_MAX series, those
+ * that have gone not counted, every new one is the family's overflow series, whose values are all
+ * "overflow"; that is counted.
  * Never NULL; owned by the registry. Thread-safe; not for signal handlers. Cost: a hash lookup;
  * locks when it creates.
  */

@@ -57,8 +57,8 @@ CREST_INLINE void crest_gauge_set(crest_gauge *gauge, double value)
 
 /*
  * Adds `delta`, which may be negative. Adds by several threads are all applied. NaN is not applied
- * and counted as misuse, and so is what would come to NaN: infinities of both signs.
- * Any thread, any handler. Cost: inline, a compare-and-swap on a shared line.
+ * and counted as misuse, and so is what would come to NaN: infinities of both signs. Any thread,
+ * any handler. Cost: inline, a compare-and-swap on a shared line.
  */
 CREST_INLINE void crest_gauge_add(crest_gauge *gauge, double delta)
 {

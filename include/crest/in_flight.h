@@ -11,7 +11,7 @@
  *     crest_timer_end(&fetch_time, crest_op_bytes(hash, 32), CREST_OUTCOME_OK);
  *
  * Where one side can hand a value to the other, a crest_timing (timer.h) costs less and has no
- * bounds. Operations of two instruments, or of two series of a family, are never the same.
+ * bounds. Operations of two metrics, or of two series of a family, are never the same.
  *
  * A metric whose options have a deadline_ms is exported with `X.in-flight` (how many, all series
  * together) and `X.oldest` (the age of the oldest, in seconds) from the start, one without from its
@@ -42,10 +42,10 @@ CREST_BEGIN_C
  * Begins the operation. Returns CREST_OK; CREST_ALREADY when it is in flight: the first begin
  * stays, which is a normal answer (several peers announce one block); CREST_INVALID_ARGUMENT for
  * an op that is none; CREST_LIMIT when too much is in flight (CREST_IN_FLIGHT_MAX of limits.md);
- * CREST_NO_MEMORY; CREST_NOT_FOUND and _ABI_MISMATCH for a handle that records nowhere. All but the
- * first two are counted in crest_misuse_total. CREST_LATE for a series that was retired, which is
- * counted in crest_late_records_total. An operation that ended, or timed out, may begin
- * anew. In the child of a fork nothing is in flight. Any thread; not for signal handlers. Cost: one
+ * CREST_NO_MEMORY; CREST_NOT_FOUND and _ABI_MISMATCH for a handle that records nowhere; CREST_LATE
+ * for a series that was retired. CREST_LATE is counted in crest_late_records_total, all others but
+ * the first two in crest_misuse_total. An operation that ended, or timed out, may begin anew. In
+ * the child of a fork nothing is in flight. Any thread; not for signal handlers. Cost: one
  * crest_now and a look-up in a sharded table, under a lock for some ten nanoseconds; the first
  * begin of a series registers.
  */
@@ -55,8 +55,8 @@ CREST_API crest_status crest_timer_begin(crest_timer *timer, crest_op op);
  * Ends the operation and records its duration under the outcome. Returns CREST_OK; CREST_NOT_FOUND
  * when it is not in flight: it never began, has ended, or began before a restart, which is a normal
  * answer; CREST_TIMED_OUT when it was in flight for the metric's deadline_ms or longer: it has been
- * or is hereby recorded as `timeout`, with the deadline as its duration, whoever noticed. What
- * timed out is known for CREST_TOMBSTONE_S of limits.md, then it is not found.
+ * or is hereby recorded as `timeout`, with the deadline as its duration, whoever noticed. That is
+ * remembered for CREST_TOMBSTONE_S of limits.md; then it is not found.
  * CREST_INVALID_ARGUMENT, counted, for an op or an outcome that is none. However many ends race
  * with each other and with the deadline, each begin is recorded once. Otherwise as
  * crest_timer_begin.

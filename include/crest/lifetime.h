@@ -13,11 +13,12 @@
  * Retired: exported once more too, but it never comes back. Records through old handles are counted
  * in crest_late_records_total and nowhere else, and resolving the same values makes a new series
  * that begins at zero. If that happens at once, the old one is dropped at once, so that no page has
- * both.
+ * both, and what it recorded since its last export is not exported any more.
  *
  * "Once more" is: until a snapshot was taken and every attached reporter of the registry has
- * delivered one since the series' value last changed, and for at least a minute or twice the
- * longest interval of these reporters. A reporter that does not succeed is waited for an hour.
+ * delivered one since the series' value last changed, and for at least a minute, or twice the
+ * longest interval of these reporters. A reporter that does not succeed is waited for for an hour,
+ * or for two of its intervals.
  *
  * What has gone leaves its memory for the next series: slots, cells and counts are used again a
  * minute later. Its handle and label values stay, because somebody may hold the handle; up to

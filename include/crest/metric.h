@@ -4,7 +4,7 @@
  * it exists, and is exported as zero, from program load on.
  *
  * The declaring macros themselves are CREST_COUNTER and its relatives in counter.h, gauge.h,
- * range_sampler.h, histogram.h and timer.h; families with labels are in family.h.
+ * range_sampler.h, histogram.h, timer.h and stages.h; families with labels are in family.h.
  */
 #ifndef CREST_METRIC_H
 #define CREST_METRIC_H
@@ -59,7 +59,7 @@ typedef struct crest_buckets {
  * The values that a histogram tells apart: from `lowest` to `highest`, in the metric's unit, with
  * this many significant decimal digits. Smaller values are counted as they are, but no finer than
  * `lowest`; larger ones count as the highest. Digits 0 keeps count, sum and extremes only, in 64
- * bytes a thread beside the 600 of any histogram; such a metric has no `buckets`, and asking for
+ * bytes a thread beside the 544 of any histogram; such a metric has no `buckets`, and asking for
  * them is refused. A range that is none of these is refused with CREST_INVALID_ARGUMENT. Of a
  * metric that is got again with another range, the first one stays, as with `buckets`.
  */
@@ -116,7 +116,7 @@ typedef struct crest_metric_options {
     const crest_range *range CREST_DEFAULT_(NULL);
     /* stages only: their names in order, up to the first NULL */
     const char *stages[CREST_STAGES_MAX] CREST_DEFAULT_({});
-    /* keyed timers and stages: what has not ended by then ends as `timeout`; 0: never */
+    /* keyed timers and stages: what has not ended after so long ends as `timeout`; 0: never */
     uint32_t deadline_ms CREST_DEFAULT_(0);
     /* counters, histograms, timers: a series without a record for so long is not exported until its
        next one, which goes on from the value it had; needs the ticker; 0: the registry's */

@@ -91,7 +91,7 @@ CREST_API void crest_registry_free(crest_registry *registry);
 /*
  * Find or create. registry: NULL is the default one. options: copied; found metrics keep the
  * settings they were first given. status: NULL if not wanted. The result is owned by the registry,
- * valid until it is freed, and never NULL: on failure it is a handle that records nowhere, and
+ * a no-op after that was freed, and never NULL: on failure it is a handle that records nowhere, and
  * *status says why: CREST_INVALID_NAME, _INVALID_TEXT, _INVALID_ARGUMENT, _TYPE_CLASH (the name is
  * of another kind), _NAME_CLASH (another metric is exported under a name this one needs),
  * _SPLIT_NAME (see crest_registry_strict), _LIMIT, _NO_MEMORY. Failures are counted in

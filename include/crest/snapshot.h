@@ -22,8 +22,8 @@ typedef struct crest_snapshot crest_snapshot;
 
 /* What happened in a fixed time before the reading; see window.h. */
 typedef struct crest_window {
-    double
-        covered_s; /* how much of the window has been observed; 0: nothing yet, and all else is 0 */
+    /* how much of the window has been observed; 0: nothing yet, and all else is 0 */
+    double covered_s;
     double per_second; /* events per second over the covered time */
     double peak;       /* the highest rate of a single tick in the window */
     double average;    /* distributions: mean of the values recorded, in the metric's unit; 0: none.

@@ -14,7 +14,7 @@
  * with the label `stage`: `X_stage_seconds`, from the mark before (or the begin) to this one, and
  * `X_since_start_seconds`. Each mark is recorded when it is made. The mark before is the one made
  * before it, whatever their order in the declaration: stages may be skipped and come in any order.
- * What is in flight is exported as for timers with a deadline, see in_flight.h.
+ * What is in flight is exported from the start, as for timers with a deadline (in_flight.h).
  */
 #ifndef CREST_STAGES_H
 #define CREST_STAGES_H

@@ -78,9 +78,9 @@ CREST_API crest_status crest_timing_refuse(const crest_timer *timer, crest_statu
 /*
  * Records a duration measured elsewhere, of an operation that is named so that it can be found as
  * the slowest (NULL: it has no id). A negative duration counts as 0 and is counted as misuse.
- * Returns CREST_OK, or why the timer records nowhere, which is counted too.
- * Everything that times records through here. Any thread, any handler. Cost: that of
- * crest_histogram_record.
+ * Returns CREST_OK, or why the timer records nowhere, which is counted too. Everything that times
+ * records through here. Any thread, any handler. Cost: that of crest_histogram_record; a duration
+ * that is the longest of this thread since the last tick takes the cold path, about 1.5 µs.
  */
 CREST_INLINE crest_status crest_timer_record_op(crest_timer *timer, int64_t duration_ns,
                                                 crest_outcome outcome, const crest_op *op)
@@ -165,8 +165,8 @@ CREST_INLINE crest_status crest_timing_end_in(crest_timing *timing, crest_op op,
  * ended before or never started; CREST_INVALID_ARGUMENT for an outcome that is none (it goes on
  * running); or, of a timer that records nowhere, the reason, such as CREST_TYPE_CLASH for a name of
  * another kind of metric and CREST_NOT_FOUND after its registry was freed. What is not recorded is
- * counted in crest_misuse_total. Any thread, any handler, but one thread at a time for one token.
- * Cost: inline, one crest_now and one record.
+ * counted: in crest_misuse_total, or as a late record of a series that was retired. Any thread, any
+ * handler, but one thread at a time for one token. Cost: inline, one crest_now and one record.
  */
 CREST_INLINE crest_status crest_timing_end(crest_timing *timing, crest_op op, crest_outcome outcome)
 {

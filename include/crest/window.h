@@ -37,7 +37,7 @@ CREST_API crest_rate crest_counter_rate(const crest_counter *counter, unsigned w
 
 /* The same and more of a histogram, or of a timer's outcome: with the exact maximum of the window
  * and, where it was timed with one, the id of the operation that took so long. What was recorded
- * while the ticker read is known to its bucket for one tick, and has no id as long. */
+ * while the ticker read is known to its bucket for one tick, and has no id for that tick. */
 CREST_API crest_window crest_histogram_window(const crest_histogram *histogram, unsigned window_s);
 CREST_API crest_window crest_timer_window(const crest_timer *timer, crest_outcome outcome,
                                           unsigned window_s);
