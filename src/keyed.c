@@ -41,13 +41,14 @@ static crest_in_flight_owner *keyed_owner_make(crest_timer *timer, crest_status 
     crest_lock_take(&saved);
     if (crest_handle_resolve(&timer->handle, CREST_KIND_TIMER, status) != 0) {
         crest_child *child = crest_series_child(timer->handle.series);
-        owner = keyed_child_owner(child);
-        *status = owner ? CREST_OK : CREST_NO_MEMORY;
+        /* first, because who finds an owner does not try to make them again */
         figures = crest_in_flight_figures_make(child->first.metric);
+        owner = figures != CREST_NO_MEMORY ? keyed_child_owner(child) : NULL;
+        *status = owner ? CREST_OK : CREST_NO_MEMORY;
         crest_atomic_store_ptr_release(CREST_PTR(&timer->owner), owner);
     }
     crest_lock_drop(&saved);
-    if (figures != CREST_OK)
+    if (figures != CREST_OK && figures != CREST_NO_MEMORY)
         crest_misuse_count(crest_misuse_of(figures), crest_handle_name(&timer->handle));
     return owner;
 }

@@ -14,17 +14,32 @@
 
 #include <string.h>
 
-/* Under the lock: the child, and of stages what comes with them. */
-static crest_status lifetime_release_child(crest_child *child)
+/* Under the lock: the histograms of a child of stages that can be released, into `parts`. */
+static unsigned lifetime_parts(const crest_child *child, crest_child **parts)
 {
     const crest_in_flight_owner *owner =
         child->first.metric->stage_count != 0 ? child->handle.timer.owner : NULL;
-    crest_status status = crest_lives_release(child);
+    unsigned count = 0;
     for (unsigned i = 0; owner != NULL && i < 2 * owner->stage_count; i++) {
-        crest_handle *handle = &owner->histograms[i]->handle;
-        if (status == CREST_OK && crest_handle_dead(handle) == CREST_OK)
-            status = crest_lives_release(crest_series_child(handle->series));
+        const crest_handle *handle = &owner->histograms[i]->handle;
+        if (crest_handle_dead(handle) == CREST_OK)
+            parts[count++] = crest_series_child(handle->series);
     }
+    return count;
+}
+
+/* Under the lock: the child, and of stages what comes with them; all or nothing. */
+static crest_status lifetime_release_child(crest_child *child)
+{
+    crest_child *parts[2 * CREST_STAGES_MAX];
+    unsigned count = lifetime_parts(child, parts), waits = crest_lives_waits(child);
+    for (unsigned i = 0; i < count; i++)
+        waits += crest_lives_waits(parts[i]);
+    if (!crest_lives_reserve(waits))
+        return CREST_NO_MEMORY;
+    crest_status status = crest_lives_release(child);
+    for (unsigned i = 0; i < count && status == CREST_OK; i++)
+        status = crest_lives_release(parts[i]);
     return status;
 }
 

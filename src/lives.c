@@ -142,8 +142,7 @@ static void lives_empty(crest_series *series)
     crest_atomic_store_ptr_release(CREST_PTR(&series->shared), NULL); /* as in series.c */
 }
 
-/* Waits are made before anything is done, so that nothing is done by halves. */
-static int lives_reserve(unsigned count)
+int crest_lives_reserve(unsigned count)
 {
     for (const crest_wait *spare = lives_spare; count != 0 && spare != NULL; spare = spare->next)
         count--;
@@ -171,7 +170,7 @@ static void lives_wait(crest_series *series, uint32_t life, uint64_t seen)
     crest_atomic_store_ptr_release(CREST_PTR(&lives_waiting), wait);
 }
 
-static unsigned lives_waits_needed(const crest_child *child)
+unsigned crest_lives_waits(const crest_child *child)
 {
     unsigned needed = 0;
     for (unsigned i = 0; i < CREST_OUTCOME_COUNT; i++) {
@@ -223,7 +222,7 @@ static void lives_send_off(crest_child *child, uint32_t mark, int shown, int wai
 
 crest_status crest_lives_release(crest_child *child)
 {
-    if (!lives_reserve(lives_waits_needed(child)))
+    if (!crest_lives_reserve(crest_lives_waits(child)))
         return CREST_NO_MEMORY;
     lives_send_off(child, 0, 1, 1);
     crest_child_blank(child);
@@ -233,7 +232,7 @@ crest_status crest_lives_release(crest_child *child)
 void crest_lives_retire(crest_child *child, crest_status why, int shown)
 {
     /* without memory it goes at once, and its slot is not used again */
-    int wait = lives_reserve(lives_waits_needed(child));
+    int wait = crest_lives_reserve(crest_lives_waits(child));
     lives_send_off(child, CREST_LIFE_RETIRED, shown && wait, wait);
     crest_child_kill(child, why);
     crest_metric *metric = child->first.metric;
@@ -310,7 +309,7 @@ void crest_lives_idle(crest_series *series, uint64_t value, uint64_t since_ns, u
     crest_lock_take(&saved);
     /* one that waits has come back a moment ago, and is looked at first */
     if (crest_series_life(series) == CREST_LIFE_SHOWN && !(series->life & CREST_LIFE_WAITS) &&
-        lives_reserve(1)) {
+        crest_lives_reserve(1)) {
         lives_move(series, CREST_LIFE_HIDDEN, CREST_LIFE_WAITS, 0);
         lives_wait(series, series->life, value); /* what comes after it was read is growth */
     }

@@ -71,6 +71,11 @@ uint32_t crest_lives_slot(crest_kind kind);
 /* Under the lock: the series begins to live in the slot that it has got. */
 void crest_lives_begin(crest_series *series);
 
+/* Under the lock: how many waits a release of the child takes, and sees to it that so many are
+ * there, before anything is done, so that nothing is done by halves; 0 without memory. */
+unsigned crest_lives_waits(const crest_child *child);
+int crest_lives_reserve(unsigned waits);
+
 /* Under the lock: the child of a family is released; its handle leads to the cold path after it.
  * CREST_NO_MEMORY: nothing was done. */
 crest_status crest_lives_release(crest_child *child);
