@@ -12,8 +12,9 @@
  * be in no extremes of the window that it stands in. tests/model/range_sampler.pml tries every
  * order of these steps.
  *
- * A writer that is preempted between its two steps shows its value one window late. Updates may run
- * in signal handlers.
+ * These windows are the cell's own, one for each tick; those of a minute are made of them. A writer
+ * that is preempted between its two steps shows its value one of them late. Updates may run in
+ * signal handlers.
  */
 #include "arena.h"
 #include "atomic.h"

@@ -17,8 +17,8 @@
  *
  * "Once more" is: until a snapshot was taken and every attached reporter of the registry has
  * delivered one since the series' value last changed, and for at least a minute, or twice the
- * longest interval of these reporters. A reporter that does not succeed is waited for for an hour,
- * or for two of its intervals.
+ * longest interval of these reporters. A reporter that does not succeed is given an hour, or
+ * two of its intervals.
  *
  * What has gone leaves its memory for the next series: slots, cells and counts are used again a
  * minute later. Its handle and label values stay, because somebody may hold the handle; up to

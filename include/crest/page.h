@@ -30,7 +30,7 @@ typedef struct crest_page_label {
 
 /*
  * Which results of the windows a page has. Rates and averages a reader of the page can compute from
- * what is cumulative, as Prometheus does with rate(). The extremes of a range sampler he cannot:
+ * what is cumulative, as Prometheus does with rate(). The extremes of a range sampler nobody can:
  * what was between two pages is in no page. So these are there by default.
  */
 enum {

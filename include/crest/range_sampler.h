@@ -34,10 +34,10 @@ typedef struct crest_range_state {
 /* What all threads share of one sampler: a cache line. All zero is a sampler that stands at 0. */
 typedef struct crest_range_cell {
     crest_range_state state;
-    int64_t maximum;  /* of the window under way; INT64_MIN for the moment in which it changes */
+    int64_t maximum;  /* of the tick under way; INT64_MIN for the moment in which it ends */
     int64_t minimum;  /* likewise; INT64_MAX */
     uint64_t born;    /* when it was made, in CREST_RANGE_TICK_NS; 0: before this process was */
-    uint64_t rotated; /* not 0: a window of it has ended */
+    uint64_t rotated; /* not 0: a tick of it has ended */
     uint64_t reserved[2];
 } __attribute__((aligned(64))) crest_range_cell;
 
@@ -75,7 +75,7 @@ CREST_INLINE uint64_t crest_range_time(void)
 }
 
 /*
- * The second step of an update: the window's extremes come to include the value that the first step
+ * The second step of an update: the tick's extremes come to include the value that the first step
  * wrote. Nothing may be read here before that is visible: partner of crest_range_rotate in
  * range_sampler.c, which takes the extremes before it reads the value.
  */

@@ -45,7 +45,7 @@ CREST_API crest_window crest_timer_window(const crest_timer *timer, crest_outcom
 /*
  * The range sampler's minimum, maximum and average, weighted by time, from one tick to another; the
  * value that stood at either end counts. A window without updates has the standing value in all
- * three. An update whose thread was preempted inside it may show in the window after. What was
+ * three. An update whose thread was preempted inside it may show one tick late. What was
  * before the ticker observed the registry is in no window; of a sampler made later everything is,
  * from when it was made on. All zero while the registry is not observed or window_s is another than
  * CREST_WINDOW_S. Thread-safe; locks.
