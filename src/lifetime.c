@@ -6,33 +6,19 @@
 
 #include "children.h"
 #include "handles.h"
-#include "in_flight_table.h"
 #include "lives.h"
 #include "lock.h"
 #include "series.h"
+#include "stage_series.h"
 #include "utf8.h"
 
 #include <string.h>
 
-/* Under the lock: the histograms of a child of stages that can be released, into `parts`. */
-static unsigned lifetime_parts(const crest_child *child, crest_child **parts)
-{
-    const crest_in_flight_owner *owner =
-        child->first.metric->stage_count != 0 ? child->handle.timer.owner : NULL;
-    unsigned count = 0;
-    for (unsigned i = 0; owner != NULL && i < 2 * owner->stage_count; i++) {
-        const crest_handle *handle = &owner->histograms[i]->handle;
-        if (crest_handle_dead(handle) == CREST_OK)
-            parts[count++] = crest_series_child(handle->series);
-    }
-    return count;
-}
-
 /* Under the lock: the child, and of stages what comes with them; all or nothing. */
 static crest_status lifetime_release_child(crest_child *child)
 {
-    crest_child *parts[2 * CREST_STAGES_MAX];
-    unsigned count = lifetime_parts(child, parts), waits = crest_lives_waits(child);
+    crest_child *parts[CREST_STAGES_PARTS_MAX];
+    unsigned count = crest_stages_parts(child, parts), waits = crest_lives_waits(child);
     for (unsigned i = 0; i < count; i++)
         waits += crest_lives_waits(parts[i]);
     if (!crest_lives_reserve(waits))

@@ -16,6 +16,7 @@
 #include "range_cell.h"
 #include "reading.h"
 #include "series.h"
+#include "stage_series.h"
 
 #include <pthread.h>
 
@@ -243,6 +244,17 @@ void crest_lives_retire(crest_child *child, crest_status why, int shown)
     lives_forget(child);
 }
 
+/* What belongs to stages comes back with them, as it left with them; 0 and *status if not. */
+static int lives_revive_parts(const crest_child *child, crest_status *status)
+{
+    crest_child *parts[CREST_STAGES_PARTS_MAX];
+    unsigned count = crest_stages_parts(child, parts);
+    for (unsigned i = 0; i < count; i++)
+        if (parts[i]->handle.histogram.handle.slot == 0 && !crest_lives_revive(parts[i], status))
+            return 0;
+    return 1;
+}
+
 int crest_lives_revive(crest_child *child, crest_status *status)
 {
     *status = CREST_LATE;
@@ -260,6 +272,8 @@ int crest_lives_revive(crest_child *child, crest_status *status)
         if (life == CREST_LIFE_LEAVING || life == CREST_LIFE_RESTING)
             lives_move(series, CREST_LIFE_SHOWN, 0, 0);
     }
+    if (!lives_revive_parts(child, status))
+        return 0;
     crest_child_fill(child, &child->handle.counter.handle);
     *status = CREST_OK;
     return 1;

@@ -4,6 +4,7 @@
  */
 #include "stage_series.h"
 #include "arena.h"
+#include "handles.h"
 #include "in_flight_table.h"
 #include "series.h"
 #include "utf8.h"
@@ -86,4 +87,17 @@ crest_status crest_stages_child_make(crest_child *child, const char *const *valu
                                      .histograms = histograms};
     child->handle.timer.owner = owner;
     return CREST_OK;
+}
+
+unsigned crest_stages_parts(const crest_child *child, crest_child **parts)
+{
+    const crest_in_flight_owner *owner =
+        child->first.metric->stage_count != 0 ? child->handle.timer.owner : NULL;
+    unsigned count = 0;
+    for (unsigned i = 0; owner != NULL && i < 2 * owner->stage_count; i++) {
+        const crest_handle *handle = &owner->histograms[i]->handle;
+        if (crest_handle_dead(handle) == CREST_OK)
+            parts[count++] = crest_series_child(handle->series);
+    }
+    return count;
 }

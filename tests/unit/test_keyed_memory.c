@@ -90,6 +90,15 @@ static void test_release_stages(void **state)
     assert_true(refused > 1);
 }
 
+static void memory_pass(crest_registry *registry, unsigned seconds)
+{
+    for (unsigned i = 0; i < seconds; i++) {
+        crest_testing_clock_advance(MEMORY_SECOND);
+        assert_int_equal(crest_testing_tick(registry), CREST_OK);
+        crest_snapshot_free(fixture_snapshot(registry));
+    }
+}
+
 static crest_stages *memory_stages(crest_registry *registry, int labelled, crest_status *status)
 {
     const char *value = "v";
@@ -141,18 +150,42 @@ static void test_register_stages(void **state)
     memory_register_stages(1);
 }
 
+/* Stages that were released and are wanted again come back with all that belongs to them. */
+static void test_stages_return(void **state)
+{
+    (void)state;
+    const crest_op op = crest_op_u64(1);
+    crest_testing_clock_set(MEMORY_SECOND);
+    for (unsigned gone = 0; gone < 2; gone++) {
+        crest_status status = CREST_NO_MEMORY;
+        crest_registry *registry = fixture_registry("p");
+        crest_stages *stages = memory_stages(registry, 1, &status);
+        assert_int_equal(crest_stages_begin(stages, op), CREST_OK);
+        assert_int_equal(crest_stages_mark(stages, op, 0), CREST_OK);
+        assert_int_equal(crest_stages_end(stages, op, CREST_OUTCOME_OK), CREST_OK);
+        assert_int_equal(crest_stages_release(stages), CREST_OK);
+        memory_pass(registry, gone ? 130 : 5);
+        unsigned long n = 0;
+        while (stages->timer.handle.slot == 0) {
+            crest_arena_fail_after(++n);
+            memory_stages(registry, 1, &status);
+            crest_arena_fail_after(0);
+            assert_true(n < 100);
+        }
+        memory_pass(registry, 130);
+        assert_int_equal(FIXTURE_READING(registry, "p.s", "outcome", "ok").count, !gone);
+        assert_int_equal(FIXTURE_READING(registry, "p.s.stage", "stage", "a").count, !gone);
+        assert_int_equal(FIXTURE_READING(registry, "p.s.stage", "stage", "b").count, 0);
+        assert_int_equal(FIXTURE_READING(registry, "p.s.since-start", "stage", "a").count, !gone);
+        assert_int_equal(crest_ticker_detach(registry), CREST_OK);
+        crest_registry_free(registry);
+    }
+    crest_testing_clock_real();
+}
+
 /* One series of a family through what becomes of it: shown, released, brought back, gone, back,
  * retired, made anew; `what` of it without memory, and then again with. */
 enum { MEMORY_RELEASE, MEMORY_REVIVE, MEMORY_RETURN, MEMORY_RETIRE, MEMORY_STEPS };
-
-static void memory_pass(crest_registry *registry, unsigned seconds)
-{
-    for (unsigned i = 0; i < seconds; i++) {
-        crest_testing_clock_advance(MEMORY_SECOND);
-        assert_int_equal(crest_testing_tick(registry), CREST_OK);
-        crest_snapshot_free(fixture_snapshot(registry));
-    }
-}
 
 static void memory_life(int what, unsigned long n)
 {
@@ -192,8 +225,8 @@ static void memory_life(int what, unsigned long n)
     assert_int_equal(FIXTURE_READING(registry, "f", "peer", "v", "outcome", "cancelled").count, 1);
     memory_pass(registry, 3);
     assert_int_equal(FIXTURE_READING(registry, "f", "peer", "v", "outcome", "ok").count, count + 1);
+    assert_int_equal(crest_ticker_detach(registry), CREST_OK);
     crest_registry_free(registry);
-    crest_ticker_detach(registry);
 }
 
 static void test_lives(void **state)
@@ -209,9 +242,8 @@ static void test_lives(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_register_stages),
-        cmocka_unit_test(test_release_stages),
-        cmocka_unit_test(test_begin),
+        cmocka_unit_test(test_register_stages), cmocka_unit_test(test_release_stages),
+        cmocka_unit_test(test_begin),           cmocka_unit_test(test_stages_return),
         cmocka_unit_test(test_lives),
     };
     return cmocka_run_group_tests_name("keyed memory", tests, NULL, NULL);
