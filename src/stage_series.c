@@ -31,7 +31,8 @@ crest_status crest_stages_check(crest_kind kind, const char *const *stages, unsi
     for (; *count < CREST_STAGES_MAX && stages[*count] != NULL; ++*count)
         if (!stages_name_is_valid(stages, *count))
             return CREST_INVALID_ARGUMENT;
-    for (unsigned i = 0; i < CREST_STAGES_MAX; i++)
+    /* one more than there may be: C takes further ones with a warning only */
+    for (unsigned i = 0; i <= CREST_STAGES_MAX; i++)
         if (stages[i] != NULL)
             last = i + 1;
     return last == *count && (kind == CREST_KIND_STAGES) == (last != 0) ? CREST_OK
@@ -51,8 +52,10 @@ crest_status crest_stages_histograms_make(crest_metric *metric)
         keys[i] = metric->label_keys[i];
     keys[metric->label_count] = "stage";
     for (unsigned i = 0; i < 2 && status == CREST_OK; i++) {
-        crest_metric_options options = {
-            .name = words[i], .description = descriptions[i], .unit = CREST_NANOSECONDS};
+        crest_metric_options options = {.name = words[i],
+                                        .description = descriptions[i],
+                                        .unit = CREST_NANOSECONDS,
+                                        .idle_s = metric->idle_s};
         metric->histograms[i] = crest_metric_with(metric, CREST_KIND_HISTOGRAM, &options, keys,
                                                   metric->label_count + 1, &status);
     }

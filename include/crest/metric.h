@@ -114,8 +114,8 @@ typedef struct crest_metric_options {
     const crest_buckets *buckets CREST_DEFAULT_(NULL);
     /* histograms and timers; NULL: CREST_RANGE_DEFAULT */
     const crest_range *range CREST_DEFAULT_(NULL);
-    /* stages only: their names in order, up to the first NULL */
-    const char *stages[CREST_STAGES_MAX] CREST_DEFAULT_({});
+    /* stages only: their names in order, up to the first NULL; at most CREST_STAGES_MAX */
+    const char *stages[CREST_STAGES_MAX + 1] CREST_DEFAULT_({});
     /* keyed timers and stages: what has not ended after so long ends as `timeout`; 0: never */
     uint32_t deadline_ms CREST_DEFAULT_(0);
     /* counters, histograms, timers: a series without a record for so long is not exported until its
