@@ -56,7 +56,8 @@ CREST_API crest_status crest_stages_release(crest_stages *stages);
 /*
  * Retires every series whose label `key` has this value, in all families of the registry (NULL: the
  * default one); a value counts as it is exported, that is made valid and cut. Returns how many
- * combinations of label values were retired, 0 if none has the label; a timer's outcomes are one.
+ * combinations of label values were retired, 0 if none has the label; a timer's outcomes are one,
+ * but the two histograms that belong to each stage of stages count by themselves.
  * Constant labels of the registry, and `outcome`, are not looked at. Thread-safe; not for signal
  * handlers. Cost: a look at every series of the registry, locking family by family.
  */
