@@ -291,6 +291,20 @@ static crest_status registry_wish_timing(crest_kind kind, const crest_metric_opt
     return crest_stages_check(kind, options->stages, &wish->stage_count);
 }
 
+/* The last key of a metric that comes with another one is the library's own: the others have been
+ * as many as they may be. */
+static crest_status registry_keys_check(const registry_wish *wish)
+{
+    unsigned count = wish->key_count;
+    if (wish->parent != NULL && count == CREST_LABELS_KEPT_MAX) {
+        count--;
+        for (unsigned i = 0; i < count; i++)
+            if (strcmp(wish->keys[i], wish->keys[count]) == 0)
+                return CREST_INVALID_LABEL;
+    }
+    return crest_label_keys_check(wish->keys, count, NULL, 0);
+}
+
 static crest_status registry_wish_make(const crest_registry_state *state, crest_kind kind,
                                        const crest_metric_options *options, registry_wish *wish)
 {
@@ -316,9 +330,8 @@ static crest_status registry_wish_make(const crest_registry_state *state, crest_
     if ((kind == CREST_KIND_HISTOGRAM || kind == CREST_KIND_TIMER) &&
         registry_wish_distribution(options, wish) != CREST_OK)
         return CREST_INVALID_ARGUMENT;
-    return crest_constants_clash(state, wish->keys, wish->key_count)
-               ? CREST_INVALID_LABEL
-               : crest_label_keys_check(wish->keys, wish->key_count, NULL, 0);
+    return crest_constants_clash(state, wish->keys, wish->key_count) ? CREST_INVALID_LABEL
+                                                                     : registry_keys_check(wish);
 }
 
 static int registry_same_shape(const crest_metric *metric, const registry_wish *wish)

@@ -21,6 +21,9 @@
 
 #include "shards.h"
 
+/* Label keys of a metric: the histograms of stages have one more than a family may. */
+#define CREST_LABELS_KEPT_MAX (CREST_LABELS_MAX + 1)
+
 /* Metrics of one registry. */
 #define CREST_METRICS_MAX 100000u
 

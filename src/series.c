@@ -191,7 +191,7 @@ static void series_handle_init(crest_child *child)
 /* A block for a child, with its values. NULL without memory. */
 static crest_child *series_child_new(crest_metric *metric, const char *const *values)
 {
-    size_t length[CREST_LABELS_MAX], text_bytes = 0;
+    size_t length[CREST_LABELS_KEPT_MAX], text_bytes = 0;
     for (unsigned i = 0; i < metric->label_count; i++)
         text_bytes += length[i] = strlen(values[i]) + 1;
     size_t pointers = series_value_count(metric) * sizeof(char *);
@@ -327,7 +327,7 @@ crest_child *crest_child_get_locked(crest_metric *metric, const char *const *val
         return crest_child_make(metric, values, status);
     }
     if (metric->overflow == NULL) {
-        const char *overflow[CREST_LABELS_MAX];
+        const char *overflow[CREST_LABELS_KEPT_MAX];
         for (unsigned i = 0; i < metric->label_count; i++)
             overflow[i] = SERIES_OVERFLOW;
         metric->overflow = series_lookup(metric, overflow);
@@ -344,8 +344,8 @@ crest_child *crest_child_get_locked(crest_metric *metric, const char *const *val
 /* Label values as they are kept: valid UTF-8 of bounded length. Non-zero if one had to be changed.
  */
 typedef struct series_clean {
-    const char *values[CREST_LABELS_MAX];
-    char text[CREST_LABELS_MAX][CREST_LABEL_VALUE_BYTES_MAX + 1];
+    const char *values[CREST_LABELS_KEPT_MAX];
+    char text[CREST_LABELS_KEPT_MAX][CREST_LABEL_VALUE_BYTES_MAX + 1];
 } series_clean;
 
 static int series_clean_values(unsigned count, const char *const *values, series_clean *clean)

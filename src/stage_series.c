@@ -46,7 +46,7 @@ crest_status crest_stages_histograms_make(crest_metric *metric)
         "From the stage marked before, or the start, to this stage.",
         "From the start to this stage.",
     };
-    const char *keys[CREST_LABELS_MAX + 1];
+    const char *keys[CREST_LABELS_KEPT_MAX];
     crest_status status = CREST_OK;
     for (unsigned i = 0; i < metric->label_count; i++)
         keys[i] = metric->label_keys[i];
@@ -73,7 +73,7 @@ crest_status crest_stages_child_make(crest_child *child, const char *const *valu
         crest_arena_take(CREST_ARENA_META, 2 * count * sizeof *histograms, _Alignof(void *));
     if (owner == NULL || histograms == NULL)
         return status;
-    const char *all[CREST_LABELS_MAX + 1];
+    const char *all[CREST_LABELS_KEPT_MAX];
     for (unsigned i = 0; i < metric->label_count; i++)
         all[i] = values[i];
     for (unsigned i = 0; i < 2 * count; i++) {

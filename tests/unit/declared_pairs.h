@@ -22,7 +22,7 @@ CREST_GAUGE_FAMILY_DECLARE(pairs_gauges, a, b, c, d, e, f, g, h);
 CREST_HISTOGRAM_FAMILY_DECLARE(pairs_histograms, a, b, c, d, e, f, g, h);
 CREST_TIMER_FAMILY_DECLARE(pairs_timers, a, b, c, d, e, f, g, h);
 CREST_RANGE_SAMPLER_FAMILY_DECLARE(pairs_samplers, a, b, c, d, e, f, g, h);
-CREST_STAGES_FAMILY_DECLARE(pairs_many_stages, a, b, c, d, e, f, g);
+CREST_STAGES_FAMILY_DECLARE(pairs_many_stages, a, b, c, d, e, f, g, h);
 
 CREST_END_C
 

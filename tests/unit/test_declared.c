@@ -21,7 +21,7 @@ CREST_HISTOGRAM_FAMILY_DEFINE(pairs_histograms, "histograms", "Many.", (.unit = 
 CREST_TIMER_FAMILY_DEFINE(pairs_timers, "timers", "Many.", (), a, b, c, d, e, f, g, h);
 CREST_RANGE_SAMPLER_FAMILY_DEFINE(pairs_samplers, "samplers", "Many.", (), a, b, c, d, e, f, g, h);
 CREST_STAGES_FAMILY_DEFINE(pairs_many_stages, "many-stages", "Many.", (.stages = {"x", "y"}), a, b,
-                           c, d, e, f, g);
+                           c, d, e, f, g, h);
 
 static const char *const pairs_values[] = {"1", "2", "3", "4", "5", "6", "7", "8", "ok"};
 
@@ -58,7 +58,7 @@ static void test_families(void **state)
     crest_timer_record(pairs_timers_with(PAIRS_ALL), 6, CREST_OUTCOME_OK);
     crest_range_sampler_add(pairs_samplers_with(PAIRS_ALL), 7);
     crest_op op = crest_op_u64(1);
-    crest_stages *stages = pairs_many_stages_with("1", "2", "3", "4", "5", "6", "7");
+    crest_stages *stages = pairs_many_stages_with("1", "2", "3", "4", "5", "6", "7", "8");
     assert_int_equal(crest_stages_begin(stages, op), CREST_OK);
     assert_int_equal(crest_stages_mark(stages, op, 1), CREST_OK);
     assert_int_equal(crest_stages_end(stages, op, CREST_OUTCOME_OK), CREST_OK);
@@ -81,16 +81,34 @@ static void test_families(void **state)
     assert_int_equal(crest_snapshot_find(snapshot, "pairs.samplers", pairs_values, 8, &view),
                      CREST_OK);
     assert_int_equal(view.current, 7);
+    /* one label more than a family may have */
+    const char *const marked[] = {"1", "2", "3", "4", "5", "6", "7", "8", "y"};
+    assert_int_equal(crest_snapshot_find(snapshot, "pairs.many-stages.stage", marked, 9, &view),
+                     CREST_OK);
+    assert_int_equal(crest_distribution_count(view.distribution), 1);
     crest_snapshot_free(snapshot);
     /* all of them have a = 1: the histograms of the stages, two stages each, are series too */
     assert_int_equal(crest_retire(&pairs_registry, "a", "1"), 6 + 4);
     assert_int_equal(crest_retire(&pairs_registry, "library", "dht"), 0);
     assert_int_equal(crest_counter_release(pairs_counters_with(PAIRS_ALL)), CREST_OK);
-    stages = pairs_many_stages_with("1", "2", "3", "4", "5", "6", "7");
+    stages = pairs_many_stages_with("1", "2", "3", "4", "5", "6", "7", "8");
     assert_int_equal(crest_stages_release(stages), CREST_OK);
     assert_int_equal(crest_stages_begin(stages, op), CREST_OK);
     assert_int_equal(crest_stages_mark(stages, op, 0), CREST_OK);
     assert_int_equal(crest_stages_end(stages, op, CREST_OUTCOME_ERROR), CREST_OK);
+}
+
+/* Eight keys, of which none may be the one that stages bring along. */
+static void test_own_label(void **state)
+{
+    (void)state;
+    const char *const keys[] = {"a", "b", "c", "d", "e", "f", "g", "stage"};
+    crest_metric_options options = {.name = "own", .stages = {"x"}};
+    crest_status status;
+    crest_stages_family_new(&pairs_registry, &options, keys, 8, &status);
+    assert_int_equal(status, CREST_INVALID_LABEL);
+    crest_stages_family_new(&pairs_registry, &options, keys, 7, &status);
+    assert_int_equal(status, CREST_OK);
 }
 
 int main(void)
@@ -98,6 +116,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_there_at_once),
         cmocka_unit_test(test_families),
+        cmocka_unit_test(test_own_label),
     };
     return cmocka_run_group_tests_name("declared", tests, NULL, NULL);
 }
