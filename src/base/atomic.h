@@ -233,15 +233,6 @@ static inline uint32_t crest_atomic_exchange32_release(uint32_t *word, uint32_t 
 #endif
 }
 
-static inline void crest_atomic_add32(uint32_t *word, uint32_t n)
-{
-#ifdef CREST_THREAD_SANITIZER
-    __atomic_fetch_add(word, n, __ATOMIC_RELAXED);
-#else
-    ck_pr_add_32(word, n);
-#endif
-}
-
 /* Full barrier exchange. */
 static inline uint32_t crest_atomic_exchange32(uint32_t *word, uint32_t value)
 {
