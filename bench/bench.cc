@@ -128,6 +128,19 @@ void add_pair(const std::string &name, unsigned language, bool apart, uint64_t t
     benchmark::RegisterBenchmark(name.c_str(), body)->Iterations(2)->UseManualTime();
 }
 
+void add_clock(const std::string &name, uint64_t (*loop)(uint64_t))
+{
+    operations[name] = SLOW_BATCH;
+    auto body = [=](benchmark::State &state) {
+        uint64_t sum = 0;
+        for (auto _ : state)
+            sum += loop(SLOW_BATCH);
+        if (sum == 0)
+            state.SkipWithError("the clock stands still");
+    };
+    benchmark::RegisterBenchmark(name.c_str(), body)->Iterations(HOT_METRICS);
+}
+
 void histogram_latencies(unsigned which, uint64_t times)
 {
     loops_of(0).histogram_record(which, values, times);
@@ -165,25 +178,8 @@ void register_language(unsigned language)
         of_one(loops->range_sampler_add));
     add(in + "range-sampler-raise", SLOW_BATCH, &asked::raised, language,
         of_one(loops->range_sampler_raise));
-    operations[in + "clock-once"] = SLOW_BATCH;
-    auto clock_once = [=](benchmark::State &state) {
-        uint64_t sum = 0;
-        for (auto _ : state)
-            sum += loops->clock_once(SLOW_BATCH);
-        if (sum == 0)
-            state.SkipWithError("the clock stands at 0");
-    };
-    benchmark::RegisterBenchmark((in + "clock-once").c_str(), clock_once)->Iterations(HOT_METRICS);
-    operations[in + "clock-twice"] = SLOW_BATCH;
-    auto clock_twice = [=](benchmark::State &state) {
-        uint64_t passed = 0;
-        for (auto _ : state)
-            passed += loops->clock_twice(SLOW_BATCH);
-        if (passed == 0)
-            state.SkipWithError("the clock stands still");
-    };
-    benchmark::RegisterBenchmark((in + "clock-twice").c_str(), clock_twice)
-        ->Iterations(HOT_METRICS);
+    add_clock(in + "clock-once", loops->clock_once);
+    add_clock(in + "clock-twice", loops->clock_twice);
     if (language == 0) {
         add(in + "by-name-literal", FAST_BATCH, &asked::literal, language, by_name_literal);
         add(in + "by-name-handles", NAME_BATCH, &asked::named, language, by_name_handles);
