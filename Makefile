@@ -45,6 +45,7 @@ OPTIMISE := $(if $(DEBUG),-O0 -g3,$(if $(SAN),-O1 -g,-O2 -g))
 
 CK_LIBS        ?= -lck
 CURL_LIBS      ?= -lcurl
+MHD_LIBS       ?= -lmicrohttpd
 ZLIB_LIBS      ?= -lz
 LMDB_LIBS      ?= -llmdb
 CMOCKA_LIBS    ?= -lcmocka
@@ -161,7 +162,7 @@ LIBRARIES    := $(if $(core_src)$(base_src),$(crest_a) $(crest_so)) \
 keep_reporters := -Wl,--undefined=crest_reporters_linked
 link_archive  = $(if $(reporters_src),$(keep_reporters) $(reporters_a)) \
                 $(if $(core_src)$(base_src),$(crest_a)) \
-                $(if $(reporters_src),$(CURL_LIBS) $(ZLIB_LIBS)) $(CK_LIBS) -lpthread
+                $(if $(reporters_src),$(CURL_LIBS) $(MHD_LIBS) $(ZLIB_LIBS)) $(CK_LIBS) -lpthread
 need_archive := $(filter %.a,$(LIBRARIES))
 
 # ---- targets --------------------------------------------------------------------------------------
@@ -299,7 +300,7 @@ $(reporters_so).$(VERSION): $(reporters_obj) $(crest_so)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(run)$(CC) $(so_flags) -Wl,-soname,libcrest-reporters.so.$(SOVERSION) $(ALL_LDFLAGS) -o $@ \
-	    $(reporters_obj) -L$(LIB) -lcrest $(CURL_LIBS) $(ZLIB_LIBS) -lpthread
+	    $(reporters_obj) -L$(LIB) -lcrest $(CURL_LIBS) $(MHD_LIBS) $(ZLIB_LIBS) -lpthread
 
 $(LIB)/%.so: $(LIB)/%.so.$(VERSION)
 	@ln -sf $(<F) $(LIB)/$*.so.$(SOVERSION)

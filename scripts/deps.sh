@@ -21,6 +21,7 @@ make                  the build
 pkg-config            the test of the installed library
 libck-dev             libcrest: Concurrency Kit
 libcurl4-openssl-dev  libcrest-reporters: HTTP
+libmicrohttpd-dev     libcrest-reporters: the scrape endpoint
 zlib1g-dev            libcrest-reporters: gzip
 libcmocka-dev         the unit tests
 openssl               the tests of TLS: a certificate

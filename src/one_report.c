@@ -74,13 +74,15 @@ static crest_status one_report_hand_out(crest_registry *registry, crest_reporter
 {
     one_report_resource copy;
     one_report_copy(&copy);
-    crest_resource resource = {copy.service, copy.version, copy.instance};
+    crest_resource resource = {
+        .service = copy.service, .version = copy.version, .instance = copy.instance};
     crest_error_clear(error);
     uint64_t deadline_ns = crest_now() + timeout_ns;
     crest_snapshot *snapshot = crest_snapshot_take(registry);
     if (snapshot == NULL)
         return crest_error_set(error, CREST_NO_MEMORY, "no memory for a snapshot to report");
-    crest_report report = {snapshot, &resource, deadline_ns, final};
+    crest_report report = {
+        .snapshot = snapshot, .resource = &resource, .deadline_ns = deadline_ns, .final = final};
     crest_status status = reporter->report(reporter, &report, error);
     crest_snapshot_free(snapshot);
     if (status == CREST_OK)

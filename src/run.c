@@ -198,7 +198,7 @@ static crest_status run_read_text(const run_plan *plan, const char *key, const c
 static crest_status run_read_common(run_plan *plan, crest_error *error)
 {
     crest_host_name(plan->host);
-    plan->resource = (crest_resource){"", "", plan->host};
+    plan->resource = (crest_resource){.service = "", .version = "", .instance = plan->host};
     plan->interval_ms = CREST_INTERVAL_MS_DEFAULT;
     plan->windows = plan->at_exit = 1;
     crest_status status = run_read_text(plan, "service", &plan->resource.service, error);

@@ -39,6 +39,10 @@ typedef struct crest_resource {
     const char *service;  /* "" if not set */
     const char *version;  /* "" if not set */
     const char *instance; /* the host name if not set */
+    /* further ones, from resource.KEY=VALUE; in crest_target_info, and the tags of every DogStatsD
+       line */
+    const crest_page_label *labels;
+    unsigned label_count;
 } crest_resource;
 
 /* What a reporter is given; borrowed for the call. */
@@ -48,6 +52,9 @@ typedef struct crest_report {
     const crest_resource *resource;
     uint64_t deadline_ns; /* on crest_now's timeline; give up by then */
     int final;            /* the last one before stop: leave out what would go stale (windows) */
+    /* the snapshot of this reporter's last report that succeeded: what happened since is the
+       difference. NULL: none has yet, or the reporter does not ask for it with `deltas` */
+    const crest_snapshot *previous;
 } crest_report;
 
 typedef struct crest_reporter {
@@ -63,6 +70,7 @@ typedef struct crest_reporter {
     /* frees the reporter; NULL for one that needs no freeing. Called by crest_reporter_free only */
     void (*free)(struct crest_reporter *self);
     void *state; /* the reporter's own */
+    int deltas;  /* non-zero: crest_report.previous is wanted, which costs its memory */
 } crest_reporter;
 
 /*

@@ -137,9 +137,12 @@ static void at_end(void)
         return;
     if (strcmp(what, "push") == 0) {
         crest_error error = {0};
-        crest_resource resource = {"", "", "end"};
+        crest_resource resource = {.service = "", .version = "", .instance = "end"};
         crest_snapshot *snapshot = crest_snapshot_take(NULL);
-        crest_report report = {snapshot, &resource, crest_now() + DEADLINE_MS * 1000000ull, 1};
+        crest_report report = {.snapshot = snapshot,
+                               .resource = &resource,
+                               .deadline_ns = crest_now() + DEADLINE_MS * 1000000ull,
+                               .final = 1};
         answer(at_end_reporter->report(at_end_reporter, &report, &error), &error);
         crest_snapshot_free(snapshot);
         return;

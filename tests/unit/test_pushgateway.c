@@ -25,7 +25,14 @@ static fake_server server;
 static char server_url[64];
 static crest_registry *registry;
 static crest_error error;
-static const crest_resource resource = {"rnode", "0.13", "node-1"};
+/* A crest_resource's initialiser. */
+#define WHO(service_, version_, instance_)                                                         \
+    {                                                                                              \
+        .service = (service_), .version = (version_), .instance = (instance_)                      \
+    }
+
+static const crest_resource resource = {
+    .service = "rnode", .version = "0.13", .instance = "node-1"};
 
 static int set_up(void **state)
 {
@@ -62,7 +69,10 @@ static crest_status push_as(crest_reporter *reporter, const crest_resource *who,
 {
     crest_snapshot *snapshot = crest_snapshot_take(registry);
     assert_non_null(snapshot);
-    crest_report report = {snapshot, who, crest_now() + timeout_ms * MS, final};
+    crest_report report = {.snapshot = snapshot,
+                           .resource = who,
+                           .deadline_ns = crest_now() + timeout_ms * MS,
+                           .final = final};
     memset(&error, 0, sizeof error);
     crest_status status = reporter->report(reporter, &report, &error);
     crest_snapshot_free(snapshot);
@@ -149,12 +159,12 @@ static void the_group_comes_from_options_or_resource(void **state)
         crest_resource who;
         const char *path;
     } cases[] = {
-        {{0}, {"rnode", "1", "n"}, "PUT /metrics/job/rnode/instance/n "},
-        {{0}, {"", "", "10.0.0.7:1"}, "PUT /metrics/job/crest/instance@base64/MTAuMC4wLjc6MQ "},
-        {{.job = "j", .instance = "i"}, {"rnode", "1", "n"}, "PUT /metrics/job/j/instance/i "},
-        {{.instance = "i"}, {NULL, NULL, NULL}, "PUT /metrics/job/crest/instance/i "},
+        {{0}, WHO("rnode", "1", "n"), "PUT /metrics/job/rnode/instance/n "},
+        {{0}, WHO("", "", "10.0.0.7:1"), "PUT /metrics/job/crest/instance@base64/MTAuMC4wLjc6MQ "},
+        {{.job = "j", .instance = "i"}, WHO("rnode", "1", "n"), "PUT /metrics/job/j/instance/i "},
+        {{.instance = "i"}, WHO(NULL, NULL, NULL), "PUT /metrics/job/crest/instance/i "},
         {{.labels = labels, .label_count = 2},
-         {"s", "1", "n"},
+         WHO("s", "1", "n"),
          "PUT /metrics/job/s/instance/n/dc@base64/eCB5/version/9 "},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -173,7 +183,7 @@ static void empty_things_are_left_out_of_the_target(void **state)
 {
     (void)state;
     crest_reporter *reporter = make((crest_pushgateway_options){.job = "j"});
-    const crest_resource nameless = {"", "", "i"};
+    const crest_resource nameless = {.service = "", .version = "", .instance = "i"};
     assert_int_equal(push_as(reporter, &nameless, 0, 5000), CREST_OK);
     check_page("service=", 0);
     check_page("version=", 0);
@@ -185,7 +195,7 @@ static void no_instance_means_no_push(void **state)
 {
     (void)state;
     crest_reporter *reporter = make((crest_pushgateway_options){.job = "j"});
-    const crest_resource nobody = {"s", "v", ""};
+    const crest_resource nobody = {.service = "s", .version = "v", .instance = ""};
     assert_int_equal(push_as(reporter, &nobody, 0, 5000), CREST_INVALID_LABEL);
     check_says("\"instance\" is empty");
     assert_int_equal(push_as(reporter, NULL, 0, 5000), CREST_INVALID_LABEL);
@@ -364,7 +374,8 @@ static void the_group_is_deleted_when_asked_for(void **state)
 static void *push_in_thread(void *reporter)
 {
     crest_snapshot *snapshot = crest_snapshot_take(registry);
-    crest_report report = {snapshot, &resource, crest_now() + 1000 * MS, 0};
+    crest_report report = {
+        .snapshot = snapshot, .resource = &resource, .deadline_ns = crest_now() + 1000 * MS};
     crest_error mine;
     crest_status status = ((crest_reporter *)reporter)->report(reporter, &report, &mine);
     crest_snapshot_free(snapshot);
