@@ -1,24 +1,25 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Fetches Prometheus and its Pushgateway as Debian packages and unpacks them below build/servers,
-# for the integration tests and the demo. Nothing is installed, nothing is started, no root is
+# Fetches Prometheus, its Pushgateway and its node_exporter as Debian packages and unpacks them below
+# build/servers, for the integration tests and the demo. Nothing is installed, nothing is started, no root is
 # needed. Does nothing when they are there already.
 #
 #   make servers           or    scripts/fetch-servers.sh
 #
-# Afterwards: build/servers/root/usr/bin/{prometheus,promtool,prometheus-pushgateway}
+# Afterwards: build/servers/root/usr/bin/{prometheus,promtool,prometheus-pushgateway,
+# prometheus-node-exporter}
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
 here=$(pwd)/build/servers
 bin=$here/root/usr/bin
-packages='prometheus prometheus-pushgateway'
+packages='prometheus prometheus-pushgateway prometheus-node-exporter'
 # What their web pages show with; started with --web.local-assets, Prometheus finds it here.
 pages='libjs-jquery libjs-bootstrap4 libjs-d3 libjs-eonasdan-bootstrap-datetimepicker
     libjs-jquery-hotkeys libjs-moment libjs-moment-timezone libjs-mustache libjs-popper.js
     libjs-rickshaw fonts-glyphicons-halflings'
-programs='prometheus promtool prometheus-pushgateway'
+programs='prometheus promtool prometheus-pushgateway prometheus-node-exporter'
 
 complete() {
     for program in $programs; do
@@ -29,7 +30,7 @@ complete() {
 complete && exit 0
 
 give_up() {
-    echo "Prometheus and the Pushgateway could not be fetched: $1" >&2
+    echo "The servers of the tests could not be fetched: $1" >&2
     echo "The tests and the demo that talk to them cannot run without. Either give this" >&2
     echo "machine a working apt mirror and run 'make servers', or put these programs into" >&2
     echo "build/servers/root/usr/bin yourself: $programs" >&2
@@ -77,6 +78,6 @@ for program in $programs; do
         give_up "$program needs libraries this machine lacks: $libraries"
 done
 rm -rf "$here/apt" "$here/packages"
-for program in prometheus prometheus-pushgateway; do
+for program in prometheus prometheus-pushgateway prometheus-node-exporter; do
     "$bin/$program" --version 2>&1 | head -n 1
 done
