@@ -75,6 +75,12 @@ CREST_API crest_status crest_error_set(crest_error *error, crest_status status, 
  * Any thread; not for signal handlers. */
 CREST_API void crest_log_to(crest_log_fn *log, void *context);
 
+/* Hands a message made as by printf, cut at a character to CREST_ERROR_BYTES, to the log callback;
+ * without one it does nothing. For reporters of one's own: what nobody asked about, and nothing
+ * twice. Thread-safe; calls the callback, so not under a lock that it might want. */
+CREST_API void crest_log_write(crest_log_level level, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 CREST_END_C
 
 #endif

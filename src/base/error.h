@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The inside of <crest/status.h>: writing to the log callback.
+ * The inside of <crest/status.h>: clearing errors, and whether the log is listened to.
  */
 #ifndef CREST_BASE_ERROR_H
 #define CREST_BASE_ERROR_H
@@ -12,10 +12,5 @@ void crest_error_clear(crest_error *error);
 
 /* Whether anybody would see a message: what is told only once waits until somebody listens. */
 int crest_log_wanted(void);
-
-/* Hands a message, made as by printf, to the log callback if there is one. Not under a lock, not on
- * the record path. */
-void crest_log_write(crest_log_level level, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 
 #endif
