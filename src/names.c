@@ -51,6 +51,7 @@ static const char *names_byte(char c, char text[8])
 static const char *const names_reserved[] = {
     "ALERTS",
     "ALERTS_FOR_STATE",
+    "crest_target",
     "crest_target_info",
     "push_failure_time",
     "push_failure_time_seconds",

@@ -14,21 +14,15 @@ static const crest_page_source page_source = {
     crest_distribution_sum, crest_distribution_next,
 };
 
-const char *crest_format_content_type(crest_format format)
-{
-    switch (format) {
-    case CREST_FORMAT_PROMETHEUS_TEXT: return "text/plain; version=0.0.4; charset=utf-8";
-    }
-    return NULL;
-}
-
 crest_status crest_snapshot_write(const crest_snapshot *snapshot, crest_format format,
                                   const crest_page_options *options, crest_write_fn *write,
                                   void *context, crest_error *error)
 {
     switch (format) {
     case CREST_FORMAT_PROMETHEUS_TEXT:
-        return crest_prometheus_text_write(&page_source, snapshot, options, write, context, error);
+    case CREST_FORMAT_OPENMETRICS:
+        return crest_prometheus_text_write(&page_source, snapshot, format, options, write, context,
+                                           error);
     }
     return crest_error_set(error, CREST_INVALID_ARGUMENT,
                            "The page was not written: there is no format %d.", (int)format);

@@ -21,7 +21,8 @@ _Static_assert(CREST_BUFFER_BYTES == CREST_PAGE_PIECE_BYTES, "pieces are as page
 /* Text is escaped in steps of this size. */
 #define PROMETHEUS_STEP_BYTES 256u
 
-#define PROMETHEUS_TARGET "crest_target_info"
+#define PROMETHEUS_TARGET_FAMILY "crest_target"
+#define PROMETHEUS_TARGET PROMETHEUS_TARGET_FAMILY "_info"
 
 /* A page in the making. */
 typedef struct prometheus_page {
@@ -30,6 +31,7 @@ typedef struct prometheus_page {
     crest_buffer *out;
     size_t size;   /* series in the snapshot */
     size_t unread; /* the series that could not be read; `size`: none */
+    int openmetrics;
 } prometheus_page;
 
 /* What the lines of one family share. */
@@ -150,32 +152,62 @@ static void prometheus_put_sample(prometheus_page *page, const prometheus_family
     crest_buffer_put_char(out, ' ');
 }
 
-/* HELP and TYPE. The canonical name ends HELP, so that an operator can go from here to the source;
- * what a window computes begins it. */
-static void prometheus_put_header(prometheus_page *page, const prometheus_family *family,
-                                  const char *computed, const crest_series_view *series,
-                                  const char *type)
+/* The canonical name ends HELP, so that an operator can go from here to the source; what a window
+ * computes begins it. */
+static void prometheus_put_help(prometheus_page *page, const char *name, size_t name_length,
+                                const char *computed, const crest_series_view *series)
 {
     crest_buffer *out = page->out;
     const char *description = series->description != NULL ? series->description : "";
     crest_buffer_put_text(out, "# HELP ");
-    crest_buffer_put_bytes(out, family->name, family->name_length);
+    crest_buffer_put_bytes(out, name, name_length);
     crest_buffer_put_char(out, ' ');
     if (computed[0] != '\0') {
         crest_buffer_put_text(out, computed);
         crest_buffer_put_text(out, description[0] != '\0' ? ": " : ". ");
     }
     if (description[0] != '\0') {
-        prometheus_put_escaped(out, description, 0);
+        prometheus_put_escaped(out, description, page->openmetrics);
         crest_buffer_put_char(out, ' ');
     }
     crest_buffer_put_char(out, '[');
-    prometheus_put_escaped(out, series->name, 0);
-    crest_buffer_put_text(out, "]\n# TYPE ");
-    crest_buffer_put_bytes(out, family->name, family->name_length);
-    crest_buffer_put_char(out, ' ');
-    crest_buffer_put_text(out, type);
-    crest_buffer_put_char(out, '\n');
+    prometheus_put_escaped(out, series->name, page->openmetrics);
+    crest_buffer_put_text(out, "]\n");
+}
+
+static void prometheus_put_meta(prometheus_page *page, const char *what, const char *name,
+                                size_t name_length, const char *text)
+{
+    crest_buffer_put_text(page->out, what);
+    crest_buffer_put_bytes(page->out, name, name_length);
+    crest_buffer_put_char(page->out, ' ');
+    crest_buffer_put_text(page->out, text);
+    crest_buffer_put_char(page->out, '\n');
+}
+
+/* HELP and TYPE, or in OpenMetrics TYPE, UNIT and HELP, where a counter's family has not the _total
+ * of its samples. */
+static void prometheus_put_header(prometheus_page *page, const prometheus_family *family,
+                                  const char *computed, const crest_series_view *series,
+                                  const char *type)
+{
+    static const char total[] = "_total";
+    const char *unit = crest_unit_suffix(crest_unit_of(series->kind, series->unit));
+    size_t length = family->name_length, unit_length = strlen(unit);
+    if (!page->openmetrics) {
+        prometheus_put_help(page, family->name, length, computed, series);
+        prometheus_put_meta(page, "# TYPE ", family->name, length, type);
+        return;
+    }
+    if (series->kind == CREST_KIND_COUNTER && computed[0] == '\0' && length >= sizeof total)
+        length -= sizeof total - 1;
+    prometheus_put_meta(page, "# TYPE ", family->name, length,
+                        strcmp(type, "untyped") == 0 ? "unknown" : type);
+    if (unit_length != 0 && length > unit_length + 1 &&
+        family->name[length - unit_length - 1] == '_' &&
+        memcmp(family->name + length - unit_length, unit, unit_length) == 0)
+        prometheus_put_meta(page, "# UNIT ", family->name, length, unit);
+    prometheus_put_help(page, family->name, length, computed, series);
 }
 
 static void prometheus_family_name(prometheus_family *family, const crest_series_view *series,
@@ -405,11 +437,20 @@ static void prometheus_put_window(prometheus_page *page, size_t first, size_t en
 
 /* ---- the page ---- */
 
-static void prometheus_put_target(crest_buffer *out, const crest_page_options *options)
+static void prometheus_put_target(const prometheus_page *page, const crest_page_options *options)
 {
-    crest_buffer_put_text(out, "# HELP " PROMETHEUS_TARGET
-                               " What this process is; always 1. [crest.target-info]\n"
-                               "# TYPE " PROMETHEUS_TARGET " gauge\n" PROMETHEUS_TARGET);
+    static const char help[] = " What this process is; always 1. [crest.target-info]\n";
+    crest_buffer *out = page->out;
+    if (page->openmetrics) {
+        crest_buffer_put_text(out, "# TYPE " PROMETHEUS_TARGET_FAMILY
+                                   " info\n# HELP " PROMETHEUS_TARGET_FAMILY);
+        crest_buffer_put_text(out, help);
+    } else {
+        crest_buffer_put_text(out, "# HELP " PROMETHEUS_TARGET);
+        crest_buffer_put_text(out, help);
+        crest_buffer_put_text(out, "# TYPE " PROMETHEUS_TARGET " gauge\n");
+    }
+    crest_buffer_put_text(out, PROMETHEUS_TARGET);
     for (unsigned i = 0; i < options->target_count; i++) {
         const crest_page_label *label = &options->target[i];
         crest_buffer_put_text(out, i == 0 ? "{" : "");
@@ -426,7 +467,7 @@ static void prometheus_put_page(prometheus_page *page, const crest_page_options 
     size_t first = 0;
     while (prometheus_read(page, first, &series)) {
         if (target_left && strcmp(series.exported, PROMETHEUS_TARGET) > 0) {
-            prometheus_put_target(page->out, options);
+            prometheus_put_target(page, options);
             target_left = 0;
         }
         /* the kind of the metric: *series is another's when it has been put */
@@ -440,7 +481,9 @@ static void prometheus_put_page(prometheus_page *page, const crest_page_options 
         first = end;
     }
     if (target_left)
-        prometheus_put_target(page->out, options);
+        prometheus_put_target(page, options);
+    if (page->openmetrics)
+        crest_buffer_put_text(page->out, "# EOF\n");
 }
 
 static crest_status prometheus_check_target(const crest_page_options *options, crest_error *error)
@@ -470,7 +513,7 @@ static crest_status prometheus_check_target(const crest_page_options *options, c
 }
 
 crest_status crest_prometheus_text_write(const crest_page_source *source,
-                                         const crest_snapshot *snapshot,
+                                         const crest_snapshot *snapshot, crest_format format,
                                          const crest_page_options *options, crest_write_fn *write,
                                          void *context, crest_error *error)
 {
@@ -491,11 +534,11 @@ crest_status crest_prometheus_text_write(const crest_page_source *source,
                                "bytes. Nothing recorded is lost; write it again.",
                                CREST_BUFFER_BYTES);
     size_t size = source->size(snapshot);
-    prometheus_page page = {source, snapshot, &out, size, size};
+    prometheus_page page = {source, snapshot, &out, size, size, format == CREST_FORMAT_OPENMETRICS};
     prometheus_put_page(&page, options);
     if (!crest_buffer_flush(&out))
         status = crest_error_set(error, CREST_IO,
-                                 "The page is incomplete: it was being written as Prometheus text, "
+                                 "The page is incomplete: it was being written, "
                                  "and after %llu bytes the write function returned %d for a piece "
                                  "of %zu bytes. Look at what it writes to, and write the page "
                                  "again.",

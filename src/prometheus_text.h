@@ -27,9 +27,9 @@ typedef struct crest_page_source {
     int (*next)(const crest_distribution *distribution, size_t *cursor, crest_bucket *bucket);
 } crest_page_source;
 
-/* As crest_snapshot_write, for this one format. `snapshot` is only ever handed to the source. */
+/* As crest_snapshot_write, for formats that there are. `snapshot` is only ever handed to the source. */
 crest_status crest_prometheus_text_write(const crest_page_source *source,
-                                         const crest_snapshot *snapshot,
+                                         const crest_snapshot *snapshot, crest_format format,
                                          const crest_page_options *options, crest_write_fn *write,
                                          void *context, crest_error *error);
 

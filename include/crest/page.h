@@ -5,7 +5,18 @@
  *
  *     crest_prometheus_write(NULL, stdout);
  *
- * Source of the format: Prometheus text exposition format 0.0.4.
+ *
+ * A host that serves /metrics asks first which format the client wants:
+ *
+ *     const char *type;
+ *     crest_format format = crest_format_negotiate(accept_header, &type);
+ *     ... send Content-Type: type ...
+ *     crest_page_write(NULL, format, send_piece, connection, &error);
+ *
+ * Both formats have the same series and values; OpenMetrics adds units, and exemplars: beside the
+ * bucket that the slowest operation of the last minute fell into, the id of that operation.
+ *
+ * Sources: Prometheus text exposition format 0.0.4; OpenMetrics 1.0.0.
  */
 #ifndef CREST_PAGE_H
 #define CREST_PAGE_H
@@ -15,8 +26,15 @@
 
 #define CREST_PAGE_PIECE_BYTES 65536u
 
+/* How much of an Accept header is read. */
+#define CREST_ACCEPT_BYTES_MAX 8192u
+
+/* Names of a page that is to have only some. */
+#define CREST_PAGE_NAMES_MAX 1000u
+
 typedef enum crest_format {
-    CREST_FORMAT_PROMETHEUS_TEXT /* text/plain; version=0.0.4; charset=utf-8 */
+    CREST_FORMAT_PROMETHEUS_TEXT, /* text/plain; version=0.0.4; charset=utf-8 */
+    CREST_FORMAT_OPENMETRICS      /* application/openmetrics-text; version=1.0.0; charset=utf-8 */
 } crest_format;
 
 /* Takes `length` bytes, borrowed for the call; 0 to go on, anything else to stop. */
@@ -45,12 +63,38 @@ typedef struct crest_page_options {
     /* what crest_target_info says (service, version, …); NULL: that series is left out */
     const crest_page_label *target CREST_DEFAULT_(NULL);
     unsigned target_count CREST_DEFAULT_(0);
+    /*
+     * Only the families of these names, `name_count` of them, borrowed for the call; 0: all. A
+     * family is meant by its name in either format and by that of any of its samples: X by X,
+     * X_total, X_bucket, X_sum, X_count and X_created, as far as it has these. It is there whole or
+     * not at all. What no family is called selects nothing.
+     */
+    const char *const *names CREST_DEFAULT_(NULL);
+    unsigned name_count CREST_DEFAULT_(0);
+    /* OpenMetrics: also X_created, when the series was made, for counters and distributions. It is
+     * a series more for each of them to who reads the page. */
+    int created CREST_DEFAULT_(0);
+    /* OpenMetrics: non-zero leaves exemplars out. */
+    int no_exemplars CREST_DEFAULT_(0);
 } crest_page_options;
 
 CREST_BEGIN_C
 
 /* The Content-Type of a format; NULL for none. */
 CREST_API const char *crest_format_content_type(crest_format format);
+
+/*
+ * The format that the client of an HTTP server wants, by its Accept header: the one of the highest
+ * q. Of two equal ones a type that is named goes before one that only a wildcard accepts, of two
+ * that are named the first. NULL, what accepts neither format, and what cannot be understood give
+ * CREST_FORMAT_PROMETHEUS_TEXT; a part of the header that is malformed is as if it were not there.
+ * *content_type (may be NULL) is what to send as Content-Type, a constant text. For OpenMetrics it
+ * repeats an escaping=allow-utf-8, underscores or values that was asked for, since a page has only
+ * names that all of these leave as they are.
+ * Thread-safe, signal-safe; reads the header once, at most CREST_ACCEPT_BYTES_MAX bytes of it.
+ * Sources: RFC 9110, 12.5.1; what Prometheus 2.42 to 3.x send.
+ */
+CREST_API crest_format crest_format_negotiate(const char *accept, const char **content_type);
 
 /*
  * Writes a page of a snapshot; options may be NULL. A pure function of its arguments.

@@ -114,8 +114,9 @@ __attribute__((unused)) static const char *page_of(sink *into, const crest_serie
     const crest_snapshot snapshot = {series, size, 0};
     crest_error error;
     into->length = into->pieces = 0;
-    assert_int_equal(
-        crest_prometheus_text_write(&fake, &snapshot, options, sink_write, into, &error), CREST_OK);
+    assert_int_equal(crest_prometheus_text_write(&fake, &snapshot, CREST_FORMAT_PROMETHEUS_TEXT,
+                                                 options, sink_write, into, &error),
+                     CREST_OK);
     into->bytes[into->length] = '\0';
     assert_int_equal(strlen(into->bytes), into->length);
     return into->bytes;

@@ -27,7 +27,7 @@ static void test_valid_names(void **state)
         "a__b",
         "a-1.2-c",
         "up.time",
-        "crest.target",
+        "crest.targets",
         "scrape.duration.of-ours",
     };
     char why[CREST_NAMES_WHY_BYTES];
@@ -72,6 +72,7 @@ static void test_invalid_names(void **state)
          "scrape_samples_scraped is exported by Prometheus, the Pushgateway or Crest itself"},
         {"ALERTS-FOR-STATE",
          "ALERTS_FOR_STATE is exported by Prometheus, the Pushgateway or Crest itself"},
+        {"crest.target", "crest_target is exported by Prometheus, the Pushgateway or Crest itself"},
         {"crest.target-info",
          "crest_target_info is exported by Prometheus, the Pushgateway or Crest itself"},
     };

@@ -408,9 +408,9 @@ static void test_unreadable_series(void **state)
         const crest_snapshot snapshot = {window_series, LENGTH(window_series), bad};
         const crest_page_options options = {.windows = 1};
         crest_error error = {CREST_OK, ""};
-        assert_int_equal(
-            crest_prometheus_text_write(&fake, &snapshot, &options, sink_write, *state, &error),
-            CREST_INVALID_ARGUMENT);
+        assert_int_equal(crest_prometheus_text_write(&fake, &snapshot, CREST_FORMAT_PROMETHEUS_TEXT,
+                                                     &options, sink_write, *state, &error),
+                         CREST_INVALID_ARGUMENT);
         char told[80];
         snprintf(told, sizeof told,
                  "The page is incomplete: series %zu of 9 of the snapshot could not be read.", bad);
