@@ -50,6 +50,7 @@ ZLIB_LIBS      ?= -lz
 LMDB_LIBS      ?= -llmdb
 CMOCKA_LIBS    ?= -lcmocka
 BENCHMARK_LIBS ?= -lbenchmark
+PROMETHEUS_LIBS ?= -lprometheus-cpp-core
 
 # ---- the variant ----------------------------------------------------------------------------------
 
@@ -115,6 +116,7 @@ conc_src      := $(wildcard tests/concurrency/test_*.c)
 integ_src     := $(wildcard tests/integration/*.c)
 fuzz_src      := $(wildcard tests/fuzz/fuzz_*.c)
 bench_src     := $(wildcard bench/*.cc bench/*.c)
+reading_src   := $(wildcard bench/reading/*.cc) bench/machine.cc bench/two_threads.cc bench/verdict.cc
 
 objects = $(patsubst %,$(OBJ)/%.o,$(basename $(1)))
 
@@ -124,9 +126,10 @@ reporters_obj := $(call objects,$(reporters_src))
 lib_obj       := $(base_obj) $(core_obj) $(reporters_obj)
 node_obj      := $(call objects,$(node_src))
 bench_obj     := $(call objects,$(bench_src))
+reading_obj   := $(call objects,$(reading_src))
 public_obj    := $(call objects,$(examples_src) $(demo_src)) $(node_obj)
 test_obj      := $(call objects,$(unit_src) $(conc_src) $(integ_src) $(fuzz_src) $(if $(fuzz_src),tests/fuzz/replay_corpus.c))
-all_obj       := $(lib_obj) $(public_obj) $(test_obj) $(bench_obj)
+all_obj       := $(lib_obj) $(public_obj) $(test_obj) $(sort $(bench_obj) $(reading_obj))
 
 programs = $(patsubst %,$(B)/%,$(basename $(1)))
 
@@ -137,6 +140,7 @@ CONC_TESTS := $(call programs,$(conc_src))
 FUZZ_TESTS := $(call programs,$(fuzz_src))
 INTEG_BINS := $(call programs,$(integ_src))
 BENCH      := $(if $(bench_src),$(B)/bench/bench)
+READING    := $(B)/bench/reading
 
 fuzz_replay  := tests/fuzz/replay_corpus.c
 FUZZ_B       := build/fuzz
@@ -203,9 +207,13 @@ fuzz: $(FUZZERS) ## each fuzz target for FUZZ_TIME=60 seconds, with clang; FUZZ=
 bench: deps $(BENCH) ## the ratios of the hot path; BENCH_ARGS= goes to Google Benchmark
 	@$(BENCH) $(BENCH_ARGS)
 
+.PHONY: bench-reading
+bench-reading: deps $(READING) ## pages against prometheus-cpp's, memory, ticks; BENCH_ARGS=--largest=N narrows
+	@$(READING) $(BENCH_ARGS)
+
 .PHONY: deps
 deps: ## the packages that building, testing and the demo need; DEPS=no leaves the system alone
-	@$(if $(filter no,$(DEPS)),:,scripts/deps.sh)
+	@$(if $(filter no,$(DEPS)),:,scripts/deps.sh $(if $(filter bench-reading,$(MAKECMDGOALS)),prometheus-cpp-dev))
 
 .PHONY: servers
 servers: $(if $(filter no,$(DEPS)),,| deps) ## Prometheus and the Pushgateway, unpacked below build/servers
@@ -233,7 +241,7 @@ help: ## this text
 # ---- compiling ------------------------------------------------------------------------------------
 
 # When the goal is one that first looks after its packages, nothing compiles before that is done.
-ifneq ($(filter check demo bench deps,$(MAKECMDGOALS)),)
+ifneq ($(filter check demo bench bench-reading deps,$(MAKECMDGOALS)),)
 first := deps
 endif
 
@@ -260,7 +268,7 @@ $(core_obj): private cpp = $(inc_src) $(lib_flags) -DCREST_OWN_CELLS
 $(reporters_obj): private cpp = $(inc_reporters) $(lib_flags)
 $(public_obj): private cpp = $(inc_public)
 $(test_obj): private cpp = $(inc_tests)
-$(bench_obj): private cpp = $(inc_public) -Ibench
+$(sort $(bench_obj) $(reading_obj)): private cpp = $(inc_public) -Ibench
 
 say = @printf '  %-4s %s\n' $(1) $(2)
 ifeq ($(V),1)
@@ -348,6 +356,14 @@ $(BENCH): $(bench_obj) $(filter %.so,$(LIBRARIES))
 	@mkdir -p $(@D)
 	$(run)$(CXX) $(ALL_LDFLAGS) -o $@ $(bench_obj) -L$(LIB) -Wl,-rpath,'$$ORIGIN/../lib' \
 	    $(if $(core_src)$(base_src),-lcrest) $(BENCHMARK_LIBS) $(CK_LIBS) -lpthread -lm
+
+# prometheus-cpp is linked when its headers are there, which is what the source asks too.
+$(READING): $(reading_obj) $(filter %.so,$(LIBRARIES))
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(run)$(CXX) $(ALL_LDFLAGS) -o $@ $(reading_obj) -L$(LIB) -Wl,-rpath,'$$ORIGIN/../lib' -lcrest \
+	    $$(echo '#include <prometheus/registry.h>' | $(CXX) $(CPPFLAGS) -x c++ -E - > /dev/null 2>&1 && \
+	       echo '$(PROMETHEUS_LIBS)') $(CK_LIBS) -lpthread -lm
 
 # ---- installing -----------------------------------------------------------------------------------
 

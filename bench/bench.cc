@@ -14,6 +14,7 @@
 #include "by_name_loops.h"
 #include "hot_loops.h"
 #include "keyed_loops.h"
+#include "machine.h"
 #include "resolve_loops.h"
 #include "two_threads.h"
 #include "verdict.h"
@@ -24,9 +25,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <random>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 namespace
@@ -398,37 +397,7 @@ void check_language(const crest_snapshot *snapshot, unsigned language)
         expect(in + "gauge", uint64_t(loops.gauge_value()), FAST_BATCH - 1);
 }
 
-/* ---- the machine ---- */
-
-std::string first_word_after(const char *path, const std::string &key)
-{
-    std::ifstream file(path);
-    for (std::string line; std::getline(file, line);)
-        if (line.compare(0, key.size(), key) == 0)
-            return line.substr(std::min(line.find_first_not_of(" \t:", key.size()), line.size()));
-    return "unknown";
-}
-
-std::vector<std::pair<std::string, std::string>> facts(unsigned rounds)
-{
-    utsname kernel;
-    if (uname(&kernel) != 0)
-        std::strcpy(kernel.release, "unknown");
-    double load[1] = {0};
-    getloadavg(load, 1);
-    char text[32];
-    std::snprintf(text, sizeof text, "%.2f", load[0]);
-    bool counter = crest_clock_source_now() == CREST_CLOCK_COUNTER;
-    return {
-        {"processor", first_word_after("/proc/cpuinfo", "model name")},
-        {"processors", std::to_string(sysconf(_SC_NPROCESSORS_ONLN))},
-        {"kernel", kernel.release},
-        {"compiler", __VERSION__},
-        {"clock", counter ? "time-stamp counter" : "clock_gettime"},
-        {"rounds", std::to_string(rounds)},
-        {"load", text},
-    };
-}
+/* ---- running all ---- */
 
 /* Takes --rounds=N out of the arguments. */
 unsigned rounds_wanted(int *argc, char **argv)
@@ -482,11 +451,9 @@ int main(int argc, char **argv)
     check_keyed();
     check_resolved();
 
-    auto known = facts(rounds);
-    for (const auto &fact : known)
-        std::printf("%s%s: %s", &fact == &known[0] ? "" : ", ", fact.first.c_str(),
-                    fact.second.c_str());
-    std::printf("\nratios are medians over rounds of one run; costs are processor time\n");
+    machine_facts known = machine_describe(rounds);
+    machine_print(known);
+    std::printf("ratios are medians over rounds of one run; costs are processor time\n");
     unsigned missed = gathered.print(table());
     unsigned disturbed = asked_of[0].disturbed + asked_of[1].disturbed;
     if (disturbed != 0)
@@ -501,6 +468,5 @@ int main(int argc, char **argv)
         std::fprintf(stderr, "\n%u results are wrong: the figures above mean nothing.\n", wrong);
         return 1;
     }
-    const char *strict = std::getenv("STRICT");
-    return missed != 0 && strict != nullptr && *strict != '\0' && std::strcmp(strict, "0") != 0;
+    return missed != 0 && machine_strict();
 }

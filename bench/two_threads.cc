@@ -2,10 +2,9 @@
 /* See two_threads.h. */
 #include "two_threads.h"
 #include "hot_loops.h"
+#include "machine.h"
 
 #include <atomic>
-#include <pthread.h>
-#include <sched.h>
 #include <thread>
 #include <time.h>
 
@@ -34,26 +33,10 @@ uint64_t clock_ns(clockid_t id)
     return uint64_t(now.tv_sec) * 1000000000u + uint64_t(now.tv_nsec);
 }
 
-/* On the n-th processor that this process may use, if there are as many. */
-void pin(unsigned n)
-{
-    cpu_set_t allowed, one;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2)
-        return;
-    for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-        if (!CPU_ISSET(cpu, &allowed) || n-- != 0)
-            continue;
-        CPU_ZERO(&one);
-        CPU_SET(cpu, &one);
-        pthread_setaffinity_np(pthread_self(), sizeof one, &one);
-        return;
-    }
-}
-
 void take_part(gate &common, unsigned thread, two_threads_work *work, const void *context,
                uint64_t times, share &mine)
 {
-    pin(thread);
+    machine_pin(thread);
     work(context, thread, CHUNK); /* first touches, outside the window */
     mine.done = CHUNK;
     common.arrived.fetch_add(1);

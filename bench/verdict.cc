@@ -38,6 +38,14 @@ verdict_spread verdict::ratio(const verdict_row &row) const
     return verdict_spread_of(ratios);
 }
 
+verdict_spread verdict::less(const verdict_row &row) const
+{
+    verdict_spread part = ratio(row);
+    if (part.least <= 0)
+        return {0, 0, 0};
+    return {1 / part.median, 1 / part.most, 1 / part.least};
+}
+
 verdict_spread verdict::over(const verdict_row &row) const
 {
     if (row.reference.empty())
@@ -61,33 +69,47 @@ static const char *verdict_word(const verdict_row &row, double ratio)
     return row.limit == 0 ? "" : ratio <= row.limit ? "met" : "MISSED";
 }
 
+unsigned verdict::print_row(const verdict_row &row) const
+{
+    unsigned missed = 0;
+    verdict_spread cost_of = cost(row.name);
+    int digits = cost_of.median < 1000 ? 3 : 0;
+    std::printf("%-44s %8.*f (%.*f-%.*f)", row.text.c_str(), digits, cost_of.median, digits,
+                cost_of.least, digits, cost_of.most);
+    if (row.unit != "ns")
+        std::printf(" %s", row.unit.c_str());
+    if (row.times != 0) {
+        verdict_spread part = less(row);
+        bool met = part.median >= row.times;
+        std::printf("   1/%.1f (%.1f-%.1f)  >= 1/%.0f %s", part.median, part.least, part.most,
+                    row.times, met ? "met" : "MISSED");
+        missed += !met;
+    } else if (!row.reference.empty()) {
+        verdict_spread part = ratio(row);
+        const char *word = verdict_word(row, part.median);
+        std::printf("   %6.3f (%.3f-%.3f)", part.median, part.least, part.most);
+        if (row.limit != 0)
+            std::printf("  <= %.2f %s", row.limit, word);
+        missed += *word == 'M';
+    }
+    if (row.over_ns != 0) {
+        double above = over(row).median;
+        std::printf("  %+.1f %s, <= %.0f %s", above, row.unit.c_str(), row.over_ns,
+                    above <= row.over_ns ? "met" : "MISSED");
+        missed += above > row.over_ns;
+    }
+    std::printf("\n");
+    return missed;
+}
+
 unsigned verdict::print(const std::vector<verdict_row> &rows) const
 {
     unsigned missed = 0;
     std::printf("\n%-44s %24s  %23s  %s\n", "", "ns: median (min-max)", "ratio: median (min-max)",
                 "target");
-    for (const verdict_row &row : rows) {
-        if (!has(row))
-            continue;
-        verdict_spread ns = cost(row.name);
-        std::printf("%-44s %8.3f (%.3f-%.3f)%*s", row.text.c_str(), ns.median, ns.least, ns.most,
-                    row.reference.empty() ? 0 : 2, "");
-        if (!row.reference.empty()) {
-            verdict_spread part = ratio(row);
-            const char *word = verdict_word(row, part.median);
-            std::printf(" %6.3f (%.3f-%.3f)", part.median, part.least, part.most);
-            if (row.limit != 0)
-                std::printf("  <= %.2f %s", row.limit, word);
-            missed += *word == 'M';
-        }
-        if (row.over_ns != 0) {
-            double above = over(row).median;
-            std::printf("  %+.1f ns, <= %.0f %s", above, row.over_ns,
-                        above <= row.over_ns ? "met" : "MISSED");
-            missed += above > row.over_ns;
-        }
-        std::printf("\n");
-    }
+    for (const verdict_row &row : rows)
+        if (has(row))
+            missed += print_row(row);
     for (const verdict_row &row : rows) {
         double part = has(row) && row.limit != 0 ? ratio(row).median : 0;
         if (part > row.limit)
@@ -147,6 +169,11 @@ int verdict::write_json(const std::string &path, const std::vector<verdict_row> 
         if (row.limit != 0)
             std::fprintf(file, ", \"limit\": %.2f, \"met\": %s", row.limit,
                          ratio(row).median <= row.limit ? "true" : "false");
+        if (row.times != 0)
+            std::fprintf(file, ", \"times\": %.1f, \"met\": %s", row.times,
+                         less(row).median >= row.times ? "true" : "false");
+        if (row.unit != "ns")
+            std::fprintf(file, ", \"unit\": \"%s\"", row.unit.c_str());
         if (row.over_ns != 0) {
             verdict_json_spread(file, "over_ns", over(row));
             std::fprintf(file, ", \"over_ns_limit\": %.2f, \"met\": %s", row.over_ns,

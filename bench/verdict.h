@@ -17,6 +17,8 @@ struct verdict_row {
     double limit;          /* what the ratio may be at most; 0: no target */
     std::string text;      /* what it is */
     double over_ns = 0;    /* what it may cost above the reference, if any; 0: no such target */
+    double times = 0;      /* how many times less than the reference at least; 0: no such target */
+    std::string unit = "ns";
 };
 
 struct verdict_spread {
@@ -35,6 +37,9 @@ class verdict
     /* Of the ratios of each round: both sides of a ratio were measured one after the other. */
     verdict_spread ratio(const verdict_row &row) const;
 
+    /* How many times less than the reference it costs. */
+    verdict_spread less(const verdict_row &row) const;
+
     /* Of what each round cost above the reference, or above nothing, in nanoseconds. */
     verdict_spread over(const verdict_row &row) const;
 
@@ -46,6 +51,7 @@ class verdict
 
   private:
     bool has(const verdict_row &row) const;
+    unsigned print_row(const verdict_row &row) const;
     std::map<std::string, std::vector<double>> samples_;
 };
 

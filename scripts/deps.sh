@@ -7,6 +7,7 @@
 #
 #   make deps              or    scripts/deps.sh
 #   scripts/deps.sh --list       the packages, one a line, whether installed or not
+#   scripts/deps.sh NAME...      these too: prometheus-cpp-dev, for `make bench-reading` only
 #
 # Does not fetch the servers the tests talk to: that is fetch-servers.sh.
 set -u
@@ -56,6 +57,11 @@ missing() {
         [ "$state" = installed ] || printf '%s ' "$name"
     done
 }
+
+for name in "$@"; do
+    packages="$packages$name  asked for
+"
+done
 
 wanted=$(missing)
 [ -n "$wanted" ] || exit 0
