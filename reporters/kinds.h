@@ -10,5 +10,6 @@
 
 extern const crest_reporter_kind crest_pushgateway_kind; /* pushgateway.c */
 extern const crest_reporter_kind crest_console_kind;     /* console.c */
+extern const crest_reporter_kind crest_textfile_kind;    /* textfile.c */
 
 #endif

@@ -14,4 +14,5 @@ __attribute__((constructor)) static void linked_add_kinds(void)
     /* A kind that cannot be added shows when crest_start does not know its option. */
     (void)crest_reporter_kind_add(&crest_pushgateway_kind);
     (void)crest_reporter_kind_add(&crest_console_kind);
+    (void)crest_reporter_kind_add(&crest_textfile_kind);
 }

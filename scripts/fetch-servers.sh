@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Fetches Prometheus, its Pushgateway and its node_exporter as Debian packages and unpacks them below
-# build/servers, for the integration tests and the demo. Nothing is installed, nothing is started, no root is
-# needed. Does nothing when they are there already.
+# Fetches Prometheus, its Pushgateway and its node_exporter as Debian packages and unpacks them
+# below build/servers, for the integration tests and the demo. Nothing is installed, nothing is
+# started, no root is needed. Does nothing when they are there already.
 #
 #   make servers           or    scripts/fetch-servers.sh
 #

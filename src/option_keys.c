@@ -11,7 +11,8 @@
 #define OPTION_KEYS_DISTANCE_MAX 3u
 
 /* Kinds of reporters that are in a library of their own; not linked, they know no keys. */
-static const char *const option_keys_elsewhere[] = {"console", "pushgateway"};
+static const char *const option_keys_elsewhere[] = {"console",     "json",   "prometheus",
+                                                    "pushgateway", "statsd", "textfile"};
 
 static int option_keys_match(const char *known, const char *key)
 {

@@ -25,6 +25,7 @@
  *                                others' only in case or separators, see crest_registry_strict
  *   console=DURATION             a table on standard error at that interval, or console=on
  *   pushgateway=URL              see pushgateway.h for its further options
+ *   textfile=PATH                a page for node_exporter, see textfile.h
  *   KIND=off                     no such reporter, whatever the code says
  *   KIND.interval, KIND.timeout, KIND.jitter
  *                                the schedule of that reporter, where KIND is console, pushgateway
