@@ -164,10 +164,13 @@ class Server:
         wait_for(f"{self.name} on port {self.port}", self.is_ready)
         return self
 
-    def is_ready(self):
+    def check_running(self):
         if self.process.poll() is not None:
             raise Failure(f"{self.name} ended with status {self.process.returncode}\n"
                           + self.place.logs())
+
+    def is_ready(self):
+        self.check_running()
         try:
             with OPENER.open(f"{self.url}/-/ready", timeout=2) as answer:
                 return answer.status == 200
@@ -234,6 +237,34 @@ class Pushgateway(Server):
 
     def page(self):
         return self.get("/metrics")
+
+
+class NodeExporter(Server):
+    """With its textfile collector only, over a folder of its place."""
+
+    def __init__(self, place, port=None):
+        super().__init__(place, "node_exporter", port)
+        self.folder = place.folder / "textfiles"
+        self.folder.mkdir(exist_ok=True)
+
+    def command(self):
+        return [SERVERS / "prometheus-node-exporter", "--collector.disable-defaults",
+                "--collector.textfile", f"--collector.textfile.directory={self.folder}",
+                f"--web.listen-address=127.0.0.1:{self.port}"]
+
+    def is_ready(self):
+        self.check_running()
+        try:
+            return "Node Exporter" in self.get("/")
+        except (OSError, http.client.HTTPException):
+            return False
+
+    def page(self):
+        return self.get("/metrics")
+
+    def lines(self, start):
+        """Lines of its page that begin so."""
+        return [line for line in self.page().splitlines() if line.startswith(start)]
 
 
 class Prometheus(Server):
