@@ -8,6 +8,7 @@
  * such as the flush of crest_start when the reporter was made first, runs before that and has TLS.
  */
 #include "http_transport.h"
+#include "http_explain.h"
 #include "push_text.h"
 
 #include <crest/clock.h>
@@ -35,6 +36,8 @@
 /* How long the end of the process waits for TLS transfers to notice it. */
 #define HTTP_EXIT_WAIT_S 1
 
+typedef enum http_end { HTTP_NOT_ENDED, HTTP_ENDED_BY_CANCEL, HTTP_ENDED_BY_EXIT } http_end;
+
 struct crest_http {
     CURL *easy;
     CURLM *multi; /* keeps the connections */
@@ -42,8 +45,11 @@ struct crest_http {
     crest_http_answer *answer; /* of the running request */
     size_t answer_bytes;       /* of its body, so far */
     int head_is_whole;         /* the empty line behind it has come */
-    /* guarded by http_exit_lock: in the list of running TLS transfers */
-    int listed;
+    http_end ended;            /* why the last transfer was broken off */
+    pid_t process;             /* whose connections these are */
+    /* guarded by http_lock */
+    int cancelled; /* until crest_http_renew */
+    int listed;    /* in the list of running TLS transfers */
     struct crest_http *next, **before;
 };
 
@@ -51,31 +57,37 @@ struct crest_http {
 
 static pthread_once_t http_once = PTHREAD_ONCE_INIT;
 static CURLcode http_global = CURLE_FAILED_INIT;
-static pid_t http_process;
 
-/* Guards http_exiting, http_running and http_left. */
-static pthread_mutex_t http_exit_lock = PTHREAD_MUTEX_INITIALIZER;
+/* Guards http_exiting, http_running, http_left and who is cancelled. */
+static pthread_mutex_t http_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t http_none_running = PTHREAD_COND_INITIALIZER;
 static int http_exiting;
 static crest_http *http_running;
-static crest_http *http_left; /* what was to be freed too late; kept in sight of leak checkers */
+static crest_http *http_left; /* what could not be freed; kept in sight of leak checkers */
 
 static void http_at_exit(void)
 {
-    /* In a fork's child no transfer runs, and a lock may be held by a thread that is not there. */
-    if (getpid() != http_process)
-        return;
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += HTTP_EXIT_WAIT_S;
-    pthread_mutex_lock(&http_exit_lock);
+    pthread_mutex_lock(&http_lock);
     http_exiting = 1;
     for (crest_http *http = http_running; http != NULL; http = http->next)
         curl_multi_wakeup(http->multi);
     while (http_running != NULL)
-        if (pthread_cond_timedwait(&http_none_running, &http_exit_lock, &until) != 0)
+        if (pthread_cond_timedwait(&http_none_running, &http_lock, &until) != 0)
             break;
-    pthread_mutex_unlock(&http_exit_lock);
+    pthread_mutex_unlock(&http_lock);
+}
+
+/* In a fork's child no transfer runs, and the lock may be held by a thread that is not there. */
+static void http_forked(void)
+{
+    static const pthread_mutex_t fresh_lock = PTHREAD_MUTEX_INITIALIZER;
+    static const pthread_cond_t fresh_condition = PTHREAD_COND_INITIALIZER;
+    http_lock = fresh_lock;
+    http_none_running = fresh_condition;
+    http_running = NULL;
 }
 
 static void http_init_once(void)
@@ -83,7 +95,7 @@ static void http_init_once(void)
     http_global = curl_global_init(CURL_GLOBAL_DEFAULT);
     if (http_global != CURLE_OK)
         return;
-    http_process = getpid();
+    (void)pthread_atfork(NULL, NULL, http_forked);
     /* Behind OpenSSL's handler, which curl_global_init has registered. Without room for another
        handler nothing is lost but this protection. */
     (void)atexit(http_at_exit);
@@ -92,7 +104,7 @@ static void http_init_once(void)
 /* Lists a transfer; 0, or -1 when the process is ending already. */
 static int http_list(crest_http *http)
 {
-    pthread_mutex_lock(&http_exit_lock);
+    pthread_mutex_lock(&http_lock);
     int exiting = http_exiting;
     if (!exiting) {
         http->next = http_running;
@@ -102,13 +114,13 @@ static int http_list(crest_http *http)
         http_running = http;
         http->listed = 1;
     }
-    pthread_mutex_unlock(&http_exit_lock);
+    pthread_mutex_unlock(&http_lock);
     return exiting ? -1 : 0;
 }
 
 static void http_unlist(crest_http *http)
 {
-    pthread_mutex_lock(&http_exit_lock);
+    pthread_mutex_lock(&http_lock);
     if (http->listed) {
         *http->before = http->next;
         if (http->next != NULL)
@@ -117,17 +129,32 @@ static void http_unlist(crest_http *http)
         if (http_running == NULL)
             pthread_cond_broadcast(&http_none_running);
     }
-    pthread_mutex_unlock(&http_exit_lock);
+    pthread_mutex_unlock(&http_lock);
 }
 
-static int http_must_end(const crest_http *http)
+static http_end http_must_end(const crest_http *http)
 {
-    if (!http->listed)
-        return 0;
-    pthread_mutex_lock(&http_exit_lock);
-    int exiting = http_exiting;
-    pthread_mutex_unlock(&http_exit_lock);
-    return exiting;
+    pthread_mutex_lock(&http_lock);
+    http_end end = http->cancelled                ? HTTP_ENDED_BY_CANCEL
+                   : http->listed && http_exiting ? HTTP_ENDED_BY_EXIT
+                                                  : HTTP_NOT_ENDED;
+    pthread_mutex_unlock(&http_lock);
+    return end;
+}
+
+void crest_http_cancel(crest_http *http)
+{
+    pthread_mutex_lock(&http_lock);
+    http->cancelled = 1;
+    pthread_mutex_unlock(&http_lock);
+    curl_multi_wakeup(http->multi);
+}
+
+void crest_http_renew(crest_http *http)
+{
+    pthread_mutex_lock(&http_lock);
+    http->cancelled = 0;
+    pthread_mutex_unlock(&http_lock);
 }
 
 /* ---- making one ---- */
@@ -142,6 +169,7 @@ crest_http *crest_http_new(crest_error *error)
     }
     crest_http *http = calloc(1, sizeof *http);
     if (http != NULL) {
+        http->process = getpid();
         http->easy = curl_easy_init();
         http->multi = curl_multi_init();
     }
@@ -157,16 +185,17 @@ void crest_http_free(crest_http *http)
 {
     if (http == NULL)
         return;
-    /* The multi handle owns the connections and closes them; a TLS one says goodbye, and that must
-       not meet an OpenSSL that has gone. The process is ending, so the kernel closes them. */
-    pthread_mutex_lock(&http_exit_lock);
-    int exiting = http_exiting;
-    if (exiting) {
+    /* The multi handle owns the connections and closes them; a TLS one says goodbye. That must not
+       meet an OpenSSL that has gone (the process is ending, so the kernel closes them), nor be said
+       by a fork's child in the middle of its parent's connection. */
+    pthread_mutex_lock(&http_lock);
+    int leave = http_exiting || http->process != getpid();
+    if (leave) {
         http->next = http_left;
         http_left = http;
     }
-    pthread_mutex_unlock(&http_exit_lock);
-    if (exiting)
+    pthread_mutex_unlock(&http_lock);
+    if (leave)
         return;
     if (http->easy != NULL)
         curl_easy_cleanup(http->easy);
@@ -249,24 +278,49 @@ static CURLcode http_limit_protocols(CURL *easy)
 #endif
 }
 
+#define HTTP_SET(option, value) bad = bad ? bad : curl_easy_setopt(easy, option, value)
+
+/* Whom to trust, who we are, and through whom: nothing of it from the environment. */
+static CURLcode http_set_identity(CURL *easy, const crest_http_request *request)
+{
+    CURLcode bad = 0;
+    if (request->ca_file != NULL)
+        HTTP_SET(CURLOPT_CAINFO, request->ca_file);
+    if (request->cert_file != NULL) {
+        HTTP_SET(CURLOPT_SSLCERT, request->cert_file);
+        HTTP_SET(CURLOPT_SSLKEY, request->key_file ? request->key_file : request->cert_file);
+        /* Without one, OpenSSL would ask for it at the terminal. */
+        HTTP_SET(CURLOPT_KEYPASSWD, request->key_password ? request->key_password : "");
+    }
+    if (request->user != NULL) {
+        HTTP_SET(CURLOPT_USERNAME, request->user);
+        HTTP_SET(CURLOPT_PASSWORD, request->password);
+    }
+    if (request->bearer != NULL)
+        HTTP_SET(CURLOPT_XOAUTH2_BEARER, request->bearer);
+    HTTP_SET(CURLOPT_HTTPAUTH, (long)(request->bearer != NULL ? CURLAUTH_BEARER : CURLAUTH_BASIC));
+    HTTP_SET(CURLOPT_PROXY, request->proxy != NULL ? request->proxy : "");
+    HTTP_SET(CURLOPT_NOPROXY, "");
+    HTTP_SET(CURLOPT_PROXYAUTH, (long)CURLAUTH_BASIC);
+    HTTP_SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    return bad;
+}
+
 /* curl_easy_reset keeps the connections and forgets all settings, so each request sets all. */
 static CURLcode http_set_up(crest_http *http, const crest_http_request *request,
-                            struct curl_slist *headers, uint64_t left_ms)
+                            struct curl_slist *headers, uint64_t left_ms, int fresh)
 {
     CURL *easy = http->easy;
     CURLcode bad = 0;
-#define HTTP_SET(option, value) bad = bad ? bad : curl_easy_setopt(easy, option, value)
     curl_easy_reset(easy);
     HTTP_SET(CURLOPT_ERRORBUFFER, http->curl_words);
     HTTP_SET(CURLOPT_NOSIGNAL, 1L);
     bad = bad ? bad : http_limit_protocols(easy);
     HTTP_SET(CURLOPT_URL, request->url);
-    if (request->ca_file != NULL)
-        HTTP_SET(CURLOPT_CAINFO, request->ca_file);
+    bad = bad ? bad : http_set_identity(easy, request);
     HTTP_SET(CURLOPT_PATH_AS_IS, 1L);
     HTTP_SET(CURLOPT_FOLLOWLOCATION, 0L);
     HTTP_SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    HTTP_SET(CURLOPT_PROXY, "");
     HTTP_SET(CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
     HTTP_SET(CURLOPT_USERAGENT, "crest/" CREST_BUILD_VERSION);
     HTTP_SET(CURLOPT_TIMEOUT_MS, (long)left_ms);
@@ -278,6 +332,8 @@ static CURLcode http_set_up(crest_http *http, const crest_http_request *request,
     HTTP_SET(CURLOPT_HEADERDATA, http);
     HTTP_SET(CURLOPT_OPENSOCKETFUNCTION, http_open_socket);
     HTTP_SET(CURLOPT_HTTPHEADER, headers);
+    HTTP_SET(CURLOPT_TCP_KEEPALIVE, 1L);
+    HTTP_SET(CURLOPT_FRESH_CONNECT, fresh ? 1L : 0L);
     if (request->body != NULL) {
         /* Not a read callback: curl can send these again when a kept connection turns out dead. */
         HTTP_SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->length);
@@ -287,9 +343,9 @@ static CURLcode http_set_up(crest_http *http, const crest_http_request *request,
 #if LIBCURL_VERSION_NUM >= 0x075700
     HTTP_SET(CURLOPT_QUICK_EXIT, request->last ? 1L : 0L);
 #endif
-#undef HTTP_SET
     return bad;
 }
+#undef HTTP_SET
 
 /* ---- running it ---- */
 
@@ -318,25 +374,32 @@ static void http_unblock_pipe(const sigset_t *before, int pending)
     pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
-/* Runs the transfer to its end. CURLE_ABORTED_BY_CALLBACK when the process ends meanwhile. */
+/* Runs the transfer to its end. CURLE_ABORTED_BY_CALLBACK, and http->ended says why, when it is
+ * cancelled or the process ends meanwhile. */
 static CURLcode http_run(crest_http *http)
 {
     if (curl_multi_add_handle(http->multi, http->easy) != CURLM_OK)
         return CURLE_FAILED_INIT;
     CURLcode result = CURLE_OK;
     CURLMcode wrong = CURLM_OK;
-    int running = 1, aborted = 0;
-    while (running && wrong == CURLM_OK && !aborted) {
+    int running = 1;
+    http->ended = http_must_end(http);
+    while (running && wrong == CURLM_OK && !http->ended) {
         wrong = curl_multi_perform(http->multi, &running);
         if (wrong == CURLM_OK && running)
             wrong = curl_multi_poll(http->multi, NULL, 0, HTTP_POLL_MS, NULL);
-        aborted = running && http_must_end(http);
+        http->ended = running ? http_must_end(http) : HTTP_NOT_ENDED;
     }
+#if LIBCURL_VERSION_NUM >= 0x075700
+    /* Nor does it wait for the thread that looks up a name. */
+    if (http->ended)
+        curl_easy_setopt(http->easy, CURLOPT_QUICK_EXIT, 1L);
+#endif
     int left;
     for (CURLMsg *message; (message = curl_multi_info_read(http->multi, &left)) != NULL;)
         if (message->msg == CURLMSG_DONE && message->easy_handle == http->easy)
             result = message->data.result;
-    if (aborted)
+    if (http->ended)
         result = CURLE_ABORTED_BY_CALLBACK;
     else if (wrong != CURLM_OK)
         result = wrong == CURLM_OUT_OF_MEMORY ? CURLE_OUT_OF_MEMORY : CURLE_FAILED_INIT;
@@ -346,87 +409,29 @@ static CURLcode http_run(crest_http *http)
 
 /* ---- what went wrong ---- */
 
-static crest_status http_explain_timeout(crest_http *http, const crest_http_request *request,
-                                         double waited_s, crest_error *error)
-{
-    curl_off_t resolved = 0, connected = 0, ready = 0, sent = 0;
-    curl_easy_getinfo(http->easy, CURLINFO_NAMELOOKUP_TIME_T, &resolved);
-    curl_easy_getinfo(http->easy, CURLINFO_CONNECT_TIME_T, &connected);
-    curl_easy_getinfo(http->easy, CURLINFO_PRETRANSFER_TIME_T, &ready);
-    curl_easy_getinfo(http->easy, CURLINFO_SIZE_UPLOAD_T, &sent);
-    const char *doing = resolved == 0    ? "looking up the host's name"
-                        : connected == 0 ? "connecting"
-                        : ready == 0     ? "agreeing on TLS"
-                        : (size_t)sent < request->length && request->body != NULL
-                            ? "sending"
-                            : "waiting for the answer";
-    unsigned ms = (unsigned)(waited_s * 1000);
-    return crest_error_set(
-        error, CREST_TIMED_OUT,
-        "%s %s: not done after %u.%03u s, still %s. Is the server overloaded, or "
-        "does something on the way swallow packets? The timeout can be raised",
-        request->method, request->shown, ms / 1000, ms % 1000, doing);
-}
-
-static int http_is_tls_problem(CURLcode code)
-{
-    return code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CONNECT_ERROR ||
-           code == CURLE_SSL_CACERT_BADFILE || code == CURLE_SSL_CERTPROBLEM ||
-           code == CURLE_SSL_CIPHER || code == CURLE_SSL_ISSUER_ERROR;
-}
-
-/* Advice, by what curl says; the status in *status. */
-static const char *http_advice(CURLcode code, crest_status *status)
-{
-    *status = CREST_IO;
-    if (code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_CONNECT) {
-        *status = CREST_UNREACHABLE;
-        return code == CURLE_COULDNT_CONNECT
-                   ? "Is it running, and is this its address and port?"
-                   : "Is the host's name right, and does it resolve here?";
-    }
-    if (http_is_tls_problem(code)) {
-        *status = CREST_UNREACHABLE;
-        if (code == CURLE_SSL_CACERT_BADFILE)
-            return "Without its list of authorities nobody's certificate can be checked; install "
-                   "it "
-                   "(Debian: ca-certificates), or set pushgateway.ca-file to the authority's own";
-        return code == CURLE_SSL_CONNECT_ERROR
-                   ? "Does this port speak TLS? If not, use http://"
-                   : "Its certificate must be issued for this host by an authority this system "
-                     "trusts; add yours to the system's store (Debian: a .crt file in "
-                     "/usr/local/share/ca-certificates, then update-ca-certificates)";
-    }
-    switch (code) {
-    case CURLE_OUT_OF_MEMORY: *status = CREST_NO_MEMORY; return "There was no memory";
-    case CURLE_URL_MALFORMAT:
-    case CURLE_UNSUPPORTED_PROTOCOL:
-        /* The latter also for an answer without a status line, which is HTTP/0.9. */
-        *status = code == CURLE_URL_MALFORMAT ? CREST_INVALID_ARGUMENT : CREST_IO;
-        return code == CURLE_URL_MALFORMAT ? "Check the URL"
-                                           : "What answers at this address does not speak HTTP; is "
-                                             "the port right, or should it be https://?";
-    case CURLE_WEIRD_SERVER_REPLY:
-        return "What answers at this address does not speak HTTP as it should; is the port right?";
-    case CURLE_ABORTED_BY_CALLBACK: *status = CREST_TIMED_OUT; return "The process is ending";
-    default:
-        return "The connection broke before the answer was complete. A server that wants https:// "
-               "may do that, or one that is just being stopped";
-    }
-}
-
 static crest_status http_explain(crest_http *http, const crest_http_request *request, CURLcode code,
-                                 double waited_s, crest_error *error)
+                                 uint64_t began_ns, crest_error *error)
 {
-    if (code == CURLE_OPERATION_TIMEDOUT)
-        return http_explain_timeout(http, request, waited_s, error);
-    crest_status status;
-    const char *advice = http_advice(code, &status);
-    char words[CURL_ERROR_SIZE];
-    const char *said = http->curl_words[0] ? http->curl_words : curl_easy_strerror(code);
-    crest_push_text_show(said, strlen(said), words, sizeof words);
-    return crest_error_set(error, status, "%s %s: %s. %s", request->method, request->shown, words,
-                           advice);
+    curl_off_t sent = 0;
+    long proxy_code = 0;
+    crest_http_failure failure = {
+        .code = (int)code,
+        .words = http->curl_words[0] ? http->curl_words : curl_easy_strerror(code),
+        .waited_ns = crest_now() - began_ns,
+        .cancelled = http->ended == HTTP_ENDED_BY_CANCEL,
+    };
+    const CURLINFO steps[CREST_HTTP_STEPS] = {CURLINFO_NAMELOOKUP_TIME_T, CURLINFO_CONNECT_TIME_T,
+                                              CURLINFO_PRETRANSFER_TIME_T};
+    for (unsigned i = 0; i < CREST_HTTP_STEPS; i++) {
+        curl_off_t took = 0;
+        curl_easy_getinfo(http->easy, steps[i], &took);
+        failure.steps_done += took != 0 && failure.steps_done == i;
+    }
+    curl_easy_getinfo(http->easy, CURLINFO_SIZE_UPLOAD_T, &sent);
+    curl_easy_getinfo(http->easy, CURLINFO_HTTP_CONNECTCODE, &proxy_code);
+    failure.sent = (size_t)sent;
+    failure.proxy_code = (unsigned)proxy_code;
+    return crest_http_explain(request, &failure, error);
 }
 
 /* ---- the whole ---- */
@@ -442,6 +447,47 @@ static int http_answer_stands(const crest_http *http, const crest_http_answer *a
            (code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR || code == CURLE_PARTIAL_FILE);
 }
 
+/* One try. The answer's code is in *answer, also when it was broken off. */
+static CURLcode http_try(crest_http *http, const crest_http_request *request,
+                         struct curl_slist *headers, crest_http_answer *answer, int fresh)
+{
+    memset(answer, 0, sizeof *answer);
+    http->curl_words[0] = '\0';
+    http->answer_bytes = 0;
+    http->head_is_whole = 0;
+    http->ended = HTTP_NOT_ENDED;
+    uint64_t now_ns = crest_now();
+    uint64_t left_ms =
+        now_ns < request->deadline_ns ? (request->deadline_ns - now_ns) / HTTP_NS_PER_MS : 0;
+    if (left_ms == 0)
+        return CURLE_OPERATION_TIMEDOUT;
+    CURLcode code =
+        http_set_up(http, request, headers,
+                    left_ms < HTTP_TIMEOUT_MS_MAX ? left_ms : HTTP_TIMEOUT_MS_MAX, fresh);
+    if (code == CURLE_OK)
+        code = http_run(http);
+    /* Curl is content with an answer that ends within its head. */
+    if (code == CURLE_OK && !http->head_is_whole)
+        code = CURLE_PARTIAL_FILE;
+    long status_line = 0;
+    curl_easy_getinfo(http->easy, CURLINFO_RESPONSE_CODE, &status_line);
+    answer->code = (unsigned)status_line;
+    return code;
+}
+
+/* Whether the server had closed the kept connection before it answered a byte: between two pushes,
+ * or while this one was on its way. The same bytes may then go again on another, because PUT, POST
+ * and DELETE of the same bytes to a Pushgateway mean the same twice. Curl sees most of these
+ * itself, but not the one that breaks while it is still sending. */
+static int http_was_stale(crest_http *http, CURLcode code)
+{
+    long connections = 1, header_bytes = 0;
+    curl_easy_getinfo(http->easy, CURLINFO_NUM_CONNECTS, &connections);
+    curl_easy_getinfo(http->easy, CURLINFO_HEADER_SIZE, &header_bytes);
+    return connections == 0 && header_bytes == 0 && http->answer_bytes == 0 &&
+           (code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR || code == CURLE_GOT_NOTHING);
+}
+
 static crest_status http_perform(crest_http *http, const crest_http_request *request,
                                  crest_http_answer *answer, crest_error *error)
 {
@@ -454,23 +500,12 @@ static crest_status http_perform(crest_http *http, const crest_http_request *req
     if (headers == NULL)
         return crest_error_set(error, CREST_NO_MEMORY, "%s %s: no memory for the request",
                                request->method, request->shown);
-    http->curl_words[0] = '\0';
-    http->answer_bytes = 0;
-    http->head_is_whole = 0;
-    uint64_t left_ms = (request->deadline_ns - began_ns) / HTTP_NS_PER_MS;
-    CURLcode code = http_set_up(http, request, headers,
-                                left_ms < HTTP_TIMEOUT_MS_MAX ? left_ms : HTTP_TIMEOUT_MS_MAX);
-    if (code == CURLE_OK)
-        code = http_run(http);
-    /* Curl is content with an answer that ends within its head. */
-    if (code == CURLE_OK && !http->head_is_whole)
-        code = CURLE_PARTIAL_FILE;
-    long status_line = 0;
-    curl_easy_getinfo(http->easy, CURLINFO_RESPONSE_CODE, &status_line);
-    answer->code = (unsigned)status_line;
+    CURLcode code = http_try(http, request, headers, answer, 0);
+    if (http_was_stale(http, code))
+        code = http_try(http, request, headers, answer, 1);
     crest_status status = CREST_OK;
     if (code != CURLE_OK && !http_answer_stands(http, answer, code))
-        status = http_explain(http, request, code, (double)(crest_now() - began_ns) / 1e9, error);
+        status = http_explain(http, request, code, began_ns, error);
     /* What is borrowed must not stay in the handle. */
     curl_easy_reset(http->easy);
     curl_slist_free_all(headers);
@@ -480,7 +515,6 @@ static crest_status http_perform(crest_http *http, const crest_http_request *req
 crest_status crest_http_send(crest_http *http, const crest_http_request *request,
                              crest_http_answer *answer, crest_error *error)
 {
-    memset(answer, 0, sizeof *answer);
     int tls = strncasecmp(request->url, "https:", 6) == 0;
     if (tls && http_list(http) != 0)
         return crest_error_set(

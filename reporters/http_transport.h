@@ -11,10 +11,12 @@
  *     crest_http_free(http);
  *
  * What it does and does not do, each because the opposite has surprised somebody: connections are
- * kept and reused; redirects are not followed (an answer 301 is an answer); only http and https;
- * the path is sent as it is given; no signal is used or let out; the environment's proxies and
- * ~/.netrc are not looked at; certificates are always checked; HTTP/1.1 only; no more than
- * CREST_HTTP_ANSWER_BYTES_MAX of an answer is read.
+ * kept and reused, and a request that finds its kept one closed goes again on another, once;
+ * redirects are not followed (an answer 301 is an answer), so that credentials go to nobody else;
+ * only http and https; the path is sent as it is given; no signal is used or let out; the
+ * environment's proxies, its no_proxy and ~/.netrc are not looked at; certificates are always
+ * checked; HTTP/1.1 only; no more than CREST_HTTP_ANSWER_BYTES_MAX of an answer is read; nothing is
+ * ever printed.
  */
 #ifndef CREST_REPORTERS_HTTP_TRANSPORT_H
 #define CREST_REPORTERS_HTTP_TRANSPORT_H
@@ -34,8 +36,15 @@ typedef struct crest_http_request {
     const char *method; /* PUT, DELETE, ... */
     const char *url;    /* may hold user and password */
     const char *shown;  /* what messages call it: the URL without these */
-    const char
-        *ca_file; /* PEM file of the authorities to trust instead of the system's; NULL: those */
+    /* https: a PEM file of the authorities to trust instead of the system's; NULL: those */
+    const char *ca_file;
+    /* https: PEM files of our certificate and its key; NULL: none, and the key in cert_file */
+    const char *cert_file, *key_file;
+    const char *key_password;     /* NULL: the key has none */
+    const char *user, *password;  /* NULL: those of the URL, if any */
+    const char *bearer;           /* a token for the server; NULL: none */
+    const char *proxy;            /* http://[user:password@]host:port; NULL: none */
+    const char *proxy_shown;      /* without user and password */
     const char *content_type;     /* of the body; NULL: none */
     const char *content_encoding; /* "gzip"; NULL: none */
     const void *body;             /* NULL: none */
@@ -57,14 +66,23 @@ typedef struct crest_http_answer {
  * once a process. Thread-safe. */
 crest_http *crest_http_new(crest_error *error);
 
-/* No request may be running. NULL does nothing. */
+/* No request may be running. NULL does nothing. In the child of a fork, connections of its parent
+ * are left as they are. */
 void crest_http_free(crest_http *http);
+
+/* Breaks off the request in flight and those that follow: they fail with CREST_TIMED_OUT, soon.
+ * From any thread; does not wait. */
+void crest_http_cancel(crest_http *http);
+
+/* Allows requests again. */
+void crest_http_renew(crest_http *http);
 
 /*
  * Sends a request and waits for the whole answer, whatever its code: CREST_OK with *answer filled.
  * Else *error says what happened: CREST_UNREACHABLE (no such host, refused, no trust in its
- * certificate), CREST_TIMED_OUT, CREST_IO (broke off, or what came was not HTTP), CREST_NO_MEMORY,
- * CREST_INVALID_ARGUMENT. One request at a time. Blocks until the deadline at most.
+ * certificate or ours), CREST_REFUSED (by the proxy), CREST_TIMED_OUT, CREST_IO (broke off, or what
+ * came was not HTTP), CREST_NO_MEMORY, CREST_INVALID_ARGUMENT. One request at a time. Blocks until
+ * the deadline at most.
  */
 crest_status crest_http_send(crest_http *http, const crest_http_request *request,
                              crest_http_answer *answer, crest_error *error);

@@ -8,7 +8,7 @@
 
 #include <crest/reporter.h>
 
-extern const crest_reporter_kind crest_pushgateway_kind; /* pushgateway.c */
+extern const crest_reporter_kind crest_pushgateway_kind; /* push_options.c */
 extern const crest_reporter_kind crest_console_kind;     /* console.c */
 extern const crest_reporter_kind crest_textfile_kind;    /* textfile.c */
 

@@ -87,6 +87,64 @@ static int push_answer_other_group(const crest_push_question *question,
     return 0;
 }
 
+/* The types of ours and theirs; NULL when its words do not say. */
+typedef struct push_answer_types {
+    const char *ours, *theirs;
+} push_answer_types;
+
+/* As it prints them: of the metric it looked at, and of the family that should have. */
+static const struct {
+    const char *field, *other, *shown;
+} push_answer_kinds[] = {
+    {"counter:", "is not a COUNTER", "counter"},       {"gauge:", "is not a GAUGE", "gauge"},
+    {"histogram:", "is not a HISTOGRAM", "histogram"}, {"summary:", "is not a SUMMARY", "summary"},
+    {"untyped:", "is not a UNTYPED", "untyped"},
+};
+#define PUSH_ANSWER_KINDS (sizeof push_answer_kinds / sizeof push_answer_kinds[0])
+
+/* The kind of the metric it printed: the first such field that is not in quotes. */
+static const char *push_answer_printed_kind(const crest_http_answer *answer)
+{
+    const char *end = answer->words + answer->length, *c = push_answer_find(answer, "{");
+    for (int quoted = 0; c != NULL && c < end; c++) {
+        if (*c == '\\' && quoted)
+            c++;
+        else if (*c == '"')
+            quoted = !quoted;
+        for (size_t i = 0; i < PUSH_ANSWER_KINDS && !quoted; i++) {
+            size_t length = strlen(push_answer_kinds[i].field);
+            if (c > answer->words && (size_t)(end - c) >= length && c[-1] == ' ' &&
+                memcmp(c, push_answer_kinds[i].field, length) == 0)
+                return push_answer_kinds[i].shown;
+        }
+    }
+    return NULL;
+}
+
+/* What was stored agreed with itself, so of the two types one is ours. */
+static push_answer_types push_answer_find_types(const crest_http_answer *answer, int theirs)
+{
+    const char *printed = push_answer_printed_kind(answer), *wanted = NULL;
+    for (size_t i = 0; i < PUSH_ANSWER_KINDS; i++)
+        if (push_answer_find(answer, push_answer_kinds[i].other))
+            wanted = push_answer_kinds[i].shown;
+    if (printed == NULL || wanted == NULL)
+        return (push_answer_types){NULL, NULL};
+    return theirs ? (push_answer_types){wanted, printed} : (push_answer_types){printed, wanted};
+}
+
+/* The gateway's own metrics stand in no group, and cannot be deleted. */
+static crest_status push_answer_explain_own(const crest_push_question *question, unsigned code,
+                                            const char *words, crest_error *error)
+{
+    return crest_error_set(
+        error, CREST_REFUSED,
+        "%s %s: the Pushgateway refused the whole push (code %u), because it exports a metric "
+        "of the same name itself, as another type: rename ours. What it had stored before is "
+        "still there. Its words: %s",
+        question->method, question->group, code, words);
+}
+
 static crest_status push_answer_explain_type(const crest_push_question *question,
                                              const crest_http_answer *answer, crest_error *error)
 {
@@ -98,41 +156,38 @@ static crest_status push_answer_explain_type(const crest_push_question *question
     crest_push_text_show(from, answer->length - (size_t)(from - answer->words), words,
                          sizeof words);
     if (push_answer_find(answer, "gathered metric family"))
-        return crest_error_set(
-            error, CREST_REFUSED,
-            "%s %s: the Pushgateway refused the whole push (code %u), because it exports a metric "
-            "of the same name itself, as another type: rename ours. What it had stored before is "
-            "still there. Its words: %s",
-            question->method, question->group, answer->code, words);
-    char url[CREST_PUSHGATEWAY_URL_BYTES_MAX], where[CREST_NAME_BYTES_MAX + 256] = "";
+        return push_answer_explain_own(question, answer->code, words, error);
+    char url[CREST_PUSHGATEWAY_URL_BYTES_MAX], where[CREST_NAME_BYTES_MAX + 256] = "", types[64];
     int named = push_answer_metric(answer, name, sizeof name);
     if (!named)
         strcpy(name, "a metric");
-    if (!push_answer_other_group(question, answer, url, sizeof url) && named)
+    int theirs = push_answer_other_group(question, answer, url, sizeof url);
+    push_answer_types kinds = push_answer_find_types(answer, theirs);
+    strcpy(types, "is stored with another type");
+    if (kinds.ours != NULL)
+        snprintf(types, sizeof types, "is a %s here and stored as a %s", kinds.ours, kinds.theirs);
+    if (!theirs && named)
         snprintf(where, sizeof where, " (which one: curl -s '%.160s/metrics' | grep %s)",
                  question->url, name);
     /* Its words last: when all does not fit, they are what is cut. */
     return crest_error_set(
         error, CREST_REFUSED,
-        "%s %s: the Pushgateway refused the whole push (code %u), because %s is stored with "
-        "another type in another group, and a metric's type is the same in all groups for ever. "
+        "%s %s: the Pushgateway refused the whole push (code %u), because %s %s in another group, "
+        "and a metric's type is the same in all groups for ever. "
         "Rename the metric, or delete the old group%s: curl -X DELETE '%s'. Its words: %s",
-        question->method, question->group, answer->code, name, where, url, words);
+        question->method, question->group, answer->code, name, types, where, url, words);
 }
 
 /* Whether the metric's type is what it does not like. */
 static int push_answer_is_type_clash(const crest_http_answer *answer)
 {
-    static const char *const types[] = {"COUNTER", "GAUGE", "HISTOGRAM", "SUMMARY", "UNTYPED"};
     if (push_answer_find(answer, "registered with another type") ||
         push_answer_find(answer, "but should have") ||
         push_answer_find(answer, "collides with previously collected"))
         return 1;
-    for (unsigned i = 0; i < sizeof types / sizeof types[0]; i++) {
-        char phrase[32] = "is not a ";
-        if (push_answer_find(answer, strcat(phrase, types[i])))
+    for (size_t i = 0; i < PUSH_ANSWER_KINDS; i++)
+        if (push_answer_find(answer, push_answer_kinds[i].other))
             return 1;
-    }
     return 0;
 }
 
@@ -142,10 +197,14 @@ static const char *push_answer_advice(unsigned code)
     case 400: return "What it had stored before is still there";
     case 401:
     case 403:
-        return "Put the user and password that it wants into the URL: "
-               "https://user:password@host:port";
+        return "Give the user and password that it wants in the URL (https://user:password@host) "
+               "or by pushgateway.user and pushgateway.password-file, or a token by "
+               "pushgateway.bearer-file";
     case 404: return "Is this a Pushgateway, and is the URL's path its --web.route-prefix?";
-    case 405: return "Is this a Pushgateway? One takes PUT and DELETE here";
+    case 405: return "Is this a Pushgateway? One takes PUT, POST and DELETE here";
+    case 407:
+        return "Put the user and password that the proxy wants into pushgateway.proxy: "
+               "http://user:password@host:port";
     case 413: return "Something on the way limits how large a push may be; raise that limit";
     case 429: return "Something on the way limits how often to push; raise pushgateway.interval";
     default: break;
@@ -178,6 +237,10 @@ crest_status crest_push_answer_check(const crest_push_question *question,
     char words[PUSH_ANSWER_WORDS_BYTES];
     if (crest_push_text_show(answer->words, answer->length, words, sizeof words) == 0)
         strcpy(words, "(it says nothing)");
+    if (answer->code >= 500)
+        return crest_error_set(error, CREST_UNREACHABLE, "%s %s: failed with code %u: %s. %s",
+                               question->method, question->group, answer->code, words,
+                               push_answer_advice(answer->code));
     return crest_error_set(error, CREST_REFUSED, "%s %s: refused with code %u: %s. %s",
                            question->method, question->group, answer->code, words,
                            push_answer_advice(answer->code));

@@ -12,15 +12,16 @@
 
 /* What was asked; all texts without password, borrowed for the call. */
 typedef struct crest_push_question {
-    const char *method;   /* PUT or DELETE */
+    const char *method;   /* PUT, POST or DELETE */
     const char *url;      /* of the gateway */
     const char *group;    /* of the group */
     const char *job;      /* the group's */
     const char *instance; /* the group's */
 } crest_push_question;
 
-/* CREST_OK for 200 and 202, which is all a Pushgateway says when it has done it; else
- * CREST_REFUSED with what it said and what to do. */
+/* CREST_OK for 200 and 202, which is all a Pushgateway says when it has done it; CREST_UNREACHABLE
+ * for 500 and above, which another try may get past; else CREST_REFUSED. With what it said and what
+ * to do. */
 crest_status crest_push_answer_check(const crest_push_question *question,
                                      const crest_http_answer *answer, crest_error *error);
 

@@ -137,6 +137,53 @@ crest_status crest_push_url_check(const char *url, crest_error *error)
                            printable, problem);
 }
 
+void crest_push_url_bare(const char *url, char *bare, size_t size)
+{
+    size_t scheme = push_url_scheme_length(url);
+    const char *rest = push_url_after_secret(url, scheme);
+    size_t length = strlen(rest), host = scheme + strcspn(rest, "/");
+    bare[0] = '\0';
+    if (scheme + length >= size)
+        return;
+    memcpy(bare, url, scheme);
+    memcpy(bare + scheme, rest, length + 1);
+    for (size_t i = 0; i < host; i++)
+        if (bare[i] >= 'A' && bare[i] <= 'Z')
+            bare[i] = (char)(bare[i] - 'A' + 'a');
+}
+
+static const char *push_url_proxy_problem(const char *proxy)
+{
+    if (strncasecmp(proxy, "http://", 7) != 0)
+        return "it does not begin with http://";
+    const char *problem = push_url_problem(proxy);
+    if (problem != NULL)
+        return problem;
+    const char *host = push_url_after_secret(proxy, 7), *close = strchr(host, ']');
+    if (strchr(host, '/') != NULL)
+        return "it has a path";
+    /* Every program has another one of its own in mind. */
+    return strchr(close != NULL ? close : host, ':') == NULL ? "it has no port" : NULL;
+}
+
+crest_status crest_push_url_proxy_check(const char *proxy, crest_error *error)
+{
+    if (strlen(proxy) >= CREST_PUSHGATEWAY_URL_BYTES_MAX)
+        return crest_error_set(error, CREST_LIMIT,
+                               "The proxy's URL has %zu bytes; there may be at most %u",
+                               strlen(proxy), CREST_PUSHGATEWAY_URL_BYTES_MAX - 1);
+    const char *problem = push_url_proxy_problem(proxy);
+    if (problem == NULL)
+        return CREST_OK;
+    char shown[256], printable[256];
+    crest_push_url_show(proxy, shown, sizeof shown);
+    crest_push_text_show(shown, strlen(shown), printable, sizeof printable);
+    return crest_error_set(error, CREST_INVALID_ARGUMENT,
+                           "pushgateway.proxy \"%s\" cannot be used: %s. It is something like "
+                           "http://user:password@proxy:3128",
+                           printable, problem);
+}
+
 crest_status crest_push_url_key_check(const char *key, crest_error *error)
 {
     static const char *const taken[] = {"job", "instance", "le", "quantile"};

@@ -25,6 +25,14 @@ crest_status crest_push_url_check(const char *url, crest_error *error);
  * password; cut to `size`. */
 void crest_push_url_show(const char *url, char *shown, size_t size);
 
+/* Copies the URL without user and password, scheme and host in small letters: what tells two groups
+ * apart. `size` is more than the URL has bytes. */
+void crest_push_url_bare(const char *url, char *bare, size_t size);
+
+/* CREST_OK when the text is http://[user:password@]host:port and nothing else; the status as above.
+ */
+crest_status crest_push_url_proxy_check(const char *proxy, crest_error *error);
+
 /* CREST_OK when the key can name a group: letters, digits and _, not first a digit or _, and not
  * job, instance (they are given apart), le or quantile; CREST_INVALID_LABEL. */
 crest_status crest_push_url_key_check(const char *key, crest_error *error);

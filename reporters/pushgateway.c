@@ -2,16 +2,18 @@
 /*
  * The Pushgateway reporter: from a snapshot to one PUT. See <crest/pushgateway.h>.
  *
- * The page is the encoder's (crest_snapshot_write), the bytes on the wire are http_transport.c's;
- * here is what belongs to a Pushgateway: the group, what must not be pushed into one, and the
- * options.
+ * The page is the encoder's (crest_snapshot_write), the bytes on the wire are http_transport.c's,
+ * options as text are push_options.c's; here is what belongs to a Pushgateway: the group, and what
+ * must not be pushed into one.
  */
+#define _GNU_SOURCE
 #include <crest/pushgateway.h>
 
 #include "http_transport.h"
-#include "kinds.h"
 #include "push_answer.h"
 #include "push_body.h"
+#include "push_claim.h"
+#include "push_login.h"
 #include "push_text.h"
 #include "push_url.h"
 
@@ -22,23 +24,28 @@
 #include <unistd.h>
 
 #define PUSHGATEWAY_NAME "pushgateway"
-#define PUSHGATEWAY_LABEL_PREFIX "pushgateway.label."
 #define PUSHGATEWAY_JOB_DEFAULT "crest"
 /* Of a group's address in a message; the rest of the message is what matters. */
 #define PUSHGATEWAY_SHOWN_BYTES 200u
 
-enum { PUSHGATEWAY_SERVICE, PUSHGATEWAY_VERSION, PUSHGATEWAY_INSTANCE, PUSHGATEWAY_TARGETS };
+/* service, version and instance, and as many of the resource's labels as a page takes. */
+#define PUSHGATEWAY_TARGETS_MAX 64u
 
 typedef struct pushgateway {
     crest_reporter reporter; /* first: what the caller holds */
+    pid_t process;           /* that made it */
     char *url;               /* user and password included */
     char *url_shown;         /* without */
     char *job, *instance;    /* NULL: the resource's */
     char *ca_file;           /* NULL: the system's authorities */
+    char *proxy;             /* user and password included; NULL: none */
+    char *proxy_shown;       /* without */
     crest_page_label *labels;
     unsigned label_count;
-    int gzip, windows, delete_on_stop;
+    int gzip, windows, delete_on_stop, post;
     crest_http *http;
+    crest_push_login login;
+    crest_push_claim *claim; /* of the group of the last push */
     /* held during a push and a delete, never waited for: two at once would overtake each other */
     pthread_mutex_t one_at_a_time;
     crest_push_body body;
@@ -63,6 +70,19 @@ static const char *pushgateway_instance(const pushgateway *gateway, const crest_
     return resource != NULL ? resource->instance : NULL;
 }
 
+/* Claims the group that this push goes to. */
+static crest_status pushgateway_claim(pushgateway *gateway, const char *job, const char *instance,
+                                      crest_error *error)
+{
+    char bare[CREST_PUSHGATEWAY_URL_BYTES_MAX], group[CREST_PUSHGATEWAY_URL_BYTES_MAX];
+    crest_push_url_bare(gateway->url, bare, sizeof bare);
+    crest_status status = crest_push_url_group(bare, job, instance, gateway->labels,
+                                               gateway->label_count, group, sizeof group, error);
+    return status == CREST_OK
+               ? crest_push_claim_take(&gateway->claim, group, gateway->pushed_shown, error)
+               : status;
+}
+
 /* Notes where this push goes, for itself and for a later delete. */
 static crest_status pushgateway_locate(pushgateway *gateway, const char *job, const char *instance,
                                        crest_error *error)
@@ -74,6 +94,8 @@ static crest_status pushgateway_locate(pushgateway *gateway, const char *job, co
         status = crest_push_url_group(gateway->url_shown, job, instance, gateway->labels,
                                       gateway->label_count, gateway->pushed_shown,
                                       sizeof gateway->pushed_shown, error);
+    if (status == CREST_OK)
+        status = pushgateway_claim(gateway, job, instance, error);
     if (status != CREST_OK)
         gateway->pushed_to[0] = '\0';
     return status;
@@ -122,37 +144,54 @@ static crest_status pushgateway_check_clashes(const pushgateway *gateway,
     return CREST_OK;
 }
 
-/* What crest_target_info says, empty ones left out; where the group says it too, as the group does,
- * because that is what the gateway would make of it. */
-static unsigned pushgateway_target(const pushgateway *gateway, const crest_resource *resource,
-                                   const char *job, const char *instance,
-                                   crest_page_label target[PUSHGATEWAY_TARGETS])
+/* What crest_target_info says. */
+typedef struct pushgateway_target {
+    crest_page_label labels[PUSHGATEWAY_TARGETS_MAX];
+    unsigned count;
+} pushgateway_target;
+
+/* An empty value is left out; where the group says it too, as the group does, because that is what
+ * the gateway would make of it. */
+static void pushgateway_target_add(pushgateway_target *target, const pushgateway *gateway,
+                                   const char *job, const char *instance, const char *key,
+                                   const char *value)
 {
-    const crest_page_label all[PUSHGATEWAY_TARGETS] = {
-        [PUSHGATEWAY_SERVICE] = {"service", resource ? resource->service : NULL},
-        [PUSHGATEWAY_VERSION] = {"version", resource ? resource->version : NULL},
-        [PUSHGATEWAY_INSTANCE] = {"instance", instance},
-    };
-    unsigned count = 0;
-    for (unsigned i = 0; i < PUSHGATEWAY_TARGETS; i++) {
-        const char *grouped = pushgateway_grouping_value(gateway, all[i].key, job, instance);
-        const char *value = grouped != NULL ? grouped : all[i].value;
-        if (value != NULL && value[0] != '\0')
-            target[count++] = (crest_page_label){all[i].key, value};
+    const char *grouped = pushgateway_grouping_value(gateway, key, job, instance);
+    if (grouped != NULL)
+        value = grouped;
+    for (unsigned i = 0; i < target->count; i++)
+        if (strcmp(target->labels[i].key, key) == 0)
+            return;
+    if (value != NULL && value[0] != '\0' && target->count < PUSHGATEWAY_TARGETS_MAX)
+        target->labels[target->count++] = (crest_page_label){key, value};
+}
+
+static void pushgateway_target_fill(pushgateway_target *target, const pushgateway *gateway,
+                                    const crest_resource *resource, const char *job,
+                                    const char *instance)
+{
+    target->count = 0;
+    if (resource != NULL) {
+        pushgateway_target_add(target, gateway, job, instance, "service", resource->service);
+        pushgateway_target_add(target, gateway, job, instance, "version", resource->version);
     }
-    return count;
+    pushgateway_target_add(target, gateway, job, instance, "instance", instance);
+    for (unsigned i = 0; resource != NULL && i < resource->label_count; i++)
+        pushgateway_target_add(target, gateway, job, instance, resource->labels[i].key,
+                               resource->labels[i].value);
 }
 
 static crest_status pushgateway_encode(pushgateway *gateway, const crest_report *report,
                                        const char *job, const char *instance, crest_error *error)
 {
-    crest_page_label target[PUSHGATEWAY_TARGETS];
+    pushgateway_target target;
+    pushgateway_target_fill(&target, gateway, report->resource, job, instance);
     crest_page_options options = {
         .windows = report->final      ? CREST_PAGE_WINDOWS_NONE
                    : gateway->windows ? CREST_PAGE_WINDOWS_ALL
                                       : CREST_PAGE_WINDOWS_RANGES,
-        .target = target,
-        .target_count = pushgateway_target(gateway, report->resource, job, instance, target),
+        .target = target.labels,
+        .target_count = target.count,
     };
     crest_push_body *body = &gateway->body;
     crest_status status = crest_push_body_begin(body, gateway->gzip);
@@ -176,6 +215,25 @@ static crest_status pushgateway_encode(pushgateway *gateway, const crest_report 
     return status;
 }
 
+/* The page, or with a DELETE nothing; between reading the secrets and wiping them. */
+static crest_status pushgateway_exchange(pushgateway *gateway, crest_http_request *request,
+                                         crest_http_answer *answer, crest_error *error)
+{
+    if (strcmp(request->method, "DELETE") != 0) {
+        request->content_type = crest_format_content_type(CREST_FORMAT_PROMETHEUS_TEXT);
+        request->content_encoding = gateway->gzip ? "gzip" : NULL;
+        request->body = gateway->body.bytes;
+        request->length = gateway->body.length;
+    }
+    crest_status status = crest_push_login_read(&gateway->login, error);
+    if (status == CREST_OK) {
+        crest_push_login_into(&gateway->login, request);
+        status = crest_http_send(gateway->http, request, answer, error);
+    }
+    crest_push_login_wipe(&gateway->login);
+    return status;
+}
+
 static crest_status pushgateway_send(pushgateway *gateway, const char *method, const char *job,
                                      const char *instance, uint64_t deadline_ns, int last,
                                      crest_error *error)
@@ -187,17 +245,13 @@ static crest_status pushgateway_send(pushgateway *gateway, const char *method, c
         .url = gateway->pushed_to,
         .shown = shown,
         .ca_file = gateway->ca_file,
+        .proxy = gateway->proxy,
+        .proxy_shown = gateway->proxy_shown,
         .deadline_ns = deadline_ns,
         .last = last,
     };
-    if (strcmp(method, "PUT") == 0) {
-        request.content_type = crest_format_content_type(CREST_FORMAT_PROMETHEUS_TEXT);
-        request.content_encoding = gateway->gzip ? "gzip" : NULL;
-        request.body = gateway->body.bytes;
-        request.length = gateway->body.length;
-    }
     crest_http_answer answer;
-    crest_status status = crest_http_send(gateway->http, &request, &answer, error);
+    crest_status status = pushgateway_exchange(gateway, &request, &answer, error);
     if (status != CREST_OK)
         return status;
     const crest_push_question question = {
@@ -221,27 +275,40 @@ static crest_status pushgateway_push(pushgateway *gateway, const crest_report *r
     if (status == CREST_OK)
         status = pushgateway_encode(gateway, report, job, instance, error);
     if (status == CREST_OK)
-        status = pushgateway_send(gateway, "PUT", job, instance, report->deadline_ns, report->final,
-                                  error);
+        status = pushgateway_send(gateway, gateway->post ? "POST" : "PUT", job, instance,
+                                  report->deadline_ns, report->final, error);
     return status;
 }
 
 /* ---- the reporter ---- */
 
-static crest_status pushgateway_busy(const pushgateway *gateway, crest_error *error)
+/* Begins a push or a delete, in the process that made the reporter and when no other is running. */
+static crest_status pushgateway_enter(pushgateway *gateway, crest_error *error)
 {
-    return crest_error_set(error, CREST_ALREADY,
-                           "Not pushed to %.*s: this reporter is busy with another push or delete",
-                           (int)PUSHGATEWAY_SHOWN_BYTES, gateway->url_shown);
+    if (gateway->process != getpid())
+        return crest_error_set(
+            error, CREST_REFUSED,
+            "Not pushed to %.*s: this reporter and its connection are those of "
+            "the process %ld, of which this one is a fork. Make one here, with a "
+            "group of its own, for example pushgateway.instance=${HOST}-${PID}",
+            (int)PUSHGATEWAY_SHOWN_BYTES, gateway->url_shown, (long)gateway->process);
+    if (pthread_mutex_trylock(&gateway->one_at_a_time) != 0)
+        return crest_error_set(error, CREST_ALREADY,
+                               "Not pushed to %.*s: this reporter is busy with another push or "
+                               "delete",
+                               (int)PUSHGATEWAY_SHOWN_BYTES, gateway->url_shown);
+    crest_http_renew(gateway->http);
+    return CREST_OK;
 }
 
 static crest_status pushgateway_report(crest_reporter *self, const crest_report *report,
                                        crest_error *error)
 {
     pushgateway *gateway = self->state;
-    if (pthread_mutex_trylock(&gateway->one_at_a_time) != 0)
-        return pushgateway_busy(gateway, error);
-    crest_status status = pushgateway_push(gateway, report, error);
+    crest_status status = pushgateway_enter(gateway, error);
+    if (status != CREST_OK)
+        return status;
+    status = pushgateway_push(gateway, report, error);
     pthread_mutex_unlock(&gateway->one_at_a_time);
     return status;
 }
@@ -251,11 +318,12 @@ static crest_status pushgateway_report(crest_reporter *self, const crest_report 
 static crest_status pushgateway_stop(crest_reporter *self, uint64_t deadline_ns, crest_error *error)
 {
     pushgateway *gateway = self->state;
-    if (pthread_mutex_trylock(&gateway->one_at_a_time) != 0)
-        return pushgateway_busy(gateway, error);
-    crest_status status = CREST_OK;
+    crest_status status = pushgateway_enter(gateway, error);
+    if (status != CREST_OK)
+        return status;
     if (gateway->delete_on_stop && gateway->pushed_to[0] != '\0')
         status = pushgateway_send(gateway, "DELETE", "", "", deadline_ns, 1, error);
+    crest_push_claim_release(&gateway->claim);
     pthread_mutex_unlock(&gateway->one_at_a_time);
     return status;
 }
@@ -268,14 +336,19 @@ static void pushgateway_free(crest_reporter *self)
         free((char *)(uintptr_t)gateway->labels[i].value);
     }
     free(gateway->labels);
-    free(gateway->url);
+    crest_push_secret_free(gateway->url);
     free(gateway->url_shown);
+    crest_push_secret_free(gateway->proxy);
+    free(gateway->proxy_shown);
     free(gateway->job);
     free(gateway->instance);
     free(gateway->ca_file);
     crest_http_free(gateway->http);
     crest_push_body_fini(&gateway->body);
+    crest_push_login_fini(&gateway->login);
+    crest_push_claim_release(&gateway->claim);
     pthread_mutex_destroy(&gateway->one_at_a_time);
+    explicit_bzero(gateway->pushed_to, sizeof gateway->pushed_to);
     free(gateway);
 }
 
@@ -284,6 +357,10 @@ static void pushgateway_free(crest_reporter *self)
 static crest_status pushgateway_check(const crest_pushgateway_options *options, crest_error *error)
 {
     crest_status status = crest_push_url_check(options->url, error);
+    if (status != CREST_OK)
+        return status;
+    if (options->proxy != NULL)
+        status = crest_push_url_proxy_check(options->proxy, error);
     if (status != CREST_OK)
         return status;
     if (options->ca_file != NULL && access(options->ca_file, R_OK) != 0)
@@ -297,21 +374,34 @@ static crest_status pushgateway_check(const crest_pushgateway_options *options, 
                                 options->label_count, url, sizeof url, error);
 }
 
+static int pushgateway_copy_text(char **copy, const char *text)
+{
+    return text == NULL || (*copy = strdup(text)) != NULL ? 0 : -1;
+}
+
+/* The same of a URL, and as it is shown. */
+static int pushgateway_copy_url(char **copy, char **shown, const char *url)
+{
+    if (url == NULL)
+        return 0;
+    size_t size = strlen(url) + sizeof CREST_PUSH_URL_HIDDEN + 1;
+    if (pushgateway_copy_text(copy, url) != 0 || (*shown = malloc(size)) == NULL)
+        return -1;
+    crest_push_url_show(url, *shown, size);
+    return 0;
+}
+
 /* 0, or -1 when there is no memory; what was copied by then is in the gateway. */
 static int pushgateway_copy(pushgateway *gateway, const crest_pushgateway_options *options)
 {
-    size_t size = strlen(options->url) + sizeof CREST_PUSH_URL_HIDDEN + 1;
-    gateway->url = strdup(options->url);
-    gateway->url_shown = malloc(size);
+    if (pushgateway_copy_url(&gateway->url, &gateway->url_shown, options->url) != 0 ||
+        pushgateway_copy_url(&gateway->proxy, &gateway->proxy_shown, options->proxy) != 0 ||
+        pushgateway_copy_text(&gateway->job, options->job) != 0 ||
+        pushgateway_copy_text(&gateway->instance, options->instance) != 0 ||
+        pushgateway_copy_text(&gateway->ca_file, options->ca_file) != 0)
+        return -1;
     gateway->labels = calloc(options->label_count + 1, sizeof *gateway->labels);
-    if (gateway->url == NULL || gateway->url_shown == NULL || gateway->labels == NULL)
-        return -1;
-    crest_push_url_show(options->url, gateway->url_shown, size);
-    if (options->job != NULL && (gateway->job = strdup(options->job)) == NULL)
-        return -1;
-    if (options->instance != NULL && (gateway->instance = strdup(options->instance)) == NULL)
-        return -1;
-    if (options->ca_file != NULL && (gateway->ca_file = strdup(options->ca_file)) == NULL)
+    if (gateway->labels == NULL)
         return -1;
     gateway->label_count = options->label_count;
     for (unsigned i = 0; i < options->label_count; i++) {
@@ -346,79 +436,17 @@ crest_reporter *crest_pushgateway_new(const crest_pushgateway_options *options, 
         .free = pushgateway_free,
         .state = gateway,
     };
+    gateway->process = getpid();
+    gateway->post = options->post != 0;
     gateway->gzip = !options->no_gzip;
     gateway->windows = !options->no_windows;
     gateway->delete_on_stop = options->delete_on_stop != 0;
     gateway->body.limit = CREST_PUSH_BODY_BYTES_MAX;
     if (pushgateway_copy(gateway, options) != 0)
         crest_error_set(error, CREST_NO_MEMORY, "No memory for a Pushgateway reporter");
-    else if ((gateway->http = crest_http_new(error)) != NULL)
+    else if (crest_push_login_init(&gateway->login, options, error) == CREST_OK &&
+             (gateway->http = crest_http_new(error)) != NULL)
         return &gateway->reporter;
     pushgateway_free(&gateway->reporter);
     return NULL;
 }
-
-/* ---- from options ---- */
-
-static crest_status pushgateway_read_labels(const crest_options *options, crest_page_label *labels,
-                                            unsigned *count, crest_error *error)
-{
-    size_t cursor = 0;
-    const char *key, *value;
-    *count = 0;
-    while (crest_option_next(options, PUSHGATEWAY_LABEL_PREFIX, &cursor, &key, &value)) {
-        if (*count == CREST_PUSHGATEWAY_LABELS_MAX)
-            return crest_error_set(
-                error, CREST_LIMIT,
-                "There are more than %u options %sKEY; there may be at most that "
-                "many",
-                CREST_PUSHGATEWAY_LABELS_MAX, PUSHGATEWAY_LABEL_PREFIX);
-        labels[*count].key = key + strlen(PUSHGATEWAY_LABEL_PREFIX);
-        labels[(*count)++].value = value;
-    }
-    return CREST_OK;
-}
-
-static crest_reporter *pushgateway_create(const char *value, const crest_options *options,
-                                          const crest_resource *resource, crest_error *error)
-{
-    (void)resource; /* comes with each report */
-    crest_page_label labels[CREST_PUSHGATEWAY_LABELS_MAX];
-    crest_pushgateway_options made = {
-        .url = value,
-        .job = crest_option(options, "pushgateway.job"),
-        .instance = crest_option(options, "pushgateway.instance"),
-        .ca_file = crest_option(options, "pushgateway.ca-file"),
-        .labels = labels,
-    };
-    int gzip = 1, windows = 1;
-    if (crest_option_switch(options, "pushgateway.gzip", &gzip, error) != CREST_OK ||
-        crest_option_switch(options, "pushgateway.windows", &windows, error) != CREST_OK ||
-        crest_option_switch(options, "pushgateway.delete-on-stop", &made.delete_on_stop, error) !=
-            CREST_OK ||
-        pushgateway_read_labels(options, labels, &made.label_count, error) != CREST_OK)
-        return NULL;
-    made.no_gzip = !gzip;
-    made.no_windows = !windows;
-    return crest_pushgateway_new(&made, error);
-}
-
-/* interval and timeout are the schedule's: crest_start reads those of every kind itself. */
-static const char *const pushgateway_keys[] = {
-    "pushgateway.job",
-    "pushgateway.instance",
-    "pushgateway.interval",
-    "pushgateway.timeout",
-    "pushgateway.gzip",
-    "pushgateway.windows",
-    "pushgateway.ca-file",
-    PUSHGATEWAY_LABEL_PREFIX,
-    "pushgateway.delete-on-stop",
-    NULL,
-};
-
-const crest_reporter_kind crest_pushgateway_kind = {
-    .name = PUSHGATEWAY_NAME,
-    .keys = pushgateway_keys,
-    .create = pushgateway_create,
-};

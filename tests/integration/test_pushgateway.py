@@ -198,7 +198,8 @@ def a_clash_of_types_is_explained(place):
     totals.record(program, 2, 100)
     status, message = program.tell("push")
     equal(status, "REFUSED", message)
-    for part in ("another type in another group", "Rename the metric",
+    for part in ("is a counter here and stored as a gauge in another group",
+                 "Rename the metric",
                  "push_events_done_total", "curl -X DELETE 'http://127.0.0.1:"):
         contains(message, part)
     # What it says to paste must help, with the instance filled in where it could not know it.
@@ -342,9 +343,10 @@ def slow_and_strange_servers_lose_nothing(place):
         handler.end_headers()
 
     manners = [
-        (lambda handler: handler.answer(503, b"overloaded\nagain\n"), "REFUSED",
-         "code 503: overloaded again"),
-        (lambda handler: handler.answer(500, b"<p>" + b"x" * 1000000), "REFUSED", "code 500: <p>x"),
+        (lambda handler: handler.answer(503, b"overloaded\nagain\n"), "UNREACHABLE",
+         "failed with code 503: overloaded again"),
+        (lambda handler: handler.answer(500, b"<p>" + b"x" * 1000000), "UNREACHABLE",
+         "code 500: <p>x"),
         (lambda handler: handler.answer(401), "REFUSED", "user:password@"),
         (moved, "REFUSED", "redirect to \"/elsewhere\""),
         (garbage, "IO", "does not speak HTTP"),

@@ -43,7 +43,9 @@ static void only_200_and_202_are_success(void **state)
     (void)state;
     crest_error error;
     for (unsigned code = 0; code < 600; code++) {
-        crest_status want = code == 200 || code == 202 ? CREST_OK : CREST_REFUSED;
+        crest_status want = code == 200 || code == 202 ? CREST_OK
+                            : code >= 500              ? CREST_UNREACHABLE
+                                                       : CREST_REFUSED;
         assert_int_equal(explain(code, "", "", &error), want);
     }
 }
@@ -61,9 +63,10 @@ static void refusals_carry_the_words_and_advice(void **state)
          "text format\nparsing error in line 2",
          "",
          {"code 400: text format parsing error in line 2", "still there"}},
-        {401, "Unauthorized\n", "", {"code 401: Unauthorized", "user:password@"}},
+        {401, "Unauthorized\n", "", {"code 401: Unauthorized", "pushgateway.password-file"}},
         {403, "", "", {"code 403: (it says nothing)", "user:password@"}},
         {404, "404 page not found\n", "", {"404 page not found", "--web.route-prefix"}},
+        {407, "", "", {"code 407", "pushgateway.proxy"}},
         {405, "", "", {"code 405", "Is this a Pushgateway?"}},
         {413, "", "", {"code 413", "raise that limit"}},
         {429, "", "", {"code 429", "pushgateway.interval"}},
@@ -73,7 +76,7 @@ static void refusals_carry_the_words_and_advice(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         crest_error error;
         assert_int_equal(explain(cases[i].code, cases[i].words, cases[i].location, &error),
-                         CREST_REFUSED);
+                         cases[i].code < 500 ? CREST_REFUSED : CREST_UNREACHABLE);
         check_says(&error, "PUT http://gw:9091/metrics/job/j/instance/i2: ");
         check_says(&error, cases[i].says[0]);
         check_says(&error, cases[i].says[1]);
@@ -99,17 +102,17 @@ static void type_clashes_name_metric_and_way_out(void **state)
         /* the other group's metric is named: its group can be */
         {REFUSED "collected metric \"a_total\" { label:<name:\"instance\" value:\"i1\" > "
                  "label:<name:\"job\" value:\"j\" > counter:<value:3 > } is not a GAUGE",
-         {"because a_total is stored with another type",
+         {"because a_total is a gauge here and stored as a counter in another group",
           "curl -X DELETE 'http://gw:9091/metrics/job/j/instance/i1'"}},
         /* a later protobuf library prints it differently */
         {REFUSED "collected metric \"a_total\" { label:{name:\"instance\"  value:\"h:1\"}  "
                  "label:{name:\"job\"  value:\"k\"}  counter:{value:3}} is not a GAUGE",
-         {"because a_total is stored",
+         {"because a_total is a gauge here and stored as a counter in",
           "curl -X DELETE 'http://gw:9091/metrics/job/k/instance@base64/aDox'"}},
         /* ours is named: the other's instance is not known */
         {REFUSED "collected metric \"h\" { label:<name:\"instance\" value:\"i2\" > "
                  "label:<name:\"job\" value:\"j\" > gauge:<value:3 > } is not a HISTOGRAM",
-         {"because h is stored",
+         {"because h is a gauge here and stored as a histogram in another group",
           "curl -X DELETE 'http://gw:9091/metrics/job/j/instance/OTHER-INSTANCE'"}},
         {REFUSED "collected metric named \"h_count\" collides with previously collected "
                  "histogram named \"h\"",
@@ -124,7 +127,12 @@ static void type_clashes_name_metric_and_way_out(void **state)
         /* quotes inside a value: no guess */
         {REFUSED "collected metric \"a\" { label:<name:\"instance\" value:\"i\\\"1\" > "
                  "label:<name:\"job\" value:\"j\" > counter:<value:3 > } is not a GAUGE",
-         {"because a is stored", "OTHER-INSTANCE"}},
+         {"because a is a counter here and stored as a gauge", "OTHER-INSTANCE"}},
+        /* a label's value that looks like a type */
+        {REFUSED "collected metric \"a\" { label:<name:\"instance\" value:\"i1\" > "
+                 "label:<name:\"x\" value:\" gauge:<\" > label:<name:\"job\" value:\"j\" > "
+                 "summary:<sample_count:3 > } is not a UNTYPED",
+         {"because a is a untyped here and stored as a summary", "instance/i1'"}},
         {"metric \"a;reboot\" is not a GAUGE",
          {"because a metric is stored", "group: curl -X DELETE"}},
         {"is not a GAUGE", {"because a metric is stored", "OTHER-INSTANCE"}},

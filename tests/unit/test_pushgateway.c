@@ -304,7 +304,7 @@ static void answers_become_statuses(void **state)
         {FAKE_ANSWER, "HTTP/1.1 301 M\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n", CREST_REFUSED,
          "redirect to \"/x\""},
         {FAKE_ENDLESS, "HTTP/1.1 200 OK\r\n\r\n", CREST_IO, "a Pushgateway never does"},
-        {FAKE_ENDLESS, "HTTP/1.1 502 B\r\n\r\n<p>", CREST_REFUSED, "code 502: <p>xxxx"},
+        {FAKE_ENDLESS, "HTTP/1.1 502 B\r\n\r\n<p>", CREST_UNREACHABLE, "code 502: <p>xxxx"},
         {FAKE_ANSWER_CLOSE, "SSH-2.0-OpenSSH\r\n", CREST_IO, "does not speak HTTP"},
         {FAKE_ANSWER_CLOSE, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", CREST_IO, "broke"},
         {FAKE_CLOSE_AT_ONCE, "", CREST_IO, "broke"},
@@ -435,7 +435,10 @@ static crest_reporter *create(const char *text)
     assert_non_null(options);
     memset(&error, 0, sizeof error);
     assert_int_equal(crest_options_add(options, text, "in the test", &error), CREST_OK);
-    assert_int_equal(crest_options_check(options, crest_pushgateway_kind.keys, 9, &error),
+    size_t keys = 0;
+    while (crest_pushgateway_kind.keys[keys] != NULL)
+        keys++;
+    assert_int_equal(crest_options_check(options, crest_pushgateway_kind.keys, keys, &error),
                      CREST_OK);
     crest_reporter *reporter =
         crest_pushgateway_kind.create(server_url, options, &resource, &error);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which groups this process and those it was forked from push to. A fork's child that pushed to its
+ * parent's group would replace what the parent pushed, and the other way round; so it is refused.
+ *
+ *     crest_push_claim *claim = NULL;
+ *     if (crest_push_claim_take(&claim, group, shown, &error) == CREST_OK) ... push ...
+ *     crest_push_claim_release(&claim);
+ *
+ * What a process claims before a fork, its children know as another's until that process has gone;
+ * what it claims afterwards, or what a program that was not forked but executed does, they do not.
+ */
+#ifndef CREST_REPORTERS_PUSH_CLAIM_H
+#define CREST_REPORTERS_PUSH_CLAIM_H
+
+#include <crest/status.h>
+
+typedef struct crest_push_claim crest_push_claim;
+
+/* Claims the group (its whole address, without user and password; copied) in place of what *claim
+ * held, which may be NULL. CREST_REFUSED, with a message about `shown`, when a living process that
+ * this one descends from has it; CREST_NO_MEMORY. *claim is unchanged then. Thread-safe. */
+crest_status crest_push_claim_take(crest_push_claim **claim, const char *group, const char *shown,
+                                   crest_error *error);
+
+/* Gives it up; NULL does nothing. In the child of a fork, what its parent claimed stays. */
+void crest_push_claim_release(crest_push_claim **claim);
+
+#endif
