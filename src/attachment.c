@@ -18,6 +18,8 @@
 #include <unistd.h>
 
 #define ATTACHMENT_NS_PER_MS UINT64_C(1000000)
+/* How often one that reports at points of the wall clock looks whether this was set. */
+#define ATTACHMENT_LOOK_NS UINT64_C(5000000000)
 /* What the kernel keeps of a thread's name, its NUL included. */
 #define ATTACHMENT_THREAD_NAME_BYTES 16
 
@@ -29,11 +31,22 @@ static crest_attachment *attachment_orphans; /* kept only to be reachable */
 
 /* ---- time, chance and the forked child ---- */
 
-uint64_t crest_attachment_now_ns(void)
+static uint64_t attachment_clock_ns(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+uint64_t crest_attachment_now_ns(void)
+{
+    return attachment_clock_ns(CLOCK_MONOTONIC);
+}
+
+/* Not crest_clock_wall_ns: schedules go on in real time when a test sets that. */
+static crest_pace_time attachment_time(void)
+{
+    return (crest_pace_time){crest_attachment_now_ns(), attachment_clock_ns(CLOCK_REALTIME)};
 }
 
 /* Waits with the lock given up; non-zero when until_ns has come. */
@@ -93,25 +106,48 @@ void crest_attachments_prepare(void)
 
 /* ---- making and freeing ---- */
 
+static void attachment_free_texts(crest_attachment *attachment)
+{
+    crest_alloc_free(attachment->name);
+    crest_alloc_free(attachment->include);
+    crest_alloc_free(attachment->exclude);
+}
+
+/* Copies the texts; 0 without memory. */
+static int attachment_copy_texts(crest_attachment *attachment, const char *name,
+                                 const crest_schedule *schedule)
+{
+    const char *include = schedule != NULL ? schedule->include : NULL;
+    const char *exclude = schedule != NULL ? schedule->exclude : NULL;
+    attachment->name = crest_alloc_text(name);
+    attachment->include = crest_alloc_text(include);
+    attachment->exclude = crest_alloc_text(exclude);
+    return attachment->name != NULL && (attachment->include != NULL || include == NULL) &&
+           (attachment->exclude != NULL || exclude == NULL);
+}
+
 crest_attachment *crest_attachment_new(crest_registry *registry, crest_reporter *reporter,
-                                       const crest_schedule *schedule, int owned)
+                                       const char *name, const crest_schedule *schedule)
 {
     crest_attachment *attachment = crest_alloc(1, sizeof *attachment);
     if (attachment == NULL)
         return NULL;
-    attachment->name = crest_alloc_text(reporter->name);
-    if (attachment->name == NULL || !attachment_condition_init(&attachment->wake)) {
-        crest_alloc_free(attachment->name);
+    if (!attachment_copy_texts(attachment, name, schedule) ||
+        !attachment_condition_init(&attachment->wake)) {
+        attachment_free_texts(attachment);
         crest_alloc_free(attachment);
         return NULL;
     }
-    attachment->registry = registry;
-    attachment->reporter = reporter;
-    attachment->owned = owned;
-    crest_one_report_measured(attachment->name);
-    crest_pace_init(&attachment->pace, schedule, crest_attachment_now_ns(),
-                    attachment_seed(attachment));
-    attachment->due_ns = crest_pace_first(&attachment->pace);
+    attachment->order = (crest_one_report){.registry = registry,
+                                           .reporter = reporter,
+                                           .name = attachment->name,
+                                           .include = attachment->include,
+                                           .exclude = attachment->exclude,
+                                           .deltas = reporter->deltas};
+    attachment->server = reporter->report == NULL;
+    if (!attachment->server)
+        crest_one_report_measured(attachment->name);
+    crest_pace_init(&attachment->pace, schedule, attachment_time(), attachment_seed(attachment));
     attachment->timeout_ns = attachment->pace.interval_ns;
     if (schedule != NULL && schedule->timeout_ms != 0)
         attachment->timeout_ns = schedule->timeout_ms * ATTACHMENT_NS_PER_MS;
@@ -123,9 +159,10 @@ crest_attachment *crest_attachment_new(crest_registry *registry, crest_reporter 
 void crest_attachment_free(crest_attachment *attachment)
 {
     if (attachment->owned)
-        crest_reporter_free(attachment->reporter);
+        crest_reporter_free(attachment->order.reporter);
+    crest_snapshot_free(attachment->order.previous);
     pthread_cond_destroy(&attachment->wake);
-    crest_alloc_free(attachment->name);
+    attachment_free_texts(attachment);
     crest_alloc_free(attachment);
 }
 
@@ -144,7 +181,7 @@ void crest_attachments_delivered(const struct crest_registry_state *state, uint6
 {
     pthread_mutex_lock(&crest_attachments_lock);
     for (const crest_attachment *at = crest_attachments; at != NULL; at = at->next) {
-        if (crest_registry_state_seen(at->registry) != state)
+        if (at->server || crest_registry_state_seen(at->order.registry) != state)
             continue;
         if (at->delivered_ns < *delivered_ns)
             *delivered_ns = at->delivered_ns;
@@ -183,9 +220,10 @@ static void attachment_tell(const char *name, uint64_t failures_before, int fina
                         name, error->message);
     else if (status != CREST_OK && failures_before == 0)
         crest_log_write(CREST_LOG_WARNING,
-                        "crest: %s: %s (nothing is lost: it is tried again, and the next report "
+                        "crest: %s: %s (nothing is lost: it is tried again%s, and the next report "
                         "that succeeds is complete)",
-                        name, error->message);
+                        name, error->message,
+                        status == CREST_REFUSED ? " at its next regular time" : "");
     if (status == CREST_OK && failures_before > 0)
         crest_log_write(CREST_LOG_INFO, "crest: %s: reports again, after %llu failures", name,
                         (unsigned long long)failures_before);
@@ -200,37 +238,37 @@ static void attachment_turn(crest_attachment *attachment, int final)
     if (final)
         timeout_ns = attachment->stop_ns > now_ns ? attachment->stop_ns - now_ns : 1;
     uint64_t failures_before = state->consecutive_failures;
-    int was_due = attachment->due_ns <= now_ns || failures_before > 0;
+    int was_due = attachment->pace.due_ns <= now_ns || failures_before > 0;
     attachment->serving = attachment->waiting;
     attachment->waiting = NULL;
     pthread_mutex_unlock(&crest_attachments_lock);
 
     crest_error error;
-    uint64_t duration_ns, began_ns = crest_now();
-    crest_status status =
-        crest_one_report(attachment->registry, attachment->reporter, attachment->name, timeout_ns,
-                         final, &duration_ns, &error);
+    uint64_t began_ns = crest_now();
+    attachment->order.timeout_ns = timeout_ns;
+    attachment->order.final = final;
+    crest_status status = crest_one_report_make(&attachment->order, &error);
     attachment_tell(attachment->name, failures_before, final, status, &error);
     uint64_t wall_ns = crest_clock_wall_ns();
 
     pthread_mutex_lock(&crest_attachments_lock);
     state->reports++;
-    state->last_duration_ns = duration_ns;
+    state->last_duration_ns = attachment->order.duration_ns;
+    state->series = attachment->order.series;
     attachment->last_status = status;
-    now_ns = crest_attachment_now_ns();
     if (status == CREST_OK) {
         state->consecutive_failures = 0;
         attachment->delivered_ns = began_ns;
         state->last_success_wall_ns = wall_ns;
-        if (was_due)
-            attachment->due_ns = crest_pace_next(&attachment->pace, now_ns);
     } else {
         state->failures++;
         state->consecutive_failures++;
         state->last_error = error;
-        attachment->due_ns =
-            crest_pace_retry(&attachment->pace, now_ns, state->consecutive_failures);
     }
+    if (status != CREST_OK && status != CREST_REFUSED)
+        crest_pace_retry(&attachment->pace, attachment_time(), state->consecutive_failures);
+    else if (was_due)
+        crest_pace_next(&attachment->pace, attachment_time());
     attachment_serve(&attachment->serving, status, &error);
 }
 
@@ -238,7 +276,7 @@ static void attachment_turn(crest_attachment *attachment, int final)
  * report went well. */
 static void attachment_stop_reporter(crest_attachment *attachment)
 {
-    crest_reporter *reporter = attachment->reporter;
+    crest_reporter *reporter = attachment->order.reporter;
     if (reporter->stop == NULL)
         return;
     uint64_t now_ns = crest_attachment_now_ns();
@@ -259,9 +297,17 @@ static void attachment_stop_reporter(crest_attachment *attachment)
 /* Under the lock, until there is something to do; non-zero when that is to stop. */
 static int attachment_idle(crest_attachment *attachment)
 {
-    while (!attachment->stopping && attachment->waiting == NULL &&
-           crest_attachment_now_ns() < attachment->due_ns)
-        crest_attachment_wait(&attachment->wake, attachment->due_ns);
+    while (!attachment->stopping && attachment->waiting == NULL) {
+        crest_pace *pace = &attachment->pace;
+        crest_pace_time now = attachment_time();
+        crest_pace_realign(pace, now);
+        if (now.now_ns >= pace->due_ns)
+            break;
+        uint64_t until_ns = pace->due_ns;
+        if (pace->align && until_ns - now.now_ns > ATTACHMENT_LOOK_NS)
+            until_ns = now.now_ns + ATTACHMENT_LOOK_NS;
+        crest_attachment_wait(&attachment->wake, until_ns);
+    }
     return attachment->stopping;
 }
 
@@ -279,7 +325,9 @@ void *crest_attachment_run(void *argument)
         if (!attachment->discard)
             attachment_turn(attachment, last);
     } while (!last && !attachment->abandoned && !attachment->orphaned);
-    if (!attachment->abandoned && !attachment->orphaned && !attachment->discard)
+    /* one that was started is stopped, even if it is not to report any more */
+    if (!attachment->abandoned && !attachment->orphaned &&
+        (!attachment->discard || attachment->order.reporter->start != NULL))
         attachment_stop_reporter(attachment);
     int orphaned = attachment->orphaned, abandoned = attachment->abandoned;
     if (!orphaned) {

@@ -11,6 +11,7 @@
 #ifndef CREST_ATTACHMENT_H
 #define CREST_ATTACHMENT_H
 
+#include "one_report.h"
 #include "pace.h"
 
 #include <pthread.h>
@@ -25,16 +26,16 @@ typedef struct crest_request {
 
 typedef struct crest_attachment {
     struct crest_attachment *next;
-    crest_registry *registry;
-    crest_reporter *reporter;
-    int owned; /* the reporter is freed with the attachment */
-    char *name;
+    crest_one_report order; /* what is reported, and to whom */
+    int owned;              /* the reporter is freed with the attachment */
+    int server;             /* it serves by itself: there is no thread, and no report is made */
+    char *name, *include, *exclude;
     crest_pace pace;
     uint64_t timeout_ns;
     pthread_t thread;
     pthread_cond_t wake;
-    uint64_t due_ns;
     uint64_t stop_ns; /* the deadline of stopping */
+    int attaching;    /* its start is being called, and there is no thread yet */
     int stopping;
     int discard;   /* stop without a last report */
     int detaching; /* somebody is waiting for its end and will free it */
@@ -64,10 +65,11 @@ uint64_t crest_attachment_now_ns(void);
 /* Waits with the lock given up; non-zero when until_ns has come. */
 int crest_attachment_wait(pthread_cond_t *condition, uint64_t until_ns);
 
-/* NULL when there is no memory; neither in the list nor running. `schedule` is valid. */
+/* NULL when there is no memory; neither in the list nor running. `schedule` is valid; all is
+ * copied. */
 crest_attachment *crest_attachment_new(crest_registry *registry, crest_reporter *reporter,
-                                       const crest_schedule *schedule, int owned);
-/* No thread may be running. */
+                                       const char *name, const crest_schedule *schedule);
+/* No thread may be running. Frees the reporter too if it is owned. */
 void crest_attachment_free(crest_attachment *attachment);
 
 /* Under the lock: takes it off the list. */

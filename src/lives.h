@@ -58,10 +58,10 @@ static inline int crest_series_shown(const crest_series *series)
     return crest_series_life(series) <= CREST_LIFE_LEAVING;
 }
 
-/* Tells one life in a slot from the next. */
-static inline uint32_t crest_series_birth(const crest_series *series)
+/* Tells one life in a slot from the next: it has as many bits as the word has for it. */
+static inline uint8_t crest_series_birth(const crest_series *series)
 {
-    return crest_atomic_load32(&series->life) & CREST_LIFE_BIRTHS;
+    return (uint8_t)((crest_atomic_load32(&series->life) & CREST_LIFE_BIRTHS) / CREST_LIFE_BIRTH);
 }
 
 /* Under the lock: a used slot for this kind that has rested, its value made 0; 0 if there is none.

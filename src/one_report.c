@@ -3,6 +3,7 @@
  * Taking and handing out one report. See one_report.h.
  */
 #include "one_report.h"
+#include "alloc.h"
 #include "error.h"
 #include "options.h"
 #include "utf8.h"
@@ -17,22 +18,61 @@ CREST_GAUGE_FAMILY_OPTIONS(one_report_success, "crest.report-last-success-timest
                            "When a reporter last succeeded, since 1970; 0: not yet.",
                            (.unit = CREST_SECONDS), reporter);
 
+typedef struct one_report_label {
+    char key[CREST_RESOURCE_KEY_BYTES_MAX + 1];
+    char value[CREST_RESOURCE_BYTES_MAX + 1];
+} one_report_label;
+
+/* Who reports: immutable, and counted by the process and by each report under way, so that a later
+ * crest_start cannot change it meanwhile. */
 typedef struct one_report_resource {
+    unsigned users; /* under the lock */
+    int parents;    /* this is a forked child, and it was the parent's */
     char service[CREST_RESOURCE_BYTES_MAX + 1];
     char version[CREST_RESOURCE_BYTES_MAX + 1];
     char instance[CREST_RESOURCE_BYTES_MAX + 1]; /* "": the host's name */
+    unsigned label_count;
+    crest_page_label views[CREST_RESOURCE_LABELS_MAX];
+    one_report_label labels[]; /* the texts of the views */
 } one_report_resource;
 
 /* Guards who reports. Nothing is called under it. */
 static pthread_mutex_t one_report_lock = PTHREAD_MUTEX_INITIALIZER;
-static one_report_resource one_report_about;
+static one_report_resource *one_report_about; /* NULL: nobody has said */
+
+/* Under the lock. */
+static void one_report_drop_locked(one_report_resource *about)
+{
+    if (about != NULL && --about->users == 0)
+        crest_alloc_free(about);
+}
+
+static void one_report_drop(one_report_resource *about)
+{
+    pthread_mutex_lock(&one_report_lock);
+    one_report_drop_locked(about);
+    pthread_mutex_unlock(&one_report_lock);
+}
+
+static one_report_resource *one_report_use(void)
+{
+    pthread_mutex_lock(&one_report_lock);
+    one_report_resource *about = one_report_about;
+    if (about != NULL && about->parents)
+        about = NULL;
+    if (about != NULL)
+        about->users++;
+    pthread_mutex_unlock(&one_report_lock);
+    return about;
+}
 
 /* A forked child is somebody else. */
 static void one_report_forked(void)
 {
     static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
     one_report_lock = fresh;
-    memset(&one_report_about, 0, sizeof one_report_about);
+    if (one_report_about != NULL)
+        one_report_about->parents = 1;
 }
 
 __attribute__((constructor)) static void one_report_constructor(void)
@@ -40,26 +80,35 @@ __attribute__((constructor)) static void one_report_constructor(void)
     pthread_atfork(NULL, NULL, one_report_forked);
 }
 
-void crest_one_report_describe(const crest_resource *resource)
+static void one_report_text(const char *from, char *to)
 {
-    pthread_mutex_lock(&one_report_lock);
-    crest_utf8_copy(resource->service, one_report_about.service, CREST_RESOURCE_BYTES_MAX + 1,
-                    NULL);
-    crest_utf8_copy(resource->version, one_report_about.version, CREST_RESOURCE_BYTES_MAX + 1,
-                    NULL);
-    crest_utf8_copy(resource->instance, one_report_about.instance, CREST_RESOURCE_BYTES_MAX + 1,
-                    NULL);
-    pthread_mutex_unlock(&one_report_lock);
+    crest_utf8_copy(from, to, CREST_RESOURCE_BYTES_MAX + 1, NULL);
 }
 
-/* A copy for one report, so that a later crest_start cannot change it meanwhile. */
-static void one_report_copy(one_report_resource *copy)
+crest_status crest_one_report_describe(const crest_resource *resource)
 {
+    unsigned count = resource->label_count;
+    if (count > CREST_RESOURCE_LABELS_MAX)
+        count = CREST_RESOURCE_LABELS_MAX;
+    one_report_resource *about = crest_alloc(1, sizeof *about + count * sizeof about->labels[0]);
+    if (about == NULL)
+        return CREST_NO_MEMORY;
+    about->users = 1;
+    about->label_count = count;
+    one_report_text(resource->service, about->service);
+    one_report_text(resource->version, about->version);
+    one_report_text(resource->instance, about->instance);
+    for (unsigned i = 0; i < count; i++) {
+        one_report_label *label = &about->labels[i];
+        crest_utf8_copy(resource->labels[i].key, label->key, sizeof label->key, NULL);
+        one_report_text(resource->labels[i].value, label->value);
+        about->views[i] = (crest_page_label){label->key, label->value};
+    }
     pthread_mutex_lock(&one_report_lock);
-    *copy = one_report_about;
+    one_report_drop_locked(one_report_about);
+    one_report_about = about;
     pthread_mutex_unlock(&one_report_lock);
-    if (copy->instance[0] == '\0')
-        crest_host_name(copy->instance);
+    return CREST_OK;
 }
 
 void crest_one_report_measured(const char *name)
@@ -68,23 +117,31 @@ void crest_one_report_measured(const char *name)
     (void)one_report_success_with(name);
 }
 
-/* Takes a snapshot and hands it out; *error says how that ended, the same as the status. */
-static crest_status one_report_hand_out(crest_registry *registry, crest_reporter *reporter,
-                                        uint64_t timeout_ns, int final, crest_error *error)
+/* Hands a snapshot out; *error says how that ended, the same as the status. */
+static crest_status one_report_hand_out(const crest_one_report *order,
+                                        const crest_snapshot *snapshot, uint64_t deadline_ns,
+                                        crest_error *error)
 {
-    one_report_resource copy;
-    one_report_copy(&copy);
-    crest_resource resource = {
-        .service = copy.service, .version = copy.version, .instance = copy.instance};
+    one_report_resource *about = one_report_use();
+    char host[CREST_HOST_BYTES];
+    crest_host_name(host);
+    crest_resource resource = {.service = "", .version = "", .instance = host};
+    if (about != NULL) {
+        resource.service = about->service;
+        resource.version = about->version;
+        if (about->instance[0] != '\0')
+            resource.instance = about->instance;
+        resource.labels = about->views;
+        resource.label_count = about->label_count;
+    }
+    crest_report report = {.snapshot = snapshot,
+                           .resource = &resource,
+                           .deadline_ns = deadline_ns,
+                           .final = order->final,
+                           .previous = order->previous};
     crest_error_clear(error);
-    uint64_t deadline_ns = crest_now() + timeout_ns;
-    crest_snapshot *snapshot = crest_snapshot_take(registry);
-    if (snapshot == NULL)
-        return crest_error_set(error, CREST_NO_MEMORY, "no memory for a snapshot to report");
-    crest_report report = {
-        .snapshot = snapshot, .resource = &resource, .deadline_ns = deadline_ns, .final = final};
-    crest_status status = reporter->report(reporter, &report, error);
-    crest_snapshot_free(snapshot);
+    crest_status status = order->reporter->report(order->reporter, &report, error);
+    one_report_drop(about);
     if (status == CREST_OK)
         crest_error_clear(error);
     else if (error->message[0] == '\0')
@@ -94,16 +151,35 @@ static crest_status one_report_hand_out(crest_registry *registry, crest_reporter
     return status;
 }
 
-crest_status crest_one_report(crest_registry *registry, crest_reporter *reporter, const char *name,
-                              uint64_t timeout_ns, int final, uint64_t *duration_ns,
-                              crest_error *error)
+/* Takes the snapshot, hands it out, and keeps it if it is to be the previous one. */
+static crest_status one_report_take(crest_one_report *order, crest_error *error)
+{
+    uint64_t deadline_ns = crest_now() + order->timeout_ns;
+    crest_snapshot *snapshot = crest_snapshot_take(order->registry);
+    if (snapshot == NULL ||
+        crest_snapshot_select(snapshot, order->include, order->exclude) != CREST_OK) {
+        crest_snapshot_free(snapshot);
+        return crest_error_set(error, CREST_NO_MEMORY, "no memory for a snapshot to report");
+    }
+    order->series = crest_snapshot_size(snapshot);
+    crest_status status = one_report_hand_out(order, snapshot, deadline_ns, error);
+    if (status == CREST_OK && order->deltas) {
+        crest_snapshot_free(order->previous);
+        order->previous = snapshot;
+    } else {
+        crest_snapshot_free(snapshot);
+    }
+    return status;
+}
+
+crest_status crest_one_report_make(crest_one_report *order, crest_error *error)
 {
     uint64_t start_ns = crest_now();
-    crest_status status = one_report_hand_out(registry, reporter, timeout_ns, final, error);
-    *duration_ns = crest_now() - start_ns;
-    crest_timer_record(one_report_time_with(name), (int64_t)*duration_ns,
+    crest_status status = one_report_take(order, error);
+    order->duration_ns = crest_now() - start_ns;
+    crest_timer_record(one_report_time_with(order->name), (int64_t)order->duration_ns,
                        status == CREST_OK ? CREST_OUTCOME_OK : CREST_OUTCOME_ERROR);
     if (status == CREST_OK)
-        crest_gauge_set_to_now(one_report_success_with(name));
+        crest_gauge_set_to_now(one_report_success_with(order->name));
     return status;
 }

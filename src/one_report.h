@@ -8,20 +8,30 @@
 
 #include <crest/reporter.h>
 
-/* Says who reports, from now on; the texts are copied, cut to CREST_RESOURCE_BYTES_MAX. An empty
- * instance is the host's name. Thread-safe. */
-void crest_one_report_describe(const crest_resource *resource);
+/* Says who reports, from now on; all is copied, texts cut to CREST_RESOURCE_BYTES_MAX, labels to
+ * CREST_RESOURCE_LABELS_MAX. An empty instance is the host's name. CREST_NO_MEMORY, and nothing has
+ * changed. Thread-safe. */
+crest_status crest_one_report_describe(const crest_resource *resource);
 
 /* Makes the series that measure a reporter's reports, so that they exist before its first one. */
 void crest_one_report_measured(const char *name);
 
-/*
- * Reports; `name` is the reporter's, and stays readable even if the reporter does not. Returns its
- * status, the same as that of *error (not NULL), which has a message unless that is CREST_OK.
- * *duration_ns is how long it took. Not under a lock.
- */
-crest_status crest_one_report(crest_registry *registry, crest_reporter *reporter, const char *name,
-                              uint64_t timeout_ns, int final, uint64_t *duration_ns,
-                              crest_error *error);
+/* What to report, to whom, and how it went. */
+typedef struct crest_one_report {
+    crest_registry *registry;
+    crest_reporter *reporter;
+    const char *name; /* the reporter's; stays readable even if the reporter does not */
+    const char *include, *exclude;
+    uint64_t timeout_ns;
+    int final;
+    int deltas;               /* the reporter wants the snapshot before */
+    crest_snapshot *previous; /* of the last success, or NULL; then this one's, if it succeeds */
+    uint64_t duration_ns;     /* how long it took */
+    size_t series;            /* how many it had */
+} crest_one_report;
+
+/* Makes the report. Returns the reporter's status, the same as that of *error (not NULL), which has
+ * a message unless that is CREST_OK. Not under a lock. */
+crest_status crest_one_report_make(crest_one_report *order, crest_error *error);
 
 #endif

@@ -14,6 +14,13 @@
 static const char *const option_keys_elsewhere[] = {"console",     "json",   "prometheus",
                                                     "pushgateway", "statsd", "textfile"};
 
+/* The key without the name of a reporter that is one of several: KIND@NAME.x is KIND.x. */
+static void option_keys_plain(const char *key, char plain[CREST_OPTION_KEY_BYTES_MAX + 1])
+{
+    size_t kind = strcspn(key, "@"), name = key[kind] != '\0' ? strcspn(key + kind, ".") : 0;
+    snprintf(plain, CREST_OPTION_KEY_BYTES_MAX + 1, "%.*s%s", (int)kind, key, key + kind + name);
+}
+
 static int option_keys_match(const char *known, const char *key)
 {
     size_t length = strlen(known);
@@ -103,7 +110,9 @@ static crest_status option_keys_refuse(const char *key, const char *origin,
                                        const char *const *known, size_t known_count,
                                        crest_error *error)
 {
-    const char *kind = option_keys_library(key, known, known_count);
+    char plain[CREST_OPTION_KEY_BYTES_MAX + 1];
+    option_keys_plain(key, plain);
+    const char *kind = option_keys_library(plain, known, known_count);
     if (kind != NULL)
         return crest_error_set(error, CREST_INVALID_OPTIONS,
                                "%s %s needs the %s reporter, which this program was linked "
@@ -115,7 +124,7 @@ static crest_status option_keys_refuse(const char *key, const char *origin,
     for (size_t i = 0; i < known_count && used < sizeof list; i++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s%s", i > 0 ? ", " : "",
                                  known[i], option_keys_rest(known[i]));
-    const char *meant = option_keys_meant(key, known, known_count);
+    const char *meant = option_keys_meant(plain, known, known_count);
     return crest_error_set(error, CREST_INVALID_OPTIONS,
                            "there is no option \"%s\" (%s); %s%s%s%s are: %s", key, origin,
                            meant != NULL ? "did you mean \"" : "", meant != NULL ? meant : "",
@@ -128,9 +137,11 @@ crest_status crest_options_check(const crest_options *options, const char *const
     size_t cursor = 0;
     const char *key, *value;
     while (crest_option_next(options, "", &cursor, &key, &value)) {
+        char plain[CREST_OPTION_KEY_BYTES_MAX + 1];
+        option_keys_plain(key, plain);
         int found = 0;
         for (size_t i = 0; i < known_count && !found; i++)
-            found = option_keys_match(known[i], key);
+            found = option_keys_match(known[i], plain);
         if (!found)
             return option_keys_refuse(key, crest_options_origin(options, key), known, known_count,
                                       error);

@@ -91,21 +91,20 @@ static crest_status options_no_memory(crest_error *error)
     return crest_error_set(error, CREST_NO_MEMORY, "no memory to keep the options");
 }
 
-/* Sets key to value, both copied; what was there before is forgotten. */
-static crest_status options_put(options_reader *reader, const char *key, const char *value)
+crest_status crest_options_set(crest_options *options, const char *key, const char *value,
+                               const char *origin, crest_error *error)
 {
-    crest_options *options = reader->options;
     int found;
     size_t place = options_place(options, key, &found);
     if (!found && options->count == CREST_OPTION_COUNT_MAX)
-        return crest_error_set(reader->error, CREST_INVALID_OPTIONS,
+        return crest_error_set(error, CREST_INVALID_OPTIONS,
                                "more than %u options; the one too many is \"%s\" %s",
-                               CREST_OPTION_COUNT_MAX, key, reader->origin);
+                               CREST_OPTION_COUNT_MAX, key, origin);
     options_entry entry = {crest_alloc_text(key), crest_alloc_text(value),
-                           crest_alloc_text(reader->origin)};
+                           crest_alloc_text(origin)};
     if (entry.key == NULL || entry.value == NULL || entry.origin == NULL) {
         options_entry_fini(&entry);
-        return options_no_memory(reader->error);
+        return options_no_memory(error);
     }
     if (found) {
         options_entry_fini(&options->entries[place]);
@@ -114,7 +113,7 @@ static crest_status options_put(options_reader *reader, const char *key, const c
             crest_alloc_resize(options->entries, options->count + 1, sizeof *entries);
         if (entries == NULL) {
             options_entry_fini(&entry);
-            return options_no_memory(reader->error);
+            return options_no_memory(error);
         }
         memmove(entries + place + 1, entries + place, (options->count - place) * sizeof *entries);
         options->entries = entries;
@@ -192,7 +191,7 @@ static int options_shown(const char *text, size_t length)
 static int options_key_byte(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '-' || c == '_';
+           c == '-' || c == '_' || c == '@';
 }
 
 /* Where a value ends that is not quoted: at a comma, or at the line's end. */
@@ -353,7 +352,7 @@ static crest_status options_read_pair(options_reader *reader, options_value *val
         return crest_error_set(
             reader->error, CREST_INVALID_OPTIONS,
             "\"%.*s\" %s is not an option: write key=value, the key of letters, digits, "
-            "'.', '-' and '_'",
+            "'.', '-', '_' and '@'",
             options_shown(start, (size_t)(options_bare_end(reader) - start)), start,
             reader->origin);
     }
@@ -365,7 +364,9 @@ static crest_status options_read_pair(options_reader *reader, options_value *val
     key[length] = '\0';
     reader->at++;
     crest_status status = options_read_value(reader, key, value);
-    return status == CREST_OK ? options_put(reader, key, value->text) : status;
+    return status == CREST_OK
+               ? crest_options_set(reader->options, key, value->text, reader->origin, reader->error)
+               : status;
 }
 
 /* One item, from a byte that is neither blank nor a comma. */

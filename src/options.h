@@ -38,12 +38,21 @@ void crest_options_free(crest_options *options);
 crest_status crest_options_add(crest_options *options, const char *text, const char *origin,
                                crest_error *error);
 
+/* Sets an option, all copied; what was there before is forgotten. CREST_INVALID_OPTIONS for one too
+ * many, or CREST_NO_MEMORY. */
+crest_status crest_options_set(crest_options *options, const char *key, const char *value,
+                               const char *origin, crest_error *error);
+
+/* What the reporter KIND@NAME is to see: its own options under the kind's name alone, those that are
+ * nobody's in particular, and nothing of others of its kind. To be freed; NULL without memory. */
+crest_options *crest_options_view(const crest_options *options, const char *reporter);
+
 /* Where an option came from; NULL if it is not set. */
 const char *crest_options_origin(const crest_options *options, const char *key);
 
 /*
  * CREST_INVALID_OPTIONS for the first option whose key is none of the known ones (one that ends
- * with a dot stands for all that begin with it and go on). The message says where it is from and
+ * with a dot stands for all that begin with it and go on; KIND@NAME stands for KIND). The message says where it is from and
  * what was probably meant, or which library to link with.
  */
 crest_status crest_options_check(const crest_options *options, const char *const *known,

@@ -32,7 +32,7 @@ static uint64_t reporting_deadline_ns(uint64_t deadline_ms, uint64_t when_zero_m
 static crest_attachment *reporting_find(const crest_reporter *reporter)
 {
     crest_attachment *attachment = crest_attachments;
-    while (attachment != NULL && attachment->reporter != reporter)
+    while (attachment != NULL && attachment->order.reporter != reporter)
         attachment = attachment->next;
     return attachment;
 }
@@ -58,7 +58,7 @@ void crest_reporting_at_exit(void (*flush)(void))
 static void reporting_see(const crest_reporter *reporter)
 {
     for (unsigned i = 0; i < reporting_seen_count; i++)
-        if (reporting_seen[i] == reporter->report)
+        if (reporting_seen[i] == (reporting_function *)reporter->report)
             return;
     if (reporting_seen_count == CREST_REPORTERS_MAX)
         return;
@@ -69,13 +69,13 @@ static void reporting_see(const crest_reporter *reporter)
 
 /* ---- attaching ---- */
 
-/* Under the lock: starts the thread with all signals blocked, as they are the host's. */
-static crest_status reporting_launch(crest_attachment *attachment, crest_error *error)
+/* Under the lock: takes its place in the list, where it is not used before it is launched. */
+static crest_status reporting_enlist(crest_attachment *attachment, crest_error *error)
 {
     unsigned count = 0;
     for (const crest_attachment *other = crest_attachments; other != NULL; other = other->next)
         count++;
-    if (reporting_find(attachment->reporter) != NULL)
+    if (reporting_find(attachment->order.reporter) != NULL)
         return crest_error_set(error, CREST_ALREADY,
                                "the reporter %s is attached already, or still busy with a report "
                                "since it was detached",
@@ -85,6 +85,33 @@ static crest_status reporting_launch(crest_attachment *attachment, crest_error *
                                "%u reporters are attached, which is as many as there can be: "
                                "detach one before attaching %s",
                                CREST_REPORTERS_MAX, attachment->name);
+    attachment->attaching = 1;
+    attachment->next = crest_attachments;
+    crest_attachments = attachment;
+    return CREST_OK;
+}
+
+/* The reporter's own start. */
+static crest_status reporting_start(crest_reporter *reporter, const char *name,
+                                    crest_registry *registry, crest_error *error)
+{
+    if (reporter->start == NULL)
+        return CREST_OK;
+    crest_error reason;
+    crest_error_clear(&reason);
+    if (registry == NULL)
+        registry = crest_default_registry();
+    crest_status status = reporter->start(reporter, registry, &reason);
+    if (status != CREST_OK)
+        return crest_error_set(error, status, "starting %s: %s", name,
+                               reason.message[0] != '\0' ? reason.message
+                                                         : crest_status_text(status));
+    return CREST_OK;
+}
+
+/* Under the lock: starts the thread with all signals blocked, as they are the host's. */
+static crest_status reporting_launch(crest_attachment *attachment, crest_error *error)
+{
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -94,37 +121,65 @@ static crest_status reporting_launch(crest_attachment *attachment, crest_error *
     if (failed)
         return crest_error_set(error, CREST_SYSTEM, "no thread for the reporter %s: %s",
                                attachment->name, strerror_r(failed, reason, sizeof reason));
-    attachment->next = crest_attachments;
-    crest_attachments = attachment;
-    reporting_see(attachment->reporter);
     return CREST_OK;
+}
+
+/* Enlists, starts and launches; on failure nothing of it is left. */
+static crest_status reporting_begin(crest_attachment *attachment, crest_error *error)
+{
+    crest_reporter *reporter = attachment->order.reporter;
+    pthread_mutex_lock(&crest_attachments_lock);
+    crest_status status = reporting_enlist(attachment, error);
+    pthread_mutex_unlock(&crest_attachments_lock);
+    if (status != CREST_OK)
+        return status;
+    status = reporting_start(reporter, attachment->name, attachment->order.registry, error);
+    int started = status == CREST_OK && reporter->start != NULL;
+    pthread_mutex_lock(&crest_attachments_lock);
+    if (status == CREST_OK && !attachment->server)
+        status = reporting_launch(attachment, error);
+    attachment->attaching = 0;
+    if (status == CREST_OK)
+        reporting_see(reporter);
+    else
+        crest_attachment_unlink(attachment);
+    pthread_mutex_unlock(&crest_attachments_lock);
+    if (status != CREST_OK && started && reporter->stop != NULL) {
+        crest_error ignored; /* what went wrong first is told */
+        crest_error_clear(&ignored);
+        (void)reporter->stop(
+            reporter, crest_now() + REPORTING_DETACH_MS_DEFAULT * REPORTING_NS_PER_MS, &ignored);
+    }
+    return status;
 }
 
 static crest_status reporting_check(const crest_reporter *reporter, crest_error *error)
 {
-    if (reporter == NULL || reporter->report == NULL || reporter->name == NULL ||
-        reporter->name[0] == '\0')
+    if (reporter == NULL || (reporter->report == NULL && reporter->start == NULL) ||
+        reporter->name == NULL || reporter->name[0] == '\0')
         return crest_error_set(error, CREST_INVALID_ARGUMENT,
-                               "a reporter needs a name and a report function");
+                               "a reporter needs a name and a report function, or a start function "
+                               "if it serves by itself");
     crest_attachments_prepare();
     return CREST_OK;
 }
 
-crest_status crest_reporting_attach(crest_registry *registry, crest_reporter *reporter,
-                                    const crest_schedule *schedule, int owned, crest_error *error)
+static crest_status reporting_attach(crest_registry *registry, crest_reporter *reporter,
+                                     const char *name, const crest_schedule *schedule, int owned,
+                                     crest_error *error)
 {
     crest_status status = reporting_check(reporter, error);
     if (status == CREST_OK)
         status = crest_pace_check(schedule, error);
     if (status != CREST_OK)
         return status;
-    crest_attachment *attachment = crest_attachment_new(registry, reporter, schedule, owned);
+    if (name == NULL)
+        name = reporter->name;
+    crest_attachment *attachment = crest_attachment_new(registry, reporter, name, schedule);
     if (attachment == NULL)
-        return crest_error_set(error, CREST_NO_MEMORY, "no memory to attach the reporter %s",
-                               reporter->name);
-    pthread_mutex_lock(&crest_attachments_lock);
-    status = reporting_launch(attachment, error);
-    pthread_mutex_unlock(&crest_attachments_lock);
+        return crest_error_set(error, CREST_NO_MEMORY, "no memory to attach the reporter %s", name);
+    attachment->owned = owned;
+    status = reporting_begin(attachment, error);
     if (status != CREST_OK) {
         attachment->owned = 0; /* it did not become ours */
         crest_attachment_free(attachment);
@@ -132,10 +187,17 @@ crest_status crest_reporting_attach(crest_registry *registry, crest_reporter *re
     return status;
 }
 
+crest_status crest_reporting_attach_owned(crest_registry *registry, crest_reporter *reporter,
+                                          const char *name, const crest_schedule *schedule,
+                                          crest_error *error)
+{
+    return reporting_attach(registry, reporter, name, schedule, 1, error);
+}
+
 crest_status crest_reporter_attach(crest_registry *registry, crest_reporter *reporter,
                                    const crest_schedule *schedule, crest_error *error)
 {
-    return crest_reporting_attach(registry, reporter, schedule, 0, error);
+    return reporting_attach(registry, reporter, NULL, schedule, 0, error);
 }
 
 /* ---- detaching ---- */
@@ -151,10 +213,44 @@ static void reporting_begin_end(crest_attachment *attachment, crest_reporting_en
     pthread_cond_signal(&attachment->wake);
 }
 
+/* Under the lock, given up meanwhile: off the list and freed. */
+static void reporting_remove(crest_attachment *attachment)
+{
+    crest_attachment_unlink(attachment);
+    pthread_mutex_unlock(&crest_attachments_lock);
+    if (!attachment->server)
+        pthread_join(attachment->thread, NULL);
+    crest_attachment_free(attachment);
+    pthread_mutex_lock(&crest_attachments_lock);
+}
+
+/* Under the lock, given up meanwhile: stops one that has no thread, on this one. */
+static crest_status reporting_end_server(crest_attachment *attachment, crest_error *error)
+{
+    crest_reporter *reporter = attachment->order.reporter;
+    uint64_t now_ns = crest_attachment_now_ns();
+    uint64_t left_ns = attachment->stop_ns > now_ns ? attachment->stop_ns - now_ns : 1;
+    crest_status status = CREST_OK;
+    pthread_mutex_unlock(&crest_attachments_lock);
+    if (reporter->stop != NULL) {
+        crest_error reason;
+        crest_error_clear(&reason);
+        status = reporter->stop(reporter, crest_now() + left_ns, &reason);
+        if (status != CREST_OK)
+            crest_error_set(error, status, "stopping it: %s",
+                            reason.message[0] != '\0' ? reason.message : crest_status_text(status));
+    }
+    pthread_mutex_lock(&crest_attachments_lock);
+    reporting_remove(attachment);
+    return status;
+}
+
 /* Under the lock, given up meanwhile: waits for the thread asked to end, and frees the attachment
  * or leaves it behind. */
 static crest_status reporting_await_end(crest_attachment *attachment, crest_error *error)
 {
+    if (attachment->server)
+        return reporting_end_server(attachment, error);
     int own_thread = pthread_equal(attachment->thread, pthread_self());
     int timed_out = own_thread;
     while (!attachment->ended && !timed_out)
@@ -170,11 +266,7 @@ static crest_status reporting_await_end(crest_attachment *attachment, crest_erro
     crest_status status = attachment->discard ? CREST_OK : attachment->last_status;
     if (status != CREST_OK)
         crest_error_set(error, status, "%s", attachment->state.last_error.message);
-    crest_attachment_unlink(attachment);
-    pthread_mutex_unlock(&crest_attachments_lock);
-    pthread_join(attachment->thread, NULL);
-    crest_attachment_free(attachment);
-    pthread_mutex_lock(&crest_attachments_lock);
+    reporting_remove(attachment);
     return status;
 }
 
@@ -206,9 +298,10 @@ crest_status crest_reporter_detach(crest_reporter *reporter, uint64_t deadline_m
                                  "a reporter cannot be detached from its own thread");
     else if (attachment->abandoned)
         status = reporting_await_abandoned(reporter, until_ns, &reason);
-    else if (attachment->detaching)
-        status = crest_error_set(&reason, CREST_ALREADY,
-                                 "the reporter is being detached by another thread");
+    else if (attachment->detaching || attachment->attaching)
+        status =
+            crest_error_set(&reason, CREST_ALREADY, "the reporter is being %s by another thread",
+                            attachment->detaching ? "detached" : "attached");
     else {
         reporting_begin_end(attachment, CREST_REPORTING_FLUSH, until_ns);
         status = reporting_await_end(attachment, &reason);
@@ -243,18 +336,24 @@ crest_status crest_reporting_stop_all(crest_reporting_end how, uint64_t deadline
     pthread_mutex_lock(&crest_attachments_lock);
     for (crest_attachment *attachment = crest_attachments; attachment != NULL;
          attachment = attachment->next) {
-        if (attachment->abandoned || attachment->detaching ||
+        if (attachment->abandoned || attachment->detaching || attachment->attaching ||
             (how == CREST_REPORTING_DISCARD && !attachment->owned))
             continue;
         reporting_begin_end(attachment, how, until_ns);
         ending[count++] = attachment;
     }
-    for (unsigned i = 0; i < count; i++) {
-        crest_error one;
-        char name[CREST_RESOURCE_BYTES_MAX];
-        crest_utf8_copy(ending[i]->name, name, sizeof name, NULL);
-        if (reporting_await_end(ending[i], &one) != CREST_OK)
-            reporting_collect(&all, failures++, name, &one);
+    /* first those that are stopped on this thread, while the others' last reports go out */
+    for (unsigned pass = 0; pass < 2; pass++) {
+        for (unsigned i = 0; i < count; i++) {
+            if (ending[i] == NULL || (pass == 0 && !ending[i]->server))
+                continue;
+            crest_error one;
+            char name[CREST_RESOURCE_BYTES_MAX];
+            crest_utf8_copy(ending[i]->name, name, sizeof name, NULL);
+            if (reporting_await_end(ending[i], &one) != CREST_OK)
+                reporting_collect(&all, failures++, name, &one);
+            ending[i] = NULL;
+        }
     }
     pthread_mutex_unlock(&crest_attachments_lock);
     if (failures == 0)
@@ -288,9 +387,13 @@ crest_status crest_report_now(crest_reporter *reporter, uint64_t deadline_ms, cr
     pthread_mutex_lock(&crest_attachments_lock);
     crest_attachment *attachment = reporting_find(reporter);
     crest_request request = {NULL, 0, CREST_OK, error};
-    if (attachment == NULL || attachment->stopping) {
+    if (attachment == NULL || attachment->stopping || attachment->attaching) {
         request.status =
             crest_error_set(error, CREST_NOT_FOUND, "the reporter to report now is not attached");
+    } else if (attachment->server) {
+        request.status =
+            crest_error_set(error, CREST_INVALID_ARGUMENT,
+                            "%s serves by itself and makes no reports", attachment->name);
     } else if (pthread_equal(attachment->thread, pthread_self())) {
         request.status =
             crest_error_set(error, CREST_INVALID_ARGUMENT,
@@ -329,6 +432,9 @@ crest_status crest_report_once(crest_registry *registry, crest_reporter *reporte
                                uint64_t deadline_ms, crest_error *error)
 {
     crest_status status = reporting_check(reporter, error);
+    if (status == CREST_OK && reporter->report == NULL)
+        status = crest_error_set(error, CREST_INVALID_ARGUMENT,
+                                 "%s serves by itself and makes no reports", reporter->name);
     if (status != CREST_OK)
         return status;
     pthread_mutex_lock(&crest_attachments_lock);
@@ -341,10 +447,17 @@ crest_status crest_report_once(crest_registry *registry, crest_reporter *reporte
                                reporter->name);
     uint64_t left_ns = reporting_deadline_ns(deadline_ms, CREST_REPORT_TIMEOUT_MS_DEFAULT) -
                        crest_attachment_now_ns();
+    uint64_t until_ns = crest_now() + left_ns;
+    status = reporting_start(reporter, reporter->name, registry, error);
+    if (status != CREST_OK)
+        return status;
     crest_error reported, stopped;
-    uint64_t duration_ns, until_ns = crest_now() + left_ns;
-    status =
-        crest_one_report(registry, reporter, reporter->name, left_ns, 1, &duration_ns, &reported);
+    crest_one_report order = {.registry = registry,
+                              .reporter = reporter,
+                              .name = reporter->name,
+                              .timeout_ns = left_ns,
+                              .final = 1};
+    status = crest_one_report_make(&order, &reported);
     crest_error_clear(&stopped);
     crest_status stop_status =
         reporter->stop != NULL ? reporter->stop(reporter, until_ns, &stopped) : CREST_OK;

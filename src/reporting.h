@@ -8,9 +8,11 @@
 
 #include <crest/reporter.h>
 
-/* As crest_reporter_attach; an owned reporter is freed once its thread has ended, however late. */
-crest_status crest_reporting_attach(crest_registry *registry, crest_reporter *reporter,
-                                    const crest_schedule *schedule, int owned, crest_error *error);
+/* As crest_reporter_attach, under a name (copied) that may be another than the reporter's own. Once
+ * attached it is owned: freed once its thread has ended, however late. */
+crest_status crest_reporting_attach_owned(crest_registry *registry, crest_reporter *reporter,
+                                          const char *name, const crest_schedule *schedule,
+                                          crest_error *error);
 
 typedef enum crest_reporting_end {
     CREST_REPORTING_FLUSH,  /* a last report of every attached reporter, then its stop */

@@ -58,7 +58,7 @@ static void directory_drop_locked(crest_directory *directory)
     directory_free(directory);
 }
 
-static void directory_drop(crest_directory *directory)
+void crest_directory_drop(crest_directory *directory)
 {
     pthread_mutex_lock(&snapshot_lock);
     directory_drop_locked(directory);
@@ -70,9 +70,8 @@ static const crest_metric *directory_metric(const crest_series *series)
     return series->metric;
 }
 
-static int directory_compare(const void *a, const void *b)
+int crest_directory_compare(const crest_series *x, const crest_series *y)
 {
-    const crest_series *x = *(crest_series *const *)a, *y = *(crest_series *const *)b;
     const crest_metric *m = directory_metric(x), *n = directory_metric(y);
     if (m != n) {
         int by_name = strcmp(m->exported, n->exported);
@@ -84,6 +83,11 @@ static int directory_compare(const void *a, const void *b)
             return by_value;
     }
     return (x->outcome > y->outcome) - (x->outcome < y->outcome);
+}
+
+static int directory_compare(const void *a, const void *b)
+{
+    return crest_directory_compare(*(crest_series *const *)a, *(crest_series *const *)b);
 }
 
 /* The series of one metric, as below. */
@@ -127,8 +131,9 @@ static unsigned directory_own_labels(const crest_metric *metric)
 }
 
 /* Puts the registry's labels before those of each series; 0 without memory. */
-static int directory_label(crest_directory *directory, const crest_registry_state *state)
+static int directory_label(crest_directory *directory)
 {
+    const crest_registry_state *state = directory->state;
     unsigned constants = state->constant_count;
     if (constants == 0)
         return 1;
@@ -150,6 +155,47 @@ static int directory_label(crest_directory *directory, const crest_registry_stat
     return 1;
 }
 
+crest_directory *crest_directory_new(const crest_registry_state *state, size_t count)
+{
+    crest_directory *directory = crest_alloc(
+        1, sizeof *directory + count * (sizeof directory->series[0] + sizeof *directory->births));
+    if (directory == NULL)
+        return NULL;
+    directory->state = state;
+    directory->count = count;
+    directory->births = (uint8_t *)(directory->series + count);
+    return directory;
+}
+
+/* Under the lock: it is filled and sorted; 0 without memory, and it is freed. */
+static int directory_finish(crest_directory *directory)
+{
+    if (!directory_label(directory)) {
+        crest_alloc_free(directory);
+        return 0;
+    }
+    directory->next = snapshot_directories;
+    snapshot_directories = directory;
+    return 1;
+}
+
+int crest_directory_ready(crest_directory *directory)
+{
+    pthread_mutex_lock(&snapshot_lock);
+    directory->users = 1;
+    int ready = directory_finish(directory);
+    pthread_mutex_unlock(&snapshot_lock);
+    return ready;
+}
+
+/* Under the lock: which lives these are. A series that is shown cannot begin another one while the
+ * lock is held, because its slot would have to rest out first. */
+static void directory_note_births(crest_directory *directory)
+{
+    for (size_t i = 0; i < directory->count; i++)
+        directory->births[i] = crest_series_birth(directory->series[i]);
+}
+
 /*
  * Under the lock: a new directory, without users yet. What was added while it was made may or may
  * not be in it, and the next one has it, because the generation is odd before a series can be found
@@ -163,8 +209,7 @@ static crest_directory *directory_make(crest_registry_state *state)
     for (;;) {
         room += room / 8 + 8;
         uint64_t generation = crest_atomic_load_acquire(&state->generation);
-        crest_directory *directory =
-            crest_alloc(1, sizeof *directory + room * sizeof directory->series[0]);
+        crest_directory *directory = crest_directory_new(state, room);
         if (directory == NULL)
             return NULL;
         directory_walk(state, directory->series, room, &count);
@@ -172,12 +217,8 @@ static crest_directory *directory_make(crest_registry_state *state)
         directory->generation = generation;
         if (count <= room) {
             qsort(directory->series, count, sizeof directory->series[0], directory_compare);
-            if (!directory_label(directory, state)) {
-                crest_alloc_free(directory);
-                return NULL;
-            }
-            directory->next = snapshot_directories;
-            return snapshot_directories = directory;
+            directory_note_births(directory);
+            return directory_finish(directory) ? directory : NULL;
         }
         crest_alloc_free(directory);
         room = count;
@@ -206,10 +247,8 @@ static crest_directory *directory_of(crest_registry_state *state)
             directory_drop_locked(kept);
         }
     }
-    if (directory != NULL) {
-        directory->state = state;
+    if (directory != NULL)
         directory->readers++;
-    }
     pthread_mutex_unlock(&snapshot_lock);
     return directory;
 }
@@ -240,7 +279,7 @@ void crest_registry_forget(crest_registry_state *state)
     crest_directory *old = state->directory;
     state->directory = NULL;
     pthread_mutex_unlock(&snapshot_lock);
-    directory_drop(old);
+    crest_directory_drop(old);
 }
 
 /* The merged distribution of a series; NULL without memory. */
@@ -298,7 +337,7 @@ static crest_snapshot *snapshot_read(crest_registry_state *state, int notes)
         crest_alloc(1, sizeof *snapshot + (directory->count + 1) * sizeof snapshot->values[0]);
     if (snapshot == NULL) {
         directory_read(directory);
-        directory_drop(directory);
+        crest_directory_drop(directory);
         return NULL;
     }
     snapshot->directory = directory;
@@ -345,14 +384,26 @@ crest_snapshot *crest_snapshot_take(crest_registry *registry)
     return snapshot;
 }
 
+void crest_snapshot_lose(crest_snapshot *snapshot, size_t index)
+{
+    if (directory_metric(snapshot->directory->series[index])->layout != NULL)
+        crest_distribution_free((crest_distribution *)(uintptr_t)snapshot->values[index]);
+}
+
+void crest_snapshot_move(crest_snapshot *snapshot, size_t from, size_t to)
+{
+    snapshot->values[to] = snapshot->values[from];
+    if (snapshot->windows != NULL)
+        snapshot->windows[to] = snapshot->windows[from];
+}
+
 void crest_snapshot_free(crest_snapshot *snapshot)
 {
     if (snapshot == NULL)
         return;
     for (size_t i = 0; i < snapshot->directory->count; i++)
-        if (directory_metric(snapshot->directory->series[i])->layout != NULL)
-            crest_distribution_free((crest_distribution *)(uintptr_t)snapshot->values[i]);
-    directory_drop(snapshot->directory);
+        crest_snapshot_lose(snapshot, i);
+    crest_directory_drop(snapshot->directory);
     crest_alloc_free(snapshot->windows);
     crest_alloc_free(snapshot);
 }

@@ -21,7 +21,7 @@ typedef struct window_ring {
     crest_distribution *kept;       /* of a series that snapshots do not have at present */
     uint64_t changed_ns;            /* the reading before which it was last recorded into */
     uint64_t tick;                  /* the last that found it in the snapshot */
-    uint32_t birth;                 /* of the series' life that this is about */
+    uint8_t birth;                  /* of the series' life that this is about */
     crest_slowest slowest;          /* timers: whose the maxima were */
     crest_note early;               /* noted, but not counted in that tick */
     uint64_t rough;                 /* the last maximum, if only its bucket was known, else 0 */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reporters: what hands snapshots to the outside. A reporter is a name and three functions;
+ * Reporters: what hands snapshots to the outside. A reporter is a name and a few functions;
  * attached to a registry with a schedule it gets a thread of its own, so that a slow server delays
- * nobody.
+ * nobody. One that serves by itself, as a port that is scraped does, has no `report` but a `start`,
+ * and gets neither thread nor schedule.
  *
  *     static crest_status report(crest_reporter *self, const crest_report *report,
  *                                crest_error *error);
@@ -25,12 +26,16 @@
 #define CREST_INTERVAL_MS_MIN 100u
 #define CREST_INTERVAL_MS_MAX 86400000u
 /* Attached at a time, those left behind busy included. */
-#define CREST_REPORTERS_MAX 16u
+#define CREST_REPORTERS_MAX 64u
 /* For one report, when the schedule says nothing and the interval is not shorter. */
 #define CREST_REPORT_TIMEOUT_MS_DEFAULT 10000u
-/* Bytes of a service, version and instance; longer ones are cut. */
+/* Bytes of a service, version and instance, and of a further label's value; longer ones are cut. */
 #define CREST_RESOURCE_BYTES_MAX 255u
-/* Kinds of reporters that crest_start knows, and bytes of a kind's name. */
+/* Further labels of who reports, bytes of a key, and of a value. */
+#define CREST_RESOURCE_LABELS_MAX 16u
+#define CREST_RESOURCE_KEY_BYTES_MAX 64u
+/* Kinds of reporters that crest_start knows, and bytes of a kind's name; as many may come after the
+ * @ of KIND@NAME. */
 #define CREST_REPORTER_KINDS_MAX 16u
 #define CREST_REPORTER_KIND_BYTES_MAX 32u
 
@@ -53,24 +58,36 @@ typedef struct crest_report {
     uint64_t deadline_ns; /* on crest_now's timeline; give up by then */
     int final;            /* the last one before stop: leave out what would go stale (windows) */
     /* the snapshot of this reporter's last report that succeeded: what happened since is the
-       difference. NULL: none has yet, or the reporter does not ask for it with `deltas` */
+       difference, see crest_report_previous. NULL: none has since it was attached, so that all that
+       was recorded is news, or the reporter does not ask for it with `deltas` */
     const crest_snapshot *previous;
 } crest_report;
 
 typedef struct crest_reporter {
     /* for status and messages; borrowed while attached */
     const char *name;
-    /* hands the report out; on failure fills *error (never NULL) and returns its status. Called
-       from one thread at a time. What it did not deliver is in the next snapshot, which is
-       cumulative */
+    /* hands the report out; on failure fills *error (never NULL) and returns its status:
+       CREST_REFUSED when trying again will not help, which is then not done before the next regular
+       report. Called from one thread at a time. What it did not deliver is in the next snapshot,
+       which is cumulative. NULL if there is a `start`: it serves by itself */
     crest_status (*report)(struct crest_reporter *self, const crest_report *report,
                            crest_error *error);
-    /* after the final report, on the same thread; may be NULL */
+    /* after the final report, on the same thread; of one without `report` by who detaches it, on
+       the caller's thread. May be NULL */
     crest_status (*stop)(struct crest_reporter *self, uint64_t deadline_ns, crest_error *error);
     /* frees the reporter; NULL for one that needs no freeing. Called by crest_reporter_free only */
     void (*free)(struct crest_reporter *self);
     void *state; /* the reporter's own */
     int deltas;  /* non-zero: crest_report.previous is wanted, which costs its memory */
+    /* called by attach, on the caller's thread, before the first report; `registry` is the one to
+       report, never NULL. On failure fills *error (never NULL), and nothing is attached nor `stop`
+       called. May be NULL */
+    crest_status (*start)(struct crest_reporter *self, crest_registry *registry,
+                          crest_error *error);
+    /* makes a report in flight give up soon, as its deadline has passed or the time to stop is
+       running out. Called on any other thread, at most once a report, while `report` or the `stop`
+       after it may be running or about to return; must not block. May be NULL */
+    void (*cancel)(struct crest_reporter *self);
 } crest_reporter;
 
 /*
@@ -86,8 +103,17 @@ typedef struct crest_schedule {
     double jitter CREST_DEFAULT_(0);
     /* for one report; 0: CREST_REPORT_TIMEOUT_MS_DEFAULT, at most the interval */
     uint64_t timeout_ms CREST_DEFAULT_(0);
+    /* non-zero: the points of time are the multiples of the interval on the wall clock (in UTC),
+       the first one included; each report is moved by the jitter as above. When the wall clock is
+       set, they move with it */
+    int align CREST_DEFAULT_(0);
+    /* what is reported: series whose canonical names match, as of crest_snapshot_select; NULL or ""
+       for all, and for no exception. Copied. A reporter that serves by itself does not get them */
+    const char *include CREST_DEFAULT_(NULL);
+    const char *exclude CREST_DEFAULT_(NULL);
 } crest_schedule;
 
+/* How a reporter is doing; all of it stays 0 for one that serves by itself. */
 typedef struct crest_reporter_state {
     uint64_t reports;              /* tried */
     uint64_t failures;             /* of these */
@@ -95,6 +121,7 @@ typedef struct crest_reporter_state {
     uint64_t last_success_wall_ns; /* since 1970; 0: never */
     uint64_t last_duration_ns;     /* of the last try */
     crest_error last_error;        /* CREST_OK and "" if none yet */
+    uint64_t series;               /* of the last try: how many it was given */
 } crest_reporter_state;
 
 CREST_BEGIN_C
@@ -103,12 +130,23 @@ CREST_BEGIN_C
  * Starts reporting the registry (NULL: the default one) through the reporter. The caller owns the
  * reporter and frees it after detaching. schedule NULL for defaults; copied. A failed report is
  * tried again after a backoff that doubles from 1 s up to the interval, of which a random part of
- * up to a half is taken off (none without jitter). CREST_ALREADY, CREST_LIMIT,
+ * up to a half is taken off (none without jitter); one that was refused, at its next regular time.
+ * The status of the reporter's `start`, CREST_ALREADY, CREST_LIMIT,
  * CREST_INVALID_ARGUMENT, CREST_NO_MEMORY, CREST_SYSTEM; error may be NULL. Thread-safe; locks;
  * allocates; starts a thread that blocks all signals.
  */
 CREST_API crest_status crest_reporter_attach(crest_registry *registry, crest_reporter *reporter,
                                              const crest_schedule *schedule, crest_error *error);
+
+/*
+ * Fills *view with series `index` of report->snapshot as it was in report->previous, for one to
+ * subtract. CREST_NOT_FOUND, and *view zeroed, when it was not there: it is new, or this is another
+ * life of a series that had gone, which began at zero, or there is no previous report.
+ * CREST_INVALID_ARGUMENT past the end. What the view points to is borrowed during the report.
+ * Thread-safe. Cost: constant when asked in order of the index, on the average.
+ */
+CREST_API crest_status crest_report_previous(const crest_report *report, size_t index,
+                                             crest_series_view *view);
 
 /*
  * Sends a last report (final is 1), calls the reporter's stop and ends its thread, all within
@@ -139,7 +177,7 @@ CREST_API crest_status crest_reporter_status(const crest_reporter *reporter,
 /*
  * For batch programs: one report of the registry (NULL: the default one) on the caller's thread,
  * with final set, then `stop` of the reporter if it has one. Both get the deadline (0:
- * CREST_REPORT_TIMEOUT_MS_DEFAULT), and keeping to it is theirs. The report's status, or stop's
+ * CREST_REPORT_TIMEOUT_MS_DEFAULT), and keeping to it is theirs. Its `start` is called before. The report's status, or stop's
  * when the report went well; CREST_ALREADY when the reporter is attached. Thread-safe; blocks.
  */
 CREST_API crest_status crest_report_once(crest_registry *registry, crest_reporter *reporter,
@@ -157,9 +195,12 @@ typedef struct crest_reporter_kind {
     const char *name;        /* the option that asks for one: pushgateway=… */
     const char *const *keys; /* NULL-terminated further options: "pushgateway.job" …; one that ends
                                 with a dot allows every key that begins with it and goes on.
-                                NULL: none. NAME.interval, NAME.timeout and NAME.jitter need not be
-                                among them: they are every kind's, and crest_start reads them */
-    /* `value` is the option's own value. Returns NULL and fills *error when it cannot */
+                                NULL: none. NAME.interval, .timeout, .jitter, .align, .include and
+                                .exclude need not be among them: they are every kind's, and
+                                crest_start reads them */
+    /* `value` is the option's own value. Of several reporters of a kind each sees its own options
+       alone, under the kind's name: those of NAME@lan too read NAME.job. Returns NULL and fills
+       *error when it cannot */
     crest_reporter *(*create)(const char *value, const crest_options *options,
                               const crest_resource *resource, crest_error *error);
     int value_is_interval; /* non-zero: the option's own value is NAME.interval, or "on" */

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What crest_start is to start: the options are read and all that they ask for is made before
+ * anything is started, so that a bad option leaves nothing behind. The inside of run.c.
+ *
+ *     crest_run_plan *plan;
+ *     if (crest_run_plan_make(text, &plan, &error) == CREST_OK) ...
+ *         ... attach its reporters; count those that are attached in plan->started ...
+ *     crest_run_plan_free(plan);
+ */
+#ifndef CREST_RUN_PLAN_H
+#define CREST_RUN_PLAN_H
+
+#include "options.h"
+
+typedef struct crest_run_reporter {
+    crest_reporter *reporter;
+    const char *name; /* KIND@NAME; NULL: the reporter's own */
+    crest_schedule schedule;
+    crest_options *options; /* its own view of them, which the schedule points into; or NULL */
+} crest_run_reporter;
+
+typedef struct crest_run_plan {
+    crest_options *options;
+    char host[CREST_HOST_BYTES];
+    crest_page_label labels[CREST_RESOURCE_LABELS_MAX];
+    crest_resource resource;
+    uint64_t interval_ms; /* of reporters that have none of their own */
+    double jitter;
+    int windows;
+    int at_exit;
+    int strict;
+    crest_run_reporter reporters[CREST_REPORTERS_MAX];
+    size_t reporter_count;
+    size_t started; /* so many of them are no longer the plan's to free */
+} crest_run_plan;
+
+/* Reads `text` (NULL: none) and CREST_OPTS. CREST_INVALID_OPTIONS or CREST_NO_MEMORY, and *plan is
+ * NULL, with a message in *error (which may be NULL). */
+crest_status crest_run_plan_make(const char *text, crest_run_plan **plan, crest_error *error);
+
+/* Frees the plan, and the reporters that nobody else owns. NULL does nothing. */
+void crest_run_plan_free(crest_run_plan *plan);
+
+#endif
