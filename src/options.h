@@ -43,8 +43,9 @@ crest_status crest_options_add(crest_options *options, const char *text, const c
 crest_status crest_options_set(crest_options *options, const char *key, const char *value,
                                const char *origin, crest_error *error);
 
-/* What the reporter KIND@NAME is to see: its own options under the kind's name alone, those that are
- * nobody's in particular, and nothing of others of its kind. To be freed; NULL without memory. */
+/* What the reporter KIND@NAME is to see: its own options under the kind's name alone, those that
+ * are nobody's in particular, and nothing of others of its kind. To be freed; NULL without memory.
+ */
 crest_options *crest_options_view(const crest_options *options, const char *reporter);
 
 /* Where an option came from; NULL if it is not set. */
@@ -52,8 +53,8 @@ const char *crest_options_origin(const crest_options *options, const char *key);
 
 /*
  * CREST_INVALID_OPTIONS for the first option whose key is none of the known ones (one that ends
- * with a dot stands for all that begin with it and go on; KIND@NAME stands for KIND). The message says where it is from and
- * what was probably meant, or which library to link with.
+ * with a dot stands for all that begin with it and go on; KIND@NAME stands for KIND). The message
+ * says where it is from and what was probably meant, or which library to link with.
  */
 crest_status crest_options_check(const crest_options *options, const char *const *known,
                                  size_t known_count, crest_error *error);

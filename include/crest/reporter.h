@@ -176,9 +176,11 @@ CREST_API crest_status crest_reporter_status(const crest_reporter *reporter,
 
 /*
  * For batch programs: one report of the registry (NULL: the default one) on the caller's thread,
- * with final set, then `stop` of the reporter if it has one. Both get the deadline (0:
- * CREST_REPORT_TIMEOUT_MS_DEFAULT), and keeping to it is theirs. Its `start` is called before. The report's status, or stop's
- * when the report went well; CREST_ALREADY when the reporter is attached. Thread-safe; blocks.
+ * with final set, between the reporter's `start` and `stop` if it has them. Report and stop get the
+ * deadline (0: CREST_REPORT_TIMEOUT_MS_DEFAULT), and keeping to it is theirs. There is no previous
+ * report, so that one which asks for `deltas` hands out all that the process recorded: call it once.
+ * The status of start, of the report, or of stop when that went well; CREST_ALREADY when the
+ * reporter is attached. Thread-safe; blocks.
  */
 CREST_API crest_status crest_report_once(crest_registry *registry, crest_reporter *reporter,
                                          uint64_t deadline_ms, crest_error *error);
