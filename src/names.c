@@ -265,6 +265,15 @@ static int names_counts_events(crest_kind kind, const char *qualifier)
            (strncmp(qualifier, "rate", 4) == 0 || strncmp(qualifier, "peak", 4) == 0);
 }
 
+/* The length of what is left of a canonical name without the words that are put behind it again. */
+static size_t names_stem(const char *canonical, crest_kind kind, crest_unit unit)
+{
+    size_t length = strlen(canonical);
+    if (kind == CREST_KIND_COUNTER)
+        length = names_without(canonical, length, "total");
+    return names_without(canonical, length, crest_unit_suffix(crest_unit_of(kind, unit)));
+}
+
 /*
  * Base, qualifier, unit and a last word, each but the base possibly "". What the name already ends
  * in is taken off first and put back in its place, so that nothing is there twice and a qualifier
@@ -275,11 +284,7 @@ static size_t names_compose(const crest_metric_options *metric, crest_kind kind,
                             const char *qualifier, const char *last, names_text *out)
 {
     const char *suffix = crest_unit_suffix(crest_unit_of(kind, metric->unit));
-    size_t length = strlen(metric->name);
-    if (kind == CREST_KIND_COUNTER)
-        length = names_without(metric->name, length, "total");
-    length = names_without(metric->name, length, suffix);
-    names_put(out, metric->name, length);
+    names_put(out, metric->name, names_stem(metric->name, kind, metric->unit));
     names_put_word(out, qualifier);
     if (!names_counts_events(kind, qualifier))
         names_put_word(out, suffix);
@@ -298,30 +303,19 @@ size_t crest_exported_name(const char *canonical, crest_kind kind, crest_unit un
     return names_compose(&metric, kind, qualifier, last, &out);
 }
 
-/* Qualifier and last word of each name; OpenMetrics calls the family of a counter by the name
- * without _total, and the birth of a series _created. */
-typedef struct names_claim {
-    const char *qualifier;
-    const char *last;
-} names_claim;
+size_t crest_exported_stem(const char *canonical, crest_kind kind, crest_unit unit, char *text,
+                           size_t size)
+{
+    names_text out = {text, size, 0};
+    names_put(&out, canonical, names_stem(canonical, kind, unit));
+    return names_end(&out);
+}
 
-static const names_claim names_of_counter[] = {
-    {"", "total"}, {"", ""}, {"", "created"}, {"rate1m", ""}, {"peak1m", ""},
-};
-
-static const names_claim names_of_gauge[] = {{"", ""}};
-
-static const names_claim names_of_range_sampler[] = {
-    {"", ""},
-    {"min1m", ""},
-    {"max1m", ""},
-    {"avg1m", ""},
-};
-
-static const names_claim names_of_distribution[] = {
-    {"", ""},       {"", "bucket"}, {"", "sum"},   {"", "count"}, {"", "created"},
-    {"rate1m", ""}, {"peak1m", ""}, {"avg1m", ""}, {"max1m", ""},
-};
+/* The last word of each name; OpenMetrics calls the family of a counter by the name without _total,
+ * and the birth of a series _created. */
+static const char *const names_of_counter[] = {"total", "", "created"};
+static const char *const names_of_one_sample[] = {""};
+static const char *const names_of_distribution[] = {"", "bucket", "sum", "count", "created"};
 
 #define NAMES_COUNT(claims) ((unsigned)(sizeof(claims) / sizeof(claims)[0]))
 _Static_assert(NAMES_COUNT(names_of_distribution) == CREST_EXPORTED_CLAIMS_MAX,
@@ -331,7 +325,7 @@ unsigned crest_exported_claims(const char *canonical, crest_kind kind, crest_uni
                                char (*names)[CREST_EXPORTED_BYTES_MAX], unsigned max)
 {
     const crest_metric_options metric = {.name = canonical != NULL ? canonical : "", .unit = unit};
-    const names_claim *claims = NULL;
+    const char *const *claims = NULL;
     unsigned count = 0;
     switch (kind) {
     case CREST_KIND_NONE: break;
@@ -340,12 +334,9 @@ unsigned crest_exported_claims(const char *canonical, crest_kind kind, crest_uni
         count = NAMES_COUNT(names_of_counter);
         break;
     case CREST_KIND_GAUGE:
-        claims = names_of_gauge;
-        count = NAMES_COUNT(names_of_gauge);
-        break;
     case CREST_KIND_RANGE_SAMPLER:
-        claims = names_of_range_sampler;
-        count = NAMES_COUNT(names_of_range_sampler);
+        claims = names_of_one_sample;
+        count = NAMES_COUNT(names_of_one_sample);
         break;
     case CREST_KIND_HISTOGRAM:
     case CREST_KIND_TIMER:
@@ -356,7 +347,7 @@ unsigned crest_exported_claims(const char *canonical, crest_kind kind, crest_uni
     }
     for (unsigned i = 0; i < count && i < max; i++) {
         names_text out = {names[i], CREST_EXPORTED_BYTES_MAX, 0};
-        names_compose(&metric, kind, claims[i].qualifier, claims[i].last, &out);
+        names_compose(&metric, kind, "", claims[i], &out);
     }
     return count;
 }

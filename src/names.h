@@ -14,8 +14,8 @@
 
 /* A canonical name with everything that is ever put behind it, and the final NUL. */
 #define CREST_EXPORTED_BYTES_MAX (CREST_NAME_BYTES_MAX + 40u)
-/* Exported names of one metric. */
-#define CREST_EXPORTED_CLAIMS_MAX 9u
+/* Exported names of one metric, but for those that windows derive. */
+#define CREST_EXPORTED_CLAIMS_MAX 5u
 /* Enough for any text of the checks below. */
 #define CREST_NAMES_WHY_BYTES 200u
 
@@ -54,9 +54,13 @@ crest_unit crest_unit_of(crest_kind kind, crest_unit unit);
 /* The canonical name with dots and dashes as _, cut to size; returns its whole length. */
 size_t crest_exported_base(const char *canonical, char *text, size_t size);
 
+/* What stands before the qualifier in an exported name; returns its length. */
+size_t crest_exported_stem(const char *canonical, crest_kind kind, crest_unit unit, char *text,
+                           size_t size);
+
 /*
- * Every name that a metric takes on a page of any format: that of its family, those of its samples,
- * and those derived by windows, whether or not they are exported now. At most `max` are written
+ * Every name that a metric takes on a page of any format but those that windows derive (claims.h):
+ * that of its family and those of its samples. At most `max` are written
  * (CREST_EXPORTED_CLAIMS_MAX is always enough); returns how many there are. Two metrics that claim
  * the same name must not live in one registry.
  */

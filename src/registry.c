@@ -7,6 +7,7 @@
 #include "atomic.h"
 #include "buckets.h"
 #include "children.h"
+#include "claims.h"
 #include "constants.h"
 #include "hash.h"
 #include "in_flight_figures.h"
@@ -20,23 +21,11 @@
 #include "splits.h"
 #include "stage_series.h"
 #include "utf8.h"
+#include "window_results.h"
 
 #include <string.h>
 
 static crest_registry registry_default = {.abi = CREST_ABI};
-
-/* An exported name in use, and by whom. */
-typedef struct registry_claim {
-    const char *text;
-    uint64_t hash;
-    crest_metric *metric;
-} registry_claim;
-
-/* All claims of one metric. */
-typedef struct registry_claims {
-    registry_claim *all;
-    unsigned count; /* of those in the table */
-} registry_claims;
 
 /* What a metric is to be, gathered and checked before anything is made. */
 typedef struct registry_wish {
@@ -53,11 +42,9 @@ typedef struct registry_wish {
     unsigned stage_count;
     crest_metric *parent; /* the one that it comes with */
     uint32_t idle_s;
+    int no_windows;
+    const double *quantiles; /* NULL: none */
 } registry_wish;
-
-/* Names that the Pushgateway and the page itself put beside ours. */
-static const char *const registry_reserved[] = {"push_time_seconds", "push_failure_time_seconds",
-                                                "crest_target_info", "up"};
 
 /* ck's tables take memory from the arena; an outgrown table stays, since a reader may be in it.
  * Doubling, the outgrown ones together are no larger than the last. */
@@ -87,18 +74,6 @@ static bool registry_metric_same(const void *a, const void *b)
     CREST_ANNOTATE_ACQUIRE(x);
     CREST_ANNOTATE_ACQUIRE(y);
     return x->hash == y->hash && strcmp(x->name, y->name) == 0;
-}
-
-static unsigned long registry_claim_hash(const void *object, unsigned long seed)
-{
-    (void)seed;
-    return ((const registry_claim *)object)->hash;
-}
-
-static bool registry_claim_same(const void *a, const void *b)
-{
-    const registry_claim *x = a, *y = b;
-    return x->hash == y->hash && strcmp(x->text, y->text) == 0;
 }
 
 static unsigned long registry_split_hash(const void *object, unsigned long seed)
@@ -151,7 +126,7 @@ static crest_registry_state *registry_state_make(crest_registry *registry)
             return NULL;
     }
     if (!crest_table_init(&state->by_name, registry_metric_hash, registry_metric_same, 64) ||
-        !crest_table_init(&state->claims, registry_claim_hash, registry_claim_same, 256) ||
+        !crest_claims_init(&state->claims) ||
         !crest_table_init(&state->by_split, registry_split_hash, registry_split_same, 64))
         return NULL;
     if (!crest_constants_make(state, registry->options.labels))
@@ -270,6 +245,7 @@ static crest_status registry_wish_distribution(const crest_metric_options *optio
     if (wish->parent != NULL) {
         wish->layout = *wish->parent->layout;
         wish->buckets = wish->parent->buckets.count != 0 ? &wish->parent->buckets : NULL;
+        wish->quantiles = wish->parent->quantiles;
         return CREST_OK;
     }
     crest_status status = crest_layout_make(options->range, &wish->layout);
@@ -305,6 +281,19 @@ static crest_status registry_keys_check(const registry_wish *wish)
     return crest_label_keys_check(wish->keys, count, NULL, 0);
 }
 
+/* What of windows only distributions give. */
+static crest_status registry_wish_windows(const crest_metric_options *options, registry_wish *wish)
+{
+    wish->no_windows = wish->parent ? (int)wish->parent->no_windows : options->no_windows != 0;
+    if (options->quantiles[0] == 0)
+        return CREST_OK;
+    wish->quantiles = options->quantiles;
+    int values = wish->layout.blocks != 0 && wish->layout.unit != CREST_LAYOUT_UNIT_NONE;
+    return values && !wish->no_windows && crest_quantiles_valid(options->quantiles)
+               ? CREST_OK
+               : CREST_INVALID_ARGUMENT;
+}
+
 static crest_status registry_wish_make(const crest_registry_state *state, crest_kind kind,
                                        const crest_metric_options *options, registry_wish *wish)
 {
@@ -329,6 +318,8 @@ static crest_status registry_wish_make(const crest_registry_state *state, crest_
         return CREST_INVALID_ARGUMENT;
     if ((kind == CREST_KIND_HISTOGRAM || kind == CREST_KIND_TIMER) &&
         registry_wish_distribution(options, wish) != CREST_OK)
+        return CREST_INVALID_ARGUMENT;
+    if (registry_wish_windows(options, wish) != CREST_OK)
         return CREST_INVALID_ARGUMENT;
     return crest_constants_clash(state, wish->keys, wish->key_count) ? CREST_INVALID_LABEL
                                                                      : registry_keys_check(wish);
@@ -357,63 +348,23 @@ static int registry_same_shape(const crest_metric *metric, const registry_wish *
 __attribute__((noinline)) static crest_status
 registry_check_others(crest_registry_state *state, const registry_wish *wish, crest_metric **split)
 {
-    char names[CREST_EXPORTED_CLAIMS_MAX][CREST_EXPORTED_BYTES_MAX];
-    unsigned count =
-        crest_exported_claims(wish->name, wish->kind, wish->unit, names, CREST_EXPORTED_CLAIMS_MAX);
-    for (unsigned i = 0; i < count; i++) {
-        for (size_t r = 0; r < sizeof registry_reserved / sizeof registry_reserved[0]; r++)
-            if (strcmp(names[i], registry_reserved[r]) == 0)
-                return CREST_NAME_CLASH;
-        registry_claim key = {.text = names[i],
-                              .hash = crest_hash_text(crest_hash_seed(), names[i])};
-        const registry_claim *taken = ck_hs_get(&state->claims, key.hash, &key);
-        if (taken != NULL) {
-            crest_split_keep(CREST_SPLIT_CLASH, wish->name, taken->metric->name);
-            return CREST_NAME_CLASH;
-        }
+    const crest_metric *taken;
+    crest_metric wanted = {.name = wish->name,
+                           .kind = wish->kind,
+                           .unit = wish->unit,
+                           .no_windows = (uint32_t)wish->no_windows,
+                           .quantiles = wish->quantiles};
+    crest_status status = crest_claims_check(state, &wanted, &taken);
+    if (status != CREST_OK) {
+        if (taken != NULL)
+            crest_split_keep(CREST_SPLIT_CLASH, wish->name, taken->name);
+        return status;
     }
-    crest_metric key = {.name = wish->name};
-    *split = ck_hs_get(&state->by_split, crest_split_hash(wish->name), &key);
+    *split = ck_hs_get(&state->by_split, crest_split_hash(wish->name), &wanted);
     if (*split == NULL || !state->strict)
         return CREST_OK;
     crest_split_keep(CREST_SPLIT_REFUSED, wish->name, (*split)->name);
     return CREST_SPLIT_NAME;
-}
-
-/* Gives the exported names back, for a metric that could not be made after all: the next try must
- * not find them taken. */
-static void registry_unclaim(crest_registry_state *state, const registry_claims *claims)
-{
-    for (unsigned i = 0; i < claims->count; i++)
-        ck_hs_remove(&state->claims, claims->all[i].hash, &claims->all[i]);
-}
-
-/* Takes the exported names for the metric, or none of them. On a frame of its own too. */
-__attribute__((noinline)) static crest_status
-registry_claim_all(crest_registry_state *state, crest_metric *metric, registry_claims *taken)
-{
-    char names[CREST_EXPORTED_CLAIMS_MAX][CREST_EXPORTED_BYTES_MAX];
-    unsigned count = crest_exported_claims(metric->name, metric->kind, metric->unit, names,
-                                           CREST_EXPORTED_CLAIMS_MAX);
-    registry_claim *claims =
-        crest_arena_take(CREST_ARENA_META, count * sizeof *claims, _Alignof(registry_claim));
-    if (claims == NULL)
-        return CREST_NO_MEMORY;
-    for (unsigned i = 0; i < count; i++) {
-        claims[i].hash = crest_hash_text(crest_hash_seed(), names[i]);
-        claims[i].metric = metric;
-        claims[i].text = crest_arena_copy(names[i], strlen(names[i]));
-        if (claims[i].text == NULL)
-            return CREST_NO_MEMORY;
-    }
-    *taken = (registry_claims){claims, 0};
-    while (taken->count < count &&
-           ck_hs_put(&state->claims, claims[taken->count].hash, &claims[taken->count]))
-        taken->count++;
-    if (taken->count == count)
-        return CREST_OK;
-    registry_unclaim(state, taken);
-    return CREST_NO_MEMORY;
 }
 
 /* The description as valid UTF-8; on a frame of its own too. */
@@ -438,6 +389,20 @@ static int registry_copy_distribution(crest_metric *metric, const registry_wish 
     memcpy(bounds, wish->buckets->bounds, bytes);
     metric->buckets = (crest_buckets){bounds, wish->buckets->count};
     return 1;
+}
+
+/* Copied whole, the end included. */
+static int registry_copy_windows(crest_metric *metric, const registry_wish *wish)
+{
+    metric->no_windows = (uint32_t)wish->no_windows;
+    if (wish->quantiles == NULL)
+        return 1;
+    size_t bytes = (CREST_QUANTILES_MAX + 1) * sizeof(double);
+    double *quantiles = crest_arena_take(CREST_ARENA_META, bytes, _Alignof(double));
+    if (quantiles != NULL)
+        memcpy(quantiles, wish->quantiles, bytes);
+    metric->quantiles = quantiles;
+    return quantiles != NULL;
 }
 
 /* The label keys, the registry's before them and a timer's `outcome` after them. */
@@ -545,11 +510,11 @@ static crest_metric *registry_metric_make(crest_registry_state *state, const reg
     metric->description = registry_description(wish->description);
     if (metric->name == NULL || metric->exported == NULL || metric->description == NULL ||
         !registry_copy_distribution(metric, wish) || !registry_copy_keys(metric, wish) ||
-        !registry_copy_timing(metric, wish))
+        !registry_copy_timing(metric, wish) || !registry_copy_windows(metric, wish))
         return NULL;
     metric->hash = crest_hash_text(crest_hash_seed(), metric->name);
-    registry_claims claims;
-    *status = registry_claim_all(state, metric, &claims);
+    crest_claims claims;
+    *status = crest_claims_take(state, metric, &claims);
     if (*status != CREST_OK)
         return NULL;
     *status = registry_make_companions(metric);
@@ -559,7 +524,7 @@ static crest_metric *registry_metric_make(crest_registry_state *state, const reg
         *status = registry_publish(state, metric, split);
     if (*status == CREST_OK)
         return metric;
-    registry_unclaim(state, &claims);
+    crest_claims_drop(state, &claims);
     return NULL;
 }
 

@@ -69,6 +69,8 @@ typedef struct crest_metric {
     crest_buckets buckets;
     const crest_layout *layout;
     uint32_t idle_s;               /* 0: never hidden */
+    uint32_t no_windows;           /* non-zero: none are kept */
+    const double *quantiles;       /* that windows give, up to the first 0; NULL: none */
     unsigned label_count;          /* without a timer's outcome */
     const char *const *label_keys; /* with it, last; the registry's constant ones lie before */
     struct crest_metric *parent;   /* the one that this one comes with, or NULL */

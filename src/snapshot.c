@@ -455,8 +455,31 @@ crest_status crest_snapshot_series(const crest_snapshot *snapshot, size_t index,
         memcpy(&view->gauge, &snapshot->values[index], sizeof view->gauge);
     if (metric->kind == CREST_KIND_RANGE_SAMPLER)
         view->current = (int64_t)snapshot->values[index];
+    view->quantiles = metric->quantiles;
     if (snapshot->windows != NULL)
         view->window = snapshot->windows[index];
+    return CREST_OK;
+}
+
+unsigned crest_snapshot_windows(const crest_snapshot *snapshot,
+                                unsigned window_s[CREST_WINDOWS_MAX])
+{
+    if (snapshot == NULL || snapshot->windows == NULL)
+        return 0;
+    window_s[0] = CREST_WINDOW_S;
+    return 1;
+}
+
+crest_status crest_snapshot_window(const crest_snapshot *snapshot, size_t index, unsigned window_s,
+                                   crest_window *window)
+{
+    memset(window, 0, sizeof *window);
+    if (snapshot == NULL || index >= snapshot->directory->count)
+        return CREST_INVALID_ARGUMENT;
+    if (snapshot->windows == NULL || window_s != CREST_WINDOW_S ||
+        !(snapshot->windows[index].covered_s > 0))
+        return CREST_NOT_FOUND;
+    *window = snapshot->windows[index];
     return CREST_OK;
 }
 

@@ -26,6 +26,8 @@
 #define CREST_BUCKETS_MAX 64u
 /* Stages of one metric. */
 #define CREST_STAGES_MAX 16u
+/* Quantiles that the windows of one metric give. */
+#define CREST_QUANTILES_MAX 4u
 
 typedef enum crest_kind {
     CREST_KIND_NONE = 0,
@@ -121,6 +123,12 @@ typedef struct crest_metric_options {
     /* counters, histograms, timers: a series without a record for so long is not exported until its
        next one, which goes on from the value it had; needs the ticker; 0: the registry's */
     uint32_t idle_s CREST_DEFAULT_(0);
+    /* non-zero: no windows are kept of its series (window.h), nor are their names taken */
+    int no_windows CREST_DEFAULT_(0);
+    /* histograms and timers that keep values and windows: the quantiles, above 0 and below 1 and
+       told apart by their first eight decimals, that their windows give; up to the first 0. Others
+       are refused with CREST_INVALID_ARGUMENT. What it costs is in window.h */
+    double quantiles[CREST_QUANTILES_MAX + 1] CREST_DEFAULT_({});
 } crest_metric_options;
 
 /* A declaration: constant, in the declaring object, for as long as that object is loaded. */

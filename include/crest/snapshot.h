@@ -33,7 +33,13 @@ typedef struct crest_window {
     uint64_t events;   /* counter: its growth; distribution: values recorded; else 0 */
     double minimum;    /* range samplers: the lowest value that stood */
     crest_op slowest;  /* timers: the operation that took `maximum`; CREST_OP_NONE: it had no id */
+    /* distributions: those that the metric asked for, in its order and unit; 0: no value was
+       recorded */
+    double quantiles[CREST_QUANTILES_MAX];
 } crest_window;
+
+/* Windows of different length that are kept at most. */
+#define CREST_WINDOWS_MAX 3u
 
 /* One series of a snapshot. All pointers are borrowed until the snapshot is freed. */
 typedef struct crest_series_view {
@@ -52,6 +58,7 @@ typedef struct crest_series_view {
     int64_t current;  /* a range sampler's value */
     const crest_distribution *distribution; /* of histograms and timers, else NULL */
     crest_window window;                    /* the 1m window; covered_s 0 if there is no ticker */
+    const double *quantiles; /* that the windows give, up to the first 0; NULL: none */
 } crest_series_view;
 
 CREST_BEGIN_C
@@ -73,6 +80,17 @@ CREST_API uint64_t crest_snapshot_wall_ns(const crest_snapshot *snapshot);
 /* Fills *view with series `index`; CREST_INVALID_ARGUMENT past the end. */
 CREST_API crest_status crest_snapshot_series(const crest_snapshot *snapshot, size_t index,
                                              crest_series_view *view);
+
+/* The seconds of the windows that the snapshot has, the shortest first, and how many there are: 0
+ * while the registry is not observed (window.h). Thread-safe, as all that reads a snapshot. */
+CREST_API unsigned crest_snapshot_windows(const crest_snapshot *snapshot,
+                                          unsigned window_s[CREST_WINDOWS_MAX]);
+
+/* Fills *window with what the window of so many seconds (60, 300, 900) says of series `index`.
+ * CREST_NOT_FOUND, and all zero, if the snapshot does not have that window, or the series has none;
+ * CREST_INVALID_ARGUMENT past the end. */
+CREST_API crest_status crest_snapshot_window(const crest_snapshot *snapshot, size_t index,
+                                             unsigned window_s, crest_window *window);
 
 /* Finds a series by canonical name and label values (`count` of them, in the order of the keys; a
  * timer's include the outcome; the registry's constant ones may be left out; NULL counts as "").

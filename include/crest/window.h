@@ -22,7 +22,38 @@ typedef struct crest_rate {
     double covered_s;
 } crest_rate;
 
+/* Bytes of a qualifier, the NUL included, and of a meaning. */
+#define CREST_WINDOW_QUALIFIER_BYTES 24u
+#define CREST_WINDOW_MEANING_BYTES 80u
+/* Results of all windows of one metric: rate, peak, average, maximum and quantiles of each. */
+#define CREST_WINDOW_RESULTS_MAX (CREST_WINDOWS_MAX * (4u + CREST_QUANTILES_MAX))
+
+/*
+ * A result of a window as it is exported: a gauge whose name is
+ *     crest_exported_name(series.name, series.kind, series.unit, result.qualifier, …)
+ * and whose value is the double at result.offset in the crest_window that crest_snapshot_window
+ * fills for result.window_s.
+ */
+typedef struct crest_window_result {
+    char qualifier[CREST_WINDOW_QUALIFIER_BYTES]; /* "rate1m", "max15m", "p99_9_5m" */
+    char meaning[CREST_WINDOW_MEANING_BYTES]; /* "Per second, over the last minute": how its help
+                                                 begins */
+    unsigned window_s;
+    unsigned offset;
+    /* distributions: it is about values, in the metric's unit, and there is none while the window
+       has no event; otherwise it counts events. Counters' rates are in the metric's unit too. */
+    int of_values;
+} crest_window_result;
+
 CREST_BEGIN_C
+
+/* Fills `results` with what the windows of these seconds, as crest_snapshot_windows gives them,
+ * give of a series of this metric, the shortest window's first; returns how many: none of gauges.
+ * A metric without windows has them on this list, but none in crest_snapshot_window. A pure
+ * function of its arguments. */
+CREST_API unsigned crest_window_results(const crest_series_view *series, const unsigned *window_s,
+                                        unsigned windows,
+                                        crest_window_result results[CREST_WINDOW_RESULTS_MAX]);
 
 /* Makes the ticker observe the registry (NULL: the default one), starting it if needed; a reading
  * is taken before the call returns. Reference-counted by registry. crest_start does it for the
