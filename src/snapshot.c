@@ -449,6 +449,7 @@ crest_status crest_snapshot_series(const crest_snapshot *snapshot, size_t index,
         constants != 0 ? snapshot->directory->labels[index] : crest_series_values(series);
     view->buckets = metric->layout ? &metric->buckets : NULL;
     view->distribution = crest_snapshot_distribution(snapshot, index);
+    view->life = (uint64_t)(uintptr_t)series << 8 | snapshot->directory->births[index];
     if (metric->kind == CREST_KIND_COUNTER)
         view->counter = snapshot->values[index];
     if (metric->kind == CREST_KIND_GAUGE)

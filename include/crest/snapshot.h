@@ -59,6 +59,8 @@ typedef struct crest_series_view {
     const crest_distribution *distribution; /* of histograms and timers, else NULL */
     crest_window window;                    /* the 1m window; covered_s 0 if there is no ticker */
     const double *quantiles; /* that the windows give, up to the first 0; NULL: none */
+    uint64_t life; /* the same in all snapshots of one life of a series, and in no other: a series
+                      that goes and comes back begins at zero, and is told apart by it. Never 0 */
 } crest_series_view;
 
 CREST_BEGIN_C
