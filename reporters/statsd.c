@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The StatsD reporter: from a snapshot to lines, packets and a socket, and what of it has arrived.
+ * See <crest/statsd.h>. Making one, and its options, are in statsd_options.c.
+ *
+ * A report has two rounds, first what is sent once (counters and distributions), then what is sent
+ * every time (gauges), so that gauges do not keep a slow connection from what only it still has.
+ */
+#include "statsd_reporter.h"
+
+#include <crest/family.h>
+#include <stdlib.h>
+#include <string.h>
+
+CREST_COUNTER_FAMILY(statsd_packets, "crest.statsd-sent-packets",
+                     "Packets that the StatsD reporter has sent.", address);
+CREST_COUNTER_FAMILY_OPTIONS(statsd_bytes, "crest.statsd-sent",
+                             "What the StatsD reporter has sent.", (.unit = CREST_BYTES), address);
+CREST_COUNTER_FAMILY(statsd_dropped_packets, "crest.statsd-dropped-packets",
+                     "Packets that the StatsD reporter could not send.", cause);
+CREST_COUNTER_FAMILY(statsd_dropped_lines, "crest.statsd-dropped-lines",
+                     "Lines that the StatsD reporter left out.", cause);
+
+/* ---- packets ---- */
+
+static void statsd_failed(statsd_reporter *statsd, crest_status status)
+{
+    statsd->status = status;
+    crest_counter_inc(statsd_dropped_packets_with(crest_statsd_cause_names[statsd->to->cause]));
+}
+
+static int statsd_flush(statsd_reporter *statsd)
+{
+    crest_statsd_packet *packet = &statsd->packet;
+    if (packet->used == 0)
+        return 0;
+    crest_status status = crest_statsd_socket_send(statsd->to, packet->bytes, packet->used,
+                                                   statsd->deadline_ns, statsd->error);
+    crest_statsd_sent_confirm(&statsd->sent, statsd->to->confirmed);
+    if (status == CREST_OK) {
+        crest_counter_inc(statsd_packets_with(statsd->url.shown));
+        crest_counter_add(statsd_bytes_with(statsd->url.shown), (int64_t)packet->used);
+    } else {
+        statsd_failed(statsd, status);
+    }
+    packet->used = 0;
+    return status != CREST_OK;
+}
+
+static int statsd_settle_all(statsd_reporter *statsd)
+{
+    crest_status status =
+        crest_statsd_socket_settle(statsd->to, statsd->deadline_ns, statsd->error);
+    crest_statsd_sent_confirm(&statsd->sent, statsd->to->confirmed);
+    if (status != CREST_OK)
+        statsd_failed(statsd, status);
+    return status != CREST_OK;
+}
+
+/* Notes what is done when all that was put so far has arrived. */
+static int statsd_mark(statsd_reporter *statsd, uint64_t done)
+{
+    if (statsd->entry == NULL)
+        return 0;
+    uint64_t end = statsd->to->offered + statsd->packet.used;
+    crest_status status = crest_statsd_sent_mark(&statsd->sent, end, statsd->entry, done);
+    if (status == CREST_LIMIT) {
+        if (statsd_flush(statsd) || statsd_settle_all(statsd))
+            return 1;
+        status = crest_statsd_sent_mark(&statsd->sent, end, statsd->entry, done);
+        crest_statsd_sent_confirm(&statsd->sent, statsd->to->confirmed);
+    }
+    if (status != CREST_OK)
+        statsd->status = crest_error_set(
+            statsd->error, status, "No memory to remember what was sent to %s", statsd->url.shown);
+    return status != CREST_OK;
+}
+
+/* The encoder's lines go into packets. What fits into none is dropped, and not tried again. */
+static int statsd_put_line(void *context, const char *line, size_t length, uint64_t done)
+{
+    statsd_reporter *statsd = context;
+    if (!crest_statsd_packet_holds(&statsd->packet, length)) {
+        crest_counter_inc(statsd_dropped_lines_with("too-long"));
+        return statsd_mark(statsd, done);
+    }
+    if (!crest_statsd_packet_fits(&statsd->packet, length) && statsd_flush(statsd))
+        return 1;
+    crest_statsd_packet_add(&statsd->packet, line, length);
+    return statsd_mark(statsd, done);
+}
+
+/* ---- what is sent once ---- */
+
+static int statsd_put_counter(statsd_reporter *statsd, const crest_series_view *series)
+{
+    crest_statsd_entry *entry = statsd->entry;
+    uint64_t amount = series->counter > entry->counter ? series->counter - entry->counter : 0;
+    if (amount == 0 && entry->known)
+        return 0;
+    crest_statsd_identify(&statsd->form, series, statsd->identity);
+    return crest_statsd_put_counter(&statsd->form, series, statsd->identity, amount,
+                                    statsd_put_line, statsd);
+}
+
+static int statsd_put_distribution(statsd_reporter *statsd, const crest_series_view *series)
+{
+    crest_statsd_entry *entry = statsd->entry;
+    if (crest_distribution_count(series->distribution) ==
+        crest_distribution_count(entry->distribution))
+        return 0;
+    entry->next = crest_distribution_copy(series->distribution);
+    crest_distribution *grown = crest_distribution_copy(series->distribution);
+    int stopped = 0;
+    if (entry->next == NULL || grown == NULL) {
+        statsd->status =
+            crest_error_set(statsd->error, CREST_NO_MEMORY,
+                            "No memory for what %s recorded since the last report", series->name);
+        stopped = 1;
+    } else if (crest_distribution_subtract(grown, entry->distribution) == CREST_OK) {
+        crest_statsd_identify(&statsd->form, series, statsd->identity);
+        stopped = crest_statsd_put_distribution(&statsd->form, series, statsd->identity, grown,
+                                                statsd_put_line, statsd);
+    }
+    crest_distribution_free(grown);
+    return stopped;
+}
+
+static int statsd_put_once(statsd_reporter *statsd, const crest_series_view *series)
+{
+    statsd->entry = crest_statsd_sent_entry(&statsd->sent, series);
+    int stopped = 0;
+    if (series->kind == CREST_KIND_COUNTER)
+        stopped = statsd_put_counter(statsd, series);
+    else if (series->distribution != NULL)
+        stopped = statsd_put_distribution(statsd, series);
+    statsd->entry = NULL;
+    return stopped;
+}
+
+/* ---- what is sent every time ---- */
+
+static int statsd_put_gauge(statsd_reporter *statsd, const char *suffix, double value)
+{
+    if (value - value != 0) {
+        crest_counter_inc(statsd_dropped_lines_with("not-a-number"));
+        return 0;
+    }
+    return crest_statsd_put_gauge(&statsd->form, statsd->identity, suffix, value, statsd_put_line,
+                                  statsd);
+}
+
+/* Results in the metric's unit are scaled; events a second of a distribution are not. */
+static int statsd_put_window(statsd_reporter *statsd, const crest_series_view *series)
+{
+    const crest_window *window = &series->window;
+    int range = series->kind == CREST_KIND_RANGE_SAMPLER;
+    int counter = series->kind == CREST_KIND_COUNTER;
+    const struct {
+        const char *suffix;
+        int wanted, scaled;
+        double value;
+    } results[] = {{".rate1m", !range, counter, window->per_second},
+                   {".peak1m", !range, counter, window->peak},
+                   {".avg1m", !counter, 1, window->average},
+                   {".max1m", !counter, 1, window->maximum},
+                   {".min1m", range, 1, window->minimum}};
+    int stopped = 0;
+    for (unsigned i = 0; i < sizeof results / sizeof *results && !stopped; i++) {
+        double value = results[i].value;
+        if (results[i].scaled)
+            value = crest_statsd_in_base_unit(series, value);
+        if (results[i].wanted)
+            stopped = statsd_put_gauge(statsd, results[i].suffix, value);
+    }
+    return stopped;
+}
+
+static int statsd_put_always(statsd_reporter *statsd, const crest_series_view *series, int final)
+{
+    int range = series->kind == CREST_KIND_RANGE_SAMPLER, gauge = series->kind == CREST_KIND_GAUGE;
+    int windows = !final && (statsd->windows || range) && series->window.covered_s > 0;
+    if (!range && !gauge && !windows)
+        return 0;
+    crest_statsd_identify(&statsd->form, series, statsd->identity);
+    int stopped = 0;
+    if (range || gauge)
+        stopped = statsd_put_gauge(
+            statsd, "",
+            crest_statsd_in_base_unit(series, range ? (double)series->current : series->gauge));
+    if (windows && !stopped)
+        stopped = statsd_put_window(statsd, series);
+    return stopped;
+}
+
+/* ---- a report ---- */
+
+/* Who reports, as tags: what options say, else what Datadog's variables said. */
+static void statsd_describe(statsd_reporter *statsd, const crest_resource *resource)
+{
+    const char *service = resource->service, *version = resource->version;
+    const char *env = statsd->env;
+    size_t length = 0, size = sizeof statsd->tags;
+    for (unsigned i = 0; i < resource->label_count; i++) {
+        const crest_page_label *label = &resource->labels[i];
+        if (strcmp(label->key, "env") == 0)
+            env = NULL;
+        length = crest_statsd_tag(statsd->tags, length, size, label->key, label->value);
+    }
+    length = crest_statsd_tag(statsd->tags, length, size, "env", env);
+    length = crest_statsd_tag(statsd->tags, length, size, "service",
+                              service != NULL && service[0] != '\0' ? service : statsd->service);
+    length = crest_statsd_tag(statsd->tags, length, size, "version",
+                              version != NULL && version[0] != '\0' ? version : statsd->version);
+    length = crest_statsd_tag(statsd->tags, length, size, "dd.internal.entity_id", statsd->entity);
+    statsd->tags[length] = '\0';
+}
+
+static void statsd_put_all(statsd_reporter *statsd, const crest_report *report)
+{
+    crest_series_view series;
+    int stopped = 0;
+    for (size_t i = 0; crest_snapshot_series(report->snapshot, i, &series) == CREST_OK && !stopped;
+         i++)
+        stopped = statsd_put_once(statsd, &series);
+    for (size_t i = 0; crest_snapshot_series(report->snapshot, i, &series) == CREST_OK && !stopped;
+         i++)
+        stopped = statsd_put_always(statsd, &series, report->final);
+    if (!stopped && !statsd_flush(statsd))
+        statsd_settle_all(statsd);
+}
+
+static crest_status statsd_send(statsd_reporter *statsd, const crest_report *report,
+                                crest_error *error)
+{
+    statsd->error = error;
+    statsd->deadline_ns = report->deadline_ns;
+    statsd->packet.used = 0;
+    statsd->status = CREST_OK;
+    if (statsd->form.dialect == CREST_STATSD_DATADOG)
+        statsd_describe(statsd, report->resource);
+    crest_status status = crest_statsd_socket_open(statsd->to, report->deadline_ns, error);
+    if (status != CREST_OK) {
+        statsd_failed(statsd, status);
+        return status;
+    }
+    status = crest_statsd_sent_begin(&statsd->sent, crest_snapshot_size(report->snapshot));
+    if (status != CREST_OK)
+        return crest_error_set(error, status, "No memory to remember what is sent to %s",
+                               statsd->url.shown);
+    statsd_put_all(statsd, report);
+    crest_statsd_sent_end(&statsd->sent, &statsd->form, report->snapshot);
+    return statsd->status;
+}
+
+crest_status crest_statsd_report(crest_reporter *self, const crest_report *report,
+                                 crest_error *error)
+{
+    statsd_reporter *statsd = self->state;
+    if (pthread_mutex_trylock(&statsd->one_at_a_time) != 0)
+        return crest_error_set(error, CREST_ALREADY,
+                               "Not sent to %s: this reporter is busy with another report",
+                               statsd->url.shown);
+    crest_statsd_socket_rearm(statsd->to);
+    crest_status status = statsd_send(statsd, report, error);
+    pthread_mutex_unlock(&statsd->one_at_a_time);
+    return status;
+}
