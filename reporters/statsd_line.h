@@ -3,8 +3,9 @@
  * The encoder of the StatsD reporter: a series and what happened to it in, lines out. Pure; knows
  * neither packets nor sockets.
  *
- * Grammar: NAME:VALUE|TYPE[|@RATE], in the datadog dialect NAME:VALUE[:VALUE...]|TYPE[|@RATE][|#TAGS].
- * See <crest/statsd.h> for sources and what is promised.
+ * Grammar: NAME:VALUE|TYPE[|@RATE], in the datadog dialect
+ * NAME:VALUE[:VALUE...]|TYPE[|@RATE][|#TAGS]. See <crest/statsd.h> for sources and what is
+ * promised.
  */
 #ifndef CREST_REPORTERS_STATSD_LINE_H
 #define CREST_REPORTERS_STATSD_LINE_H
@@ -45,7 +46,7 @@ typedef struct crest_statsd_identity {
     char line[CREST_STATSD_PACKET_BYTES_MAX + 1];
 } crest_statsd_identity;
 
-/* Whether it can stand before names: at most CREST_STATSD_PREFIX_BYTES_MAX letters, digits, . - _ */
+/* Whether it can stand before names: not too long, and only letters, digits, dots, - and _. */
 int crest_statsd_prefix_is_valid(const char *prefix);
 
 /* Appends KEY:VALUE to a list of tags of `length` bytes, with a comma before it if there is one

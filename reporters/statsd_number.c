@@ -119,9 +119,10 @@ size_t crest_statsd_scaled(char text[CREST_STATSD_NUMBER_BYTES], uint64_t value,
 }
 
 /*
- * The double whose reciprocal is the weight; 0 if there is none. Where the weight's mantissa is above
- * the root of two, reciprocals of neighbours are further apart than weights, and some are left out,
- * a sixth of all. No neighbour of 1/weight helps there: it has been tried of the first million.
+ * The double whose reciprocal is the weight; 0 if there is none. Where the weight's mantissa is
+ * above the root of two, reciprocals of neighbours are further apart than weights, and some are
+ * left out, a sixth of all. No neighbour of 1/weight helps there: it has been tried of the first
+ * million.
  */
 static double statsd_reciprocal(uint64_t weight)
 {

@@ -16,7 +16,7 @@ typedef struct crest_statsd_packet {
     char *bytes; /* the caller's, `size` of them */
     size_t size;
     size_t used;
-    int terminated; /* non-zero: a line feed behind every line, as in a stream; else between lines */
+    int terminated; /* non-zero: a line feed ends every line, as in a stream; else between lines */
 } crest_statsd_packet;
 
 /* Whether a line of so many bytes could be in a packet that is empty. */

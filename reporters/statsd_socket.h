@@ -10,11 +10,11 @@
  *     ... to->confirmed of to->offered bytes have arrived ...
  *     crest_statsd_socket_free(to);
  *
- * What has arrived: of Unix datagrams what was sent. Of UDP what was sent before the last packet, and
- * that too when nobody has answered within CREST_STATSD_DOUBT_MS that the port is closed; that
+ * What has arrived: of Unix datagrams what was sent. Of UDP what was sent before the last packet,
+ * and that too when nobody has answered within CREST_STATSD_DOUBT_MS that the port is closed; that
  * answer is seen at the next packet otherwise, which then has not been sent either. Of TCP what the
- * other host has acknowledged. After a failure what is not confirmed has not arrived and will not: a
- * TCP connection is reset.
+ * other host has acknowledged. After a failure what is not confirmed has not arrived and will not:
+ * a TCP connection is reset.
  */
 #ifndef CREST_REPORTERS_STATSD_SOCKET_H
 #define CREST_REPORTERS_STATSD_SOCKET_H
@@ -64,8 +64,8 @@ crest_status crest_statsd_socket_send(crest_statsd_socket *to, const void *bytes
 crest_status crest_statsd_socket_settle(crest_statsd_socket *to, uint64_t deadline_ns,
                                         crest_error *error);
 
-/* Makes a call that waits end with CREST_TIMED_OUT, and those after it until _rearm. Any thread; does
- * not block. */
+/* Makes a call that waits end with CREST_TIMED_OUT, and those after it until _rearm. Any thread;
+ * does not block. */
 void crest_statsd_socket_cancel(crest_statsd_socket *to);
 void crest_statsd_socket_rearm(crest_statsd_socket *to);
 

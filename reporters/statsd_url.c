@@ -133,7 +133,7 @@ crest_status crest_statsd_url_parse(const char *text, const char *origin, crest_
     return CREST_OK;
 }
 
-/* DD_AGENT_HOST: a name or an address; of IPv6 without brackets, as Datadog's own clients take it. */
+/* DD_AGENT_HOST: a name or an address; Datadog's own clients take IPv6 without brackets. */
 static crest_status statsd_url_agent(const char *host, crest_statsd_url *url, crest_error *error)
 {
     char text[CREST_STATSD_URL_BYTES_MAX];

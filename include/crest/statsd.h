@@ -24,8 +24,8 @@
  * - Results of the windows as gauges: X.rate1m, X.peak1m, X.avg1m, X.max1m, X.min1m. The last
  *   report of a clean stop has none of them, for nobody would take them back.
  *
- * Names are the canonical ones behind the prefix. etsy: labels follow as .KEY.VALUE, and what is not
- * a letter, digit, - or _ in a value becomes _; values that are equal after that share a name.
+ * Names are the canonical ones behind the prefix. etsy: labels follow as .KEY.VALUE, and what is
+ * not a letter, digit, - or _ in a value becomes _; values that are equal after that share a name.
  * datadog: labels are tags, and so are service, version, env and the resource's further labels; -
  * becomes _ in a name.
  *
@@ -43,9 +43,9 @@
  * A host name is looked up by a thread of its own, so that a slow name server does not hold up a
  * report past its deadline; again after each failure, and every minute.
  *
- * Environment, datadog dialect only: DD_DOGSTATSD_URL, or DD_AGENT_HOST and DD_DOGSTATSD_PORT, where
- * no URL is given; DD_SERVICE, DD_VERSION and DD_ENV where the resource says nothing; DD_ENTITY_ID.
- * What options say wins over these. They are not looked at in a set-user-ID program.
+ * Environment, datadog dialect only: DD_DOGSTATSD_URL, or DD_AGENT_HOST and DD_DOGSTATSD_PORT,
+ * where no URL is given; DD_SERVICE, DD_VERSION and DD_ENV where the resource says nothing;
+ * DD_ENTITY_ID. What options say wins over these. They are not looked at in a set-user-ID program.
  *
  * Source: statsd/statsd 0.9.0 stats.js and docs/metric_types.md; collectd 5.12 src/statsd.c;
  * Datadog, "DogStatsD datagram format", protocol v1.1. Tried with the first two.
@@ -102,7 +102,7 @@ typedef struct crest_statsd_options {
     int no_rates CREST_DEFAULT_(0);
     /* non-zero: no results of windows, but those of range samplers */
     int no_windows CREST_DEFAULT_(0);
-    /* datadog: distributions as h, which the agent aggregates, instead of d, which its server does */
+    /* datadog: distributions as h, aggregated by the agent, instead of d, by Datadog's server */
     int host_histograms CREST_DEFAULT_(0);
 } crest_statsd_options;
 
@@ -114,12 +114,12 @@ CREST_BEGIN_C
  * CREST_SYSTEM without a file descriptor. Owned by the caller, freed with crest_reporter_free.
  * Thread-safe; allocates; opens one file descriptor, and a socket at the first report.
  *
- * Its report: CREST_UNREACHABLE (no such host or path, the port is closed), CREST_TIMED_OUT, CREST_IO
- * (the connection broke, or a packet is too large for the network), CREST_NO_MEMORY, CREST_SYSTEM,
- * CREST_ALREADY (another report of this reporter is running). Blocks until report->deadline_ns at
- * most. Counted in crest.statsd-sent-packets and crest.statsd-sent-bytes by address, in
- * crest.statsd-dropped-packets by cause (refused, unreachable, timed-out, io), and in
- * crest.statsd-dropped-lines by cause (too-long, not-a-number).
+ * Its report: CREST_UNREACHABLE (no such host or path, the port is closed), CREST_TIMED_OUT,
+ * CREST_IO (the connection broke, or a packet is too large for the network), CREST_NO_MEMORY,
+ * CREST_SYSTEM, CREST_ALREADY (another report of this reporter is running). Blocks until
+ * report->deadline_ns at most. Counted in crest.statsd-sent-packets and crest.statsd-sent (bytes)
+ * by address, in crest.statsd-dropped-packets by cause (refused, unreachable, timed-out, io), and
+ * in crest.statsd-dropped-lines by cause (too-long, not-a-number).
  */
 CREST_API crest_reporter *crest_statsd_new(const crest_statsd_options *options, crest_error *error);
 
