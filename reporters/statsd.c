@@ -6,11 +6,15 @@
  * A report has two rounds, first what is sent once (counters and distributions), then what is sent
  * every time (gauges), so that gauges do not keep a slow connection from what only it still has.
  */
+#include "statsd_number.h"
 #include "statsd_reporter.h"
 
 #include <crest/family.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
+
+/* Of ".p99_999999_15m" and shorter ones. */
+#define STATSD_SUFFIX_BYTES 64u
 
 CREST_COUNTER_FAMILY(statsd_packets, "crest.statsd-sent-packets",
                      "Packets that the StatsD reporter has sent.", address);
@@ -150,36 +154,88 @@ static int statsd_put_gauge(statsd_reporter *statsd, const char *suffix, double 
                                   statsd);
 }
 
-/* Results in the metric's unit are scaled; events a second of a distribution are not. */
-static int statsd_put_window(statsd_reporter *statsd, const crest_series_view *series)
+/* What the window's name ends in: 1m of 60 seconds. */
+static const char *statsd_window_word(unsigned window_s)
 {
-    const crest_window *window = &series->window;
-    int range = series->kind == CREST_KIND_RANGE_SAMPLER;
-    int counter = series->kind == CREST_KIND_COUNTER;
-    const struct {
-        const char *suffix;
-        int wanted, scaled;
-        double value;
-    } results[] = {{".rate1m", !range, counter, window->per_second},
-                   {".peak1m", !range, counter, window->peak},
-                   {".avg1m", !counter, 1, window->average},
-                   {".max1m", !counter, 1, window->maximum},
-                   {".min1m", range, 1, window->minimum}};
+    return window_s == 60 ? "1m" : window_s == 300 ? "5m" : "15m";
+}
+
+/* ".p99_9_1m" of 0.999. */
+static void statsd_quantile_suffix(char suffix[STATSD_SUFFIX_BYTES], double quantile,
+                                   const char *word)
+{
+    char number[CREST_STATSD_NUMBER_BYTES];
+    /* to eight decimals, by which a metric's quantiles are told apart */
+    size_t length = crest_statsd_scaled(number, (uint64_t)(quantile * 1e8 + 0.5), 6);
+    for (size_t i = 0; i < length; i++)
+        if (number[i] == '.')
+            number[i] = '_';
+    snprintf(suffix, STATSD_SUFFIX_BYTES, ".p%s_%s", number, word);
+}
+
+static int statsd_put_quantiles(statsd_reporter *statsd, const crest_series_view *series,
+                                const crest_window *window, const char *word)
+{
     int stopped = 0;
-    for (unsigned i = 0; i < sizeof results / sizeof *results && !stopped; i++) {
-        double value = results[i].value;
-        if (results[i].scaled)
-            value = crest_statsd_in_base_unit(series, value);
-        if (results[i].wanted)
-            stopped = statsd_put_gauge(statsd, results[i].suffix, value);
+    for (unsigned i = 0; i < CREST_QUANTILES_MAX && series->quantiles != NULL &&
+                         series->quantiles[i] != 0 && !stopped;
+         i++) {
+        char suffix[STATSD_SUFFIX_BYTES];
+        statsd_quantile_suffix(suffix, series->quantiles[i], word);
+        stopped = statsd_put_gauge(statsd, suffix,
+                                   crest_statsd_in_base_unit(series, window->quantiles[i]));
     }
     return stopped;
 }
 
-static int statsd_put_always(statsd_reporter *statsd, const crest_series_view *series, int final)
+/* Results in the metric's unit are scaled; events a second of a distribution are not. */
+static int statsd_put_window(statsd_reporter *statsd, const crest_series_view *series,
+                             const crest_window *window, const char *word)
+{
+    int range = series->kind == CREST_KIND_RANGE_SAMPLER;
+    int counter = series->kind == CREST_KIND_COUNTER;
+    const struct {
+        const char *name;
+        int wanted, scaled;
+        double value;
+    } results[] = {{"rate", !range, counter, window->per_second},
+                   {"peak", !range, counter, window->peak},
+                   {"avg", !counter, 1, window->average},
+                   {"max", !counter, 1, window->maximum},
+                   {"min", range, 1, window->minimum}};
+    int stopped = 0;
+    for (unsigned i = 0; i < sizeof results / sizeof *results && !stopped; i++) {
+        char suffix[STATSD_SUFFIX_BYTES];
+        double value = results[i].value;
+        if (results[i].scaled)
+            value = crest_statsd_in_base_unit(series, value);
+        snprintf(suffix, sizeof suffix, ".%s%s", results[i].name, word);
+        if (results[i].wanted)
+            stopped = statsd_put_gauge(statsd, suffix, value);
+    }
+    return stopped ? stopped : statsd_put_quantiles(statsd, series, window, word);
+}
+
+static int statsd_put_windows(statsd_reporter *statsd, const crest_report *report, size_t index,
+                              const crest_series_view *series)
+{
+    unsigned window_s[CREST_WINDOWS_MAX];
+    unsigned count = crest_snapshot_windows(report->snapshot, window_s);
+    int stopped = 0;
+    for (unsigned i = 0; i < count && !stopped; i++) {
+        crest_window window;
+        if (crest_snapshot_window(report->snapshot, index, window_s[i], &window) == CREST_OK &&
+            window.covered_s > 0)
+            stopped = statsd_put_window(statsd, series, &window, statsd_window_word(window_s[i]));
+    }
+    return stopped;
+}
+
+static int statsd_put_always(statsd_reporter *statsd, const crest_report *report, size_t index,
+                             const crest_series_view *series)
 {
     int range = series->kind == CREST_KIND_RANGE_SAMPLER, gauge = series->kind == CREST_KIND_GAUGE;
-    int windows = !final && (statsd->windows || range) && series->window.covered_s > 0;
+    int windows = !gauge && !report->final && (statsd->windows || range);
     if (!range && !gauge && !windows)
         return 0;
     crest_statsd_identify(&statsd->form, series, statsd->identity);
@@ -188,9 +244,7 @@ static int statsd_put_always(statsd_reporter *statsd, const crest_series_view *s
         stopped = statsd_put_gauge(
             statsd, "",
             crest_statsd_in_base_unit(series, range ? (double)series->current : series->gauge));
-    if (windows && !stopped)
-        stopped = statsd_put_window(statsd, series);
-    return stopped;
+    return stopped || !windows ? stopped : statsd_put_windows(statsd, report, index, series);
 }
 
 /* ---- a report ---- */
@@ -225,7 +279,7 @@ static void statsd_put_all(statsd_reporter *statsd, const crest_report *report)
         stopped = statsd_put_once(statsd, &series);
     for (size_t i = 0; crest_snapshot_series(report->snapshot, i, &series) == CREST_OK && !stopped;
          i++)
-        stopped = statsd_put_always(statsd, &series, report->final);
+        stopped = statsd_put_always(statsd, report, i, &series);
     if (!stopped && !statsd_flush(statsd))
         statsd_settle_all(statsd);
 }

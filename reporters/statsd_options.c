@@ -11,6 +11,12 @@
 
 #define STATSD_SHOWN_OPTION_BYTES 100u
 
+static void statsd_cancel(crest_reporter *self)
+{
+    statsd_reporter *statsd = self->state;
+    crest_statsd_socket_cancel(statsd->to);
+}
+
 static void statsd_free(crest_reporter *self)
 {
     statsd_reporter *statsd = self->state;
@@ -127,8 +133,11 @@ crest_reporter *crest_statsd_new(const crest_statsd_options *options, crest_erro
         crest_error_set(error, CREST_NO_MEMORY, "No memory for a StatsD reporter");
         return NULL;
     }
-    statsd->reporter = (crest_reporter){
-        .name = "statsd", .report = crest_statsd_report, .free = statsd_free, .state = statsd};
+    statsd->reporter = (crest_reporter){.name = "statsd",
+                                        .report = crest_statsd_report,
+                                        .free = statsd_free,
+                                        .state = statsd,
+                                        .cancel = statsd_cancel};
     crest_status status =
         options->url != NULL
             ? crest_statsd_url_parse(options->url, "the option url", &statsd->url, error)

@@ -21,8 +21,9 @@
  *   of many one stands for several, by its sample rate: 1/rate is the number of records, exactly.
  *   Values are those of the histogram's buckets; the smallest and the largest of a report are the
  *   exact ones where they are known.
- * - Results of the windows as gauges: X.rate1m, X.peak1m, X.avg1m, X.max1m, X.min1m. The last
- *   report of a clean stop has none of them, for nobody would take them back.
+ * - Results of the windows as gauges: X.rate1m, X.peak1m, X.avg1m, X.max1m, X.min1m, X.p99_1m where
+ *   a metric asks for it, and those of 5m and 15m where they are kept. The last report of a clean
+ *   stop has none of them, for nobody would take them back.
  *
  * Names are the canonical ones behind the prefix. etsy: labels follow as .KEY.VALUE, and what is
  * not a letter, digit, - or _ in a value becomes _; values that are equal after that share a name.
