@@ -10,11 +10,11 @@
  *
  * From crest_start: pushgateway=URL, and
  *
- *   pushgateway.job, pushgateway.instance    the group; by default service, or "crest", and instance
- *   pushgateway.label.KEY=VALUE              further grouping labels
- *   pushgateway.method                       put (the default) or post
- *   pushgateway.gzip, pushgateway.windows    on (the default) or off
- *   pushgateway.delete-on-stop               on or off (the default)
+ *   pushgateway.job, pushgateway.instance   the group; by default service, or "crest", and instance
+ *   pushgateway.label.KEY=VALUE             further grouping labels
+ *   pushgateway.method                      put (the default) or post
+ *   pushgateway.gzip, pushgateway.windows   on (the default) or off
+ *   pushgateway.delete-on-stop              on or off (the default)
  *   pushgateway.user, with pushgateway.password-file=PATH or pushgateway.password-env=NAME
  *   pushgateway.bearer-file=PATH or pushgateway.bearer-env=NAME
  *   pushgateway.ca-file, pushgateway.cert-file, pushgateway.key-file, pushgateway.key-password-file
@@ -26,7 +26,7 @@
  * - Job, instance and further grouping labels name a group, and a PUT replaces its group whole. So
  *   no two processes may push to one group, and the instance must differ between those of a job.
  *   The child of a fork is refused its parent's group (CREST_REFUSED) while the parent lives; give
- *   it pushgateway.instance=${HOST}-${PID}. Two programs that were not forked from each other cannot
+ *   it pushgateway.instance=${HOST}-${PID}. Programs that were not forked from each other cannot
  *   know of each other.
  * - POST replaces only the metrics that are in the push, each whole, with all its series. What is
  *   left out stays as it was for ever: a metric that is gone, and with the last push, which has no
@@ -39,11 +39,12 @@
  * - Prometheus must scrape the gateway with `honor_labels: true`.
  *
  * Secrets: user and password in the URL, or a password or bearer token from a file or the
- * environment. A file holds one line, whose end is dropped; it is read when the reporter is made and
- * again for each push, so that it can be exchanged, and wiped from memory after it. The environment
- * is read once, when the reporter is made. Secrets are never in a message or a metric; they go to
- * the gateway alone, because redirects are not followed. Without https they go readable by all on
- * the way, a proxy included. A file with one that everybody can read is told to the log once.
+ * environment. A file holds one line, whose end is dropped; it is read when the reporter is made
+ * and again for each push, so that it can be exchanged, and wiped from memory after it. The
+ * environment is read once, when the reporter is made. Secrets are never in a message or a metric;
+ * they go to the gateway alone, because redirects are not followed. Without https they go readable
+ * by all on the way, a proxy included. A file with one that everybody can read is told to the log
+ * once.
  *
  * Each push is one request, never two at once: HTTP/1.1, gzip, the connection kept; redirects
  * refused, since another path is another group; proxies named in the environment, its no_proxy and
@@ -118,8 +119,9 @@ CREST_BEGIN_C
  *
  * Its report: CREST_REFUSED for an answer below 500 that is no success, with the server's own words
  * and what to do, for a group that is the parent process's, and in the child of the fork by which
- * the reporter was copied; CREST_UNREACHABLE (no connection, no trust in a certificate, or an answer
- * of 500 and above: the server or a proxy before it has a problem of its own), CREST_TIMED_OUT
+ * the reporter was copied; CREST_UNREACHABLE (no connection, no trust in a certificate, or an
+ * answer of 500 and above: the server or a proxy before it has a problem of its own),
+ * CREST_TIMED_OUT
  * (cancelled included), CREST_IO (broken off, or no HTTP, or a secret's file cannot be read),
  * CREST_INVALID_LABEL (see labels; or there is no instance), CREST_LIMIT (the page has more than
  * 64 MiB as sent), CREST_ALREADY (another push or delete of this reporter is running),

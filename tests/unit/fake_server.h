@@ -30,6 +30,7 @@ typedef enum fake_manner {
     FAKE_ANSWER,        /* says its words after each request and keeps the connection */
     FAKE_ANSWER_CLOSE,  /* says its words, then closes */
     FAKE_ANSWER_ONCE,   /* says its words to one request, closes at the next without a word */
+    FAKE_ANSWER_RESET,  /* says its words to one request, resets the connection at the next */
     FAKE_SILENT,        /* reads the request and says nothing */
     FAKE_DEAF,          /* does not even read it */
     FAKE_CLOSE_AT_ONCE, /* accepts and closes */
@@ -123,9 +124,22 @@ static inline void fake_server_linger(fake_server *server, int fd)
         continue;
 }
 
+/* Reads the beginning of a request, and lets what it does not read be answered by a reset. */
+static inline void fake_server_reset(fake_server *server, int fd)
+{
+    char bytes[64];
+    struct linger at_once = {.l_onoff = 1, .l_linger = 0};
+    if (fake_server_wait(server, fd, POLLIN, -1) == 1)
+        (void)!recv(fd, bytes, sizeof bytes, 0);
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+}
+
 static inline void fake_server_serve(fake_server *server, int fd)
 {
     for (unsigned served = 0;; served++) {
+        /* What it is told between two requests holds for the second. */
+        if (served > 0 && fake_server_wait(server, fd, POLLIN, -1) != 1)
+            return;
         pthread_mutex_lock(&server->lock);
         fake_manner manner = server->manner;
         char words[sizeof server->words];
@@ -141,6 +155,10 @@ static inline void fake_server_serve(fake_server *server, int fd)
         }
         if (manner == FAKE_DEAF) {
             fake_server_wait(server, -1, 0, -1);
+            return;
+        }
+        if (manner == FAKE_ANSWER_RESET && served > 0) {
+            fake_server_reset(server, fd);
             return;
         }
         if (!fake_server_read(server, fd))

@@ -130,6 +130,139 @@ static void the_connection_is_kept_and_made_anew(void **state)
     assert_int_equal(fake_server_connections(&server), 2);
 }
 
+/* Curl does not see this one itself: it breaks while a large body is being sent. */
+static void a_connection_that_breaks_while_sending_is_made_anew(void **state)
+{
+    (void)state;
+    size_t length = 3u << 20;
+    char *body = malloc(length), url[64];
+    assert_non_null(body);
+    memset(body, 'b', length);
+    snprintf(url, sizeof url, "http://127.0.0.1:%u/", server.port);
+    fake_server_say(&server, FAKE_ANSWER_RESET, FAKE_OK);
+    assert_int_equal(put("/", "x", 5000), CREST_OK);
+    assert_int_equal(fake_server_connections(&server), 1);
+    for (unsigned i = 0; i < 20; i++) {
+        /* each is the first request of a connection, and resets the one before */
+        assert_int_equal(send_to(url, "PUT", body, length, 5000), CREST_OK);
+        assert_int_equal(server.body_length, length);
+        assert_int_equal(fake_server_connections(&server), 2 + i);
+    }
+    /* A fresh connection that breaks is a failure: the server may have done what was asked. */
+    fake_server_say(&server, FAKE_CLOSE_AT_ONCE, "");
+    unsigned before = fake_server_connections(&server);
+    assert_int_equal(send_to(url, "PUT", body, length, 5000), CREST_IO);
+    assert_true(fake_server_connections(&server) <= before + 2);
+    free(body);
+}
+
+static void *cancel_soon(void *context)
+{
+    (void)context;
+    for (int i = 0; i < 500 && fake_server_requests(&server) == 0; i++)
+        usleep(2000);
+    crest_http_cancel(http);
+    return NULL;
+}
+
+static void a_cancelled_request_ends_soon(void **state)
+{
+    (void)state;
+    fake_server_say(&server, FAKE_SILENT, "");
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, cancel_soon, NULL), 0);
+    assert_int_equal(put("/", "x", 10000), CREST_TIMED_OUT);
+    assert_true(took_s < 3);
+    check_says("The reporter is being stopped");
+    pthread_join(thread, NULL);
+    /* And those after it, until it may again. */
+    fake_server_say(&server, FAKE_ANSWER, FAKE_OK);
+    assert_int_equal(put("/", "x", 5000), CREST_TIMED_OUT);
+    assert_int_equal(fake_server_requests(&server), 1);
+    crest_http_renew(http);
+    assert_int_equal(put("/", "x", 5000), CREST_OK);
+}
+
+static crest_status send_as(crest_http_request request)
+{
+    char url[64];
+    snprintf(url, sizeof url, "http://127.0.0.1:%u/x", server.port);
+    request.method = "PUT";
+    request.shown = "SHOWN";
+    if (request.url == NULL)
+        request.url = url;
+    request.deadline_ns = crest_now() + 5000 * MS;
+    memset(&error, 0, sizeof error);
+    return crest_http_send(http, &request, &answer, &error);
+}
+
+static void credentials_go_with_one_request(void **state)
+{
+    (void)state;
+    assert_int_equal(send_as((crest_http_request){.user = "us", .password = "p@:ss"}), CREST_OK);
+    assert_true(fake_server_got(&server, "\r\nAuthorization: Basic dXM6cEA6c3M=\r\n"));
+    assert_int_equal(send_as((crest_http_request){.bearer = "to.k~en=="}), CREST_OK);
+    assert_true(fake_server_got(&server, "\r\nAuthorization: Bearer to.k~en==\r\n"));
+    assert_int_equal(send_as((crest_http_request){.method = NULL}), CREST_OK);
+    assert_false(fake_server_got(&server, "Authorization"));
+    assert_int_equal(fake_server_connections(&server), 1);
+}
+
+static void a_proxy_is_asked_when_there_is_one(void **state)
+{
+    (void)state;
+    char proxy[64];
+    snprintf(proxy, sizeof proxy, "http://pr:ox%%3Ay@127.0.0.1:%u", server.port);
+    crest_http_request request = {.url = "http://gateway.invalid:9/metrics/job/a",
+                                  .bearer = "token",
+                                  .proxy = proxy,
+                                  .proxy_shown = "PROXY"};
+    /* It serves one connection at a time, and a tunnel is not a kept one. */
+    fake_server_say(&server, FAKE_ANSWER_CLOSE, FAKE_OK);
+    setenv("no_proxy", "*", 1);
+    crest_status status = send_as(request);
+    unsetenv("no_proxy");
+    assert_int_equal(status, CREST_OK);
+    assert_true(fake_server_got(&server, "PUT http://gateway.invalid:9/metrics/job/a HTTP/1.1"));
+    assert_true(fake_server_got(&server, "\r\nProxy-Authorization: Basic cHI6b3g6eQ==\r\n"));
+    assert_true(fake_server_got(&server, "\r\nAuthorization: Bearer token\r\n"));
+    /* With TLS, through a tunnel: the proxy sees neither token nor path. */
+    static const struct {
+        const char *words;
+        crest_status status;
+        const char *says;
+    } cases[] = {
+        {"HTTP/1.1 407 Who\r\nContent-Length: 0\r\n\r\n", CREST_REFUSED,
+         "the proxy PROXY answered with code 407. Put the user and password"},
+        {"HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\nno", CREST_REFUSED, "who runs it"},
+        {"HTTP/1.1 502 Bad\r\nContent-Length: 0\r\n\r\n", CREST_UNREACHABLE,
+         "could not reach the server itself"},
+        {"HTTP/1.1 200 Yes\r\n\r\nand then no TLS", CREST_UNREACHABLE, "through the proxy PROXY: "},
+    };
+    request.url = "https://gateway.invalid:9/metrics/job/a";
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        fake_server_say(&server, FAKE_ANSWER_CLOSE, cases[i].words);
+        if (send_as(request) != cases[i].status)
+            fail_msg("case %zu: %s", i, error.message);
+        check_says(cases[i].says);
+        assert_null(strstr(error.message, "ox"
+                                          "%3A"));
+        assert_null(strstr(error.message, "token"));
+        assert_true(fake_server_got(&server, "CONNECT gateway.invalid:9 HTTP/1.1"));
+        assert_true(fake_server_got(&server, "\r\nProxy-Authorization: Basic cHI6b3g6eQ==\r\n"));
+        assert_false(fake_server_got(&server, "\r\nAuthorization:"));
+        assert_false(fake_server_got(&server, "/metrics/job"));
+    }
+    unsigned port;
+    close(fake_server_listen(&port, 1));
+    snprintf(proxy, sizeof proxy, "http://127.0.0.1:%u", port);
+    assert_int_equal(send_as(request), CREST_UNREACHABLE);
+    check_says("Is the proxy running");
+    snprintf(proxy, sizeof proxy, "http://proxy.invalid:1");
+    assert_int_equal(send_as(request), CREST_UNREACHABLE);
+    check_says("Is the proxy's name right");
+}
+
 static void answers_of_any_code_are_answers(void **state)
 {
     (void)state;
@@ -365,6 +498,10 @@ int main(void)
         WITH_SERVER(what_is_sent_is_what_was_asked),
         WITH_SERVER(large_bodies_go_without_waiting_for_leave),
         WITH_SERVER(the_connection_is_kept_and_made_anew),
+        WITH_SERVER(a_connection_that_breaks_while_sending_is_made_anew),
+        WITH_SERVER(a_cancelled_request_ends_soon),
+        WITH_SERVER(credentials_go_with_one_request),
+        WITH_SERVER(a_proxy_is_asked_when_there_is_one),
         WITH_SERVER(answers_of_any_code_are_answers),
         WITH_SERVER(half_a_refusal_is_an_answer),
         WITH_SERVER(redirects_are_not_followed),
