@@ -328,6 +328,13 @@ static crest_status pushgateway_stop(crest_reporter *self, uint64_t deadline_ns,
     return status;
 }
 
+/* On another thread. A push that has not come to its request yet ends when it does. */
+static void pushgateway_cancel(crest_reporter *self)
+{
+    pushgateway *gateway = self->state;
+    crest_http_cancel(gateway->http);
+}
+
 static void pushgateway_free(crest_reporter *self)
 {
     pushgateway *gateway = self->state;
@@ -435,6 +442,7 @@ crest_reporter *crest_pushgateway_new(const crest_pushgateway_options *options, 
         .stop = pushgateway_stop,
         .free = pushgateway_free,
         .state = gateway,
+        .cancel = pushgateway_cancel,
     };
     gateway->process = getpid();
     gateway->post = options->post != 0;

@@ -234,6 +234,57 @@ static void passwords_are_never_shown(void **state)
     }
 }
 
+static void a_bare_url_tells_groups_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *url, *bare;
+    } cases[] = {
+        {"http://gw:9091", "http://gw:9091"},
+        {"HTTP://us:pA@Gw:9091/Pre/Fix", "http://gw:9091/Pre/Fix"},
+        {"https://[::1A]:1/", "https://[::1a]:1/"},
+        {"https://u@GW", "https://gw"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char bare[64];
+        crest_push_url_bare(cases[i].url, bare, sizeof bare);
+        assert_string_equal(bare, cases[i].bare);
+    }
+    char none[8];
+    crest_push_url_bare("http://a-host", none, sizeof none);
+    assert_string_equal(none, "");
+}
+
+static void proxies_are_hosts_and_ports(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"http://proxy:3128", "HTTP://u:p@10.0.0.1:1",
+                                       "http://[::1]:3128"};
+    static const char *const bad[] = {"",
+                                      "proxy:3128",
+                                      "https://proxy:3128",
+                                      "socks5://proxy:1",
+                                      "http://",
+                                      "http://proxy",
+                                      "http://proxy:0",
+                                      "http://proxy:1/",
+                                      "http://[::1]",
+                                      "http://proxy:3128?x",
+                                      "http://p roxy:1",
+                                      "http://:3128"};
+    crest_error error;
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+        assert_int_equal(crest_push_url_proxy_check(good[i], &error), CREST_OK);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        if (crest_push_url_proxy_check(bad[i], &error) != CREST_INVALID_ARGUMENT)
+            fail_msg("%s is taken", bad[i]);
+        assert_non_null(strstr(error.message, "pushgateway.proxy"));
+    }
+    assert_int_equal(crest_push_url_proxy_check("http://u:secret@p", &error),
+                     CREST_INVALID_ARGUMENT);
+    assert_null(strstr(error.message, "secret"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -245,6 +296,8 @@ int main(void)
         cmocka_unit_test(usable_urls_are_accepted),
         cmocka_unit_test(unusable_urls_say_what_is_wrong),
         cmocka_unit_test(passwords_are_never_shown),
+        cmocka_unit_test(a_bare_url_tells_groups_apart),
+        cmocka_unit_test(proxies_are_hosts_and_ports),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,120 +3,10 @@
  * The Pushgateway reporter against a server in the test: what it sends, where, and what it makes of
  * every kind of answer.
  */
-#define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <zlib.h>
+#include "push_fixture.h"
 
-#include <cmocka.h>
-#include <crest/crest.h>
-#include <crest/pushgateway.h>
-
-#include "fake_server.h"
-#include "kinds.h"
-#include "options.h"
-
-#define MS UINT64_C(1000000)
+#define MS PUSH_MS
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-static fake_server server;
-static char server_url[64];
-static crest_registry *registry;
-static crest_error error;
-/* A crest_resource's initialiser. */
-#define WHO(service_, version_, instance_)                                                         \
-    {                                                                                              \
-        .service = (service_), .version = (version_), .instance = (instance_)                      \
-    }
-
-static const crest_resource resource = {
-    .service = "rnode", .version = "0.13", .instance = "node-1"};
-
-static int set_up(void **state)
-{
-    (void)state;
-    fake_server_start(&server);
-    snprintf(server_url, sizeof server_url, "http://127.0.0.1:%u", server.port);
-    registry = crest_registry_new(NULL);
-    assert_non_null(registry);
-    crest_metric_options options = {.name = "push.things-done", .description = "Done."};
-    crest_counter_add(crest_counter_get(registry, &options, NULL), 3);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    crest_registry_free(registry);
-    fake_server_stop(&server);
-    return 0;
-}
-
-static crest_reporter *make(crest_pushgateway_options options)
-{
-    if (options.url == NULL)
-        options.url = server_url;
-    crest_reporter *reporter = crest_pushgateway_new(&options, &error);
-    if (reporter == NULL)
-        fail_msg("%s", error.message);
-    return reporter;
-}
-
-static crest_status push_as(crest_reporter *reporter, const crest_resource *who, int final,
-                            uint64_t timeout_ms)
-{
-    crest_snapshot *snapshot = crest_snapshot_take(registry);
-    assert_non_null(snapshot);
-    crest_report report = {.snapshot = snapshot,
-                           .resource = who,
-                           .deadline_ns = crest_now() + timeout_ms * MS,
-                           .final = final};
-    memset(&error, 0, sizeof error);
-    crest_status status = reporter->report(reporter, &report, &error);
-    crest_snapshot_free(snapshot);
-    return status;
-}
-
-static crest_status push(crest_reporter *reporter)
-{
-    return push_as(reporter, &resource, 0, 5000);
-}
-
-static void check_says(const char *says)
-{
-    if (strstr(error.message, says) == NULL)
-        fail_msg("\"%s\" is not in: %s", says, error.message);
-}
-
-/* The page of the last push, decompressed if it was compressed; to be freed. */
-static char *pushed_page(void)
-{
-    size_t size = 1u << 20;
-    char *page = calloc(1, size);
-    assert_non_null(page);
-    if (!fake_server_got(&server, "\r\nContent-Encoding: gzip\r\n")) {
-        assert_true(server.body_length < size);
-        memcpy(page, server.body, server.body_length);
-        return page;
-    }
-    z_stream inflater = {.next_in = server.body, .avail_in = (uInt)server.body_length};
-    inflater.next_out = (Bytef *)page;
-    inflater.avail_out = (uInt)size - 1;
-    assert_int_equal(inflateInit2(&inflater, 15 + 16), Z_OK);
-    assert_int_equal(inflate(&inflater, Z_FINISH), Z_STREAM_END);
-    inflateEnd(&inflater);
-    return page;
-}
-
-static void check_page(const char *says, int wanted)
-{
-    char *page = pushed_page();
-    if ((strstr(page, says) != NULL) != wanted)
-        fail_msg("\"%s\" is %s: %s", says, wanted ? "not in" : "in", page);
-    free(page);
-}
 
 static void a_push_is_one_put_of_the_whole_page(void **state)
 {
@@ -188,6 +78,44 @@ static void empty_things_are_left_out_of_the_target(void **state)
     check_page("service=", 0);
     check_page("version=", 0);
     check_page("crest_target_info{instance=\"i\"}", 1);
+    crest_reporter_free(reporter);
+}
+
+static void the_resources_labels_are_in_the_target(void **state)
+{
+    (void)state;
+    static const crest_page_label more[] = {
+        {"env", "prod"}, {"region", "a\"b"}, {"version", "9"}, {"empty", ""}, {"zone", "here"}};
+    static const crest_page_label zone[] = {{"zone", "group's"}};
+    const crest_resource who = {
+        .service = "s", .version = "1", .instance = "i", .labels = more, .label_count = 5};
+    crest_reporter *reporter = make((crest_pushgateway_options){.labels = zone, .label_count = 1});
+    assert_int_equal(push_as(reporter, &who, 0, 5000), CREST_OK);
+    check_page("env=\"prod\"", 1);
+    check_page("region=\"a\\\"b\"", 1);
+    check_page("zone=\"group's\"", 1);
+    check_page("version=\"1\"", 1);
+    check_page("version=\"9\"", 0);
+    check_page("empty=", 0);
+    crest_reporter_free(reporter);
+}
+
+/* More than the page takes: it is still pushed. */
+static void too_many_labels_of_the_resource_are_cut(void **state)
+{
+    (void)state;
+    static crest_page_label more[100];
+    static char keys[COUNT(more)][8];
+    for (size_t i = 0; i < COUNT(more); i++) {
+        snprintf(keys[i], sizeof keys[i], "k%zu", i);
+        more[i] = (crest_page_label){keys[i], "v"};
+    }
+    const crest_resource who = {
+        .service = "s", .version = "1", .instance = "i", .labels = more, .label_count = 100};
+    crest_reporter *reporter = make((crest_pushgateway_options){.job = "j"});
+    assert_int_equal(push_as(reporter, &who, 0, 5000), CREST_OK);
+    check_page("k60=\"v\"", 1);
+    check_page("k61=\"v\"", 0);
     crest_reporter_free(reporter);
 }
 
@@ -371,15 +299,25 @@ static void the_group_is_deleted_when_asked_for(void **state)
     crest_reporter_free(reporter);
 }
 
-static void *push_in_thread(void *reporter)
+static void *push_within(crest_reporter *reporter, uint64_t timeout_ms)
 {
     crest_snapshot *snapshot = crest_snapshot_take(registry);
     crest_report report = {
-        .snapshot = snapshot, .resource = &resource, .deadline_ns = crest_now() + 1000 * MS};
+        .snapshot = snapshot, .resource = &resource, .deadline_ns = crest_now() + timeout_ms * MS};
     crest_error mine;
-    crest_status status = ((crest_reporter *)reporter)->report(reporter, &report, &mine);
+    crest_status status = reporter->report(reporter, &report, &mine);
     crest_snapshot_free(snapshot);
     return (void *)(uintptr_t)status;
+}
+
+static void *push_in_thread(void *reporter)
+{
+    return push_within(reporter, 1000);
+}
+
+static void *push_long_in_thread(void *reporter)
+{
+    return push_within(reporter, 60000);
 }
 
 static void two_pushes_are_never_in_flight(void **state)
@@ -399,6 +337,29 @@ static void two_pushes_are_never_in_flight(void **state)
     pthread_join(thread, &status);
     assert_int_equal((uintptr_t)status, CREST_TIMED_OUT);
     assert_int_equal(fake_server_connections(&server), 1);
+    crest_reporter_free(reporter);
+}
+
+static void a_cancelled_push_ends_soon_and_the_next_goes(void **state)
+{
+    (void)state;
+    fake_server_say(&server, FAKE_SILENT, "");
+    crest_reporter *reporter = make((crest_pushgateway_options){.delete_on_stop = 1});
+    pthread_t thread;
+    uint64_t began_ns = crest_now();
+    assert_int_equal(pthread_create(&thread, NULL, push_long_in_thread, reporter), 0);
+    for (int i = 0; i < 500 && fake_server_requests(&server) == 0; i++)
+        usleep(2000);
+    reporter->cancel(reporter);
+    void *status;
+    pthread_join(thread, &status);
+    assert_int_equal((uintptr_t)status, CREST_TIMED_OUT);
+    assert_true(crest_now() - began_ns < 5000 * MS);
+    fake_server_say(&server, FAKE_ANSWER, FAKE_OK);
+    assert_int_equal(push(reporter), CREST_OK);
+    reporter->cancel(reporter);
+    assert_int_equal(reporter->stop(reporter, crest_now() + 5000 * MS, &error), CREST_OK);
+    assert_true(fake_server_got(&server, "DELETE /metrics/"));
     crest_reporter_free(reporter);
 }
 
@@ -429,92 +390,25 @@ static void passwords_stay_out_of_messages(void **state)
     crest_reporter_free(reporter);
 }
 
-static crest_reporter *create(const char *text)
-{
-    crest_options *options = crest_options_new();
-    assert_non_null(options);
-    memset(&error, 0, sizeof error);
-    assert_int_equal(crest_options_add(options, text, "in the test", &error), CREST_OK);
-    size_t keys = 0;
-    while (crest_pushgateway_kind.keys[keys] != NULL)
-        keys++;
-    assert_int_equal(crest_options_check(options, crest_pushgateway_kind.keys, keys, &error),
-                     CREST_OK);
-    crest_reporter *reporter =
-        crest_pushgateway_kind.create(server_url, options, &resource, &error);
-    crest_options_free(options);
-    return reporter;
-}
-
-static void options_as_text_make_one(void **state)
-{
-    (void)state;
-    assert_string_equal(crest_pushgateway_kind.name, "pushgateway");
-    crest_reporter *reporter = create("pushgateway.job=j,pushgateway.instance=i,"
-                                      "pushgateway.label.zone=a/b,pushgateway.label.dc=x,"
-                                      "pushgateway.gzip=off,pushgateway.windows=off,"
-                                      "pushgateway.delete-on-stop=on,"
-                                      "pushgateway.interval=5s,pushgateway.timeout=1s");
-    assert_non_null(reporter);
-    assert_int_equal(push(reporter), CREST_OK);
-    assert_true(
-        fake_server_got(&server, "PUT /metrics/job/j/instance/i/dc/x/zone@base64/YS9i HTTP"));
-    assert_false(fake_server_got(&server, "Content-Encoding"));
-    assert_int_equal(reporter->stop(reporter, crest_now() + 5000 * MS, &error), CREST_OK);
-    assert_true(fake_server_got(&server, "DELETE /metrics/job/j/"));
-    crest_reporter_free(reporter);
-    reporter = create("");
-    assert_non_null(reporter);
-    assert_int_equal(push(reporter), CREST_OK);
-    assert_true(fake_server_got(&server, "PUT /metrics/job/rnode/instance/node-1 HTTP"));
-    assert_true(fake_server_got(&server, "Content-Encoding: gzip"));
-    crest_reporter_free(reporter);
-}
-
-static void bad_options_as_text_say_why(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *text, *says;
-    } cases[] = {
-        {"pushgateway.gzip=maybe", "pushgateway.gzip"},
-        {"pushgateway.windows=2", "pushgateway.windows"},
-        {"pushgateway.delete-on-stop=", "pushgateway.delete-on-stop"},
-        {"pushgateway.job=", "\"job\" is empty"},
-        {"pushgateway.label.a-b=x", "\"a-b\" cannot be the key"},
-        {"pushgateway.label.instance=x", "option of its own"},
-    };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        assert_null(create(cases[i].text));
-        assert_int_not_equal(error.status, CREST_OK);
-        check_says(cases[i].says);
-    }
-    char many[2048] = "pushgateway.label.k=v";
-    for (unsigned i = 0; i < CREST_PUSHGATEWAY_LABELS_MAX; i++)
-        sprintf(many + strlen(many), ",pushgateway.label.k%u=v", i);
-    assert_null(create(many));
-    assert_int_equal(error.status, CREST_LIMIT);
-}
-
 int main(void)
 {
-#define WITH_SERVER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        WITH_SERVER(a_push_is_one_put_of_the_whole_page),
-        WITH_SERVER(compression_can_be_left_out),
-        WITH_SERVER(the_group_comes_from_options_or_resource),
-        WITH_SERVER(empty_things_are_left_out_of_the_target),
-        WITH_SERVER(no_instance_means_no_push),
+        PUSH_WITH_SERVER(a_push_is_one_put_of_the_whole_page),
+        PUSH_WITH_SERVER(compression_can_be_left_out),
+        PUSH_WITH_SERVER(the_group_comes_from_options_or_resource),
+        PUSH_WITH_SERVER(empty_things_are_left_out_of_the_target),
+        PUSH_WITH_SERVER(the_resources_labels_are_in_the_target),
+        PUSH_WITH_SERVER(too_many_labels_of_the_resource_are_cut),
+        PUSH_WITH_SERVER(no_instance_means_no_push),
         cmocka_unit_test(bad_options_are_refused_at_once),
-        WITH_SERVER(labels_of_metrics_are_not_overwritten),
-        WITH_SERVER(windows_go_with_every_push_but_the_last),
-        WITH_SERVER(answers_become_statuses),
-        WITH_SERVER(a_failed_push_loses_nothing),
-        WITH_SERVER(the_group_is_deleted_when_asked_for),
-        WITH_SERVER(two_pushes_are_never_in_flight),
-        WITH_SERVER(passwords_stay_out_of_messages),
-        WITH_SERVER(options_as_text_make_one),
-        WITH_SERVER(bad_options_as_text_say_why),
+        PUSH_WITH_SERVER(labels_of_metrics_are_not_overwritten),
+        PUSH_WITH_SERVER(windows_go_with_every_push_but_the_last),
+        PUSH_WITH_SERVER(answers_become_statuses),
+        PUSH_WITH_SERVER(a_failed_push_loses_nothing),
+        PUSH_WITH_SERVER(the_group_is_deleted_when_asked_for),
+        PUSH_WITH_SERVER(two_pushes_are_never_in_flight),
+        PUSH_WITH_SERVER(a_cancelled_push_ends_soon_and_the_next_goes),
+        PUSH_WITH_SERVER(passwords_stay_out_of_messages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
