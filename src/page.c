@@ -5,14 +5,9 @@
  */
 #include <crest/page.h>
 
-#include "prometheus_text.h"
+#include "exposition.h"
 
 #include <errno.h>
-
-static const crest_page_source page_source = {
-    crest_snapshot_size,    crest_snapshot_series,   crest_distribution_count,
-    crest_distribution_sum, crest_distribution_next,
-};
 
 crest_status crest_snapshot_write(const crest_snapshot *snapshot, crest_format format,
                                   const crest_page_options *options, crest_write_fn *write,
@@ -21,8 +16,8 @@ crest_status crest_snapshot_write(const crest_snapshot *snapshot, crest_format f
     switch (format) {
     case CREST_FORMAT_PROMETHEUS_TEXT:
     case CREST_FORMAT_OPENMETRICS:
-        return crest_prometheus_text_write(&page_source, snapshot, format, options, write, context,
-                                           error);
+        return crest_exposition_write(&crest_page_source_snapshot, snapshot, format, options, write,
+                                      context, error);
     }
     return crest_error_set(error, CREST_INVALID_ARGUMENT,
                            "The page was not written: there is no format %d.", (int)format);

@@ -32,9 +32,11 @@ typedef struct crest_series {
     void *shared;     /* a gauge's or range sampler's cell; a histogram's crest_shared_shard */
     void *window;     /* the ticker's, under its lock */
     uint32_t slot;    /* 0: it has none, see lives.h */
-    uint32_t outcome; /* of a timer's series; 0: the series that the child itself carries */
-    uint32_t life;    /* lives.h's; written under the lock */
-    uint32_t hash;    /* of the child's label values; in the child's first series */
+    uint16_t outcome; /* of a timer's series; 0: the series that the child itself carries */
+    /* of the label values that lie in the child, with their NULs; 0: some need escaping */
+    uint16_t text_bytes;
+    uint32_t life; /* lives.h's; written under the lock */
+    uint32_t hash; /* of the child's label values; in the child's first series */
 } crest_series;
 
 typedef struct crest_child {

@@ -9,6 +9,7 @@
 #include "children.h"
 #include "lives.h"
 #include "lock.h"
+#include "made.h"
 #include "misuse.h"
 #include "range_cell.h"
 #include "stage_series.h"
@@ -119,6 +120,7 @@ crest_status crest_series_equip(crest_series *series)
         return crest_cells_slot_count() >= CREST_SLOT_COUNT - CREST_CHUNK_CELLS ? CREST_LIMIT
                                                                                 : CREST_NO_MEMORY;
     crest_atomic_store32_release(&series->slot, slot); /* partner: crest_handle_slot */
+    crest_made_now(slot);
     crest_lives_begin(series);
     return CREST_OK;
 }
@@ -138,7 +140,8 @@ static crest_series *series_other_make(crest_child *child, unsigned outcome, cre
     memcpy(other->values, series_child_values(child), metric->label_count * sizeof(char *));
     other->values[metric->label_count] = crest_outcome_text((crest_outcome)outcome);
     other->series.metric = metric;
-    other->series.outcome = outcome;
+    other->series.outcome = (uint16_t)outcome;
+    other->series.text_bytes = child->first.text_bytes;
     *status = crest_series_equip(&other->series);
     if (*status != CREST_OK)
         return NULL;
@@ -188,12 +191,21 @@ static void series_handle_init(crest_child *child)
     crest_child_fill(child, &child->handle.counter.handle);
 }
 
+/* Whether a page can have the value as it is. */
+static int series_is_plain(const char *value)
+{
+    return strpbrk(value, "\\\"\n") == NULL && crest_utf8_is_valid(value);
+}
+
 /* A block for a child, with its values. NULL without memory. */
 static crest_child *series_child_new(crest_metric *metric, const char *const *values)
 {
     size_t length[CREST_LABELS_KEPT_MAX], text_bytes = 0;
-    for (unsigned i = 0; i < metric->label_count; i++)
+    int plain = 1;
+    for (unsigned i = 0; i < metric->label_count; i++) {
         text_bytes += length[i] = strlen(values[i]) + 1;
+        plain &= series_is_plain(values[i]);
+    }
     size_t pointers = series_value_count(metric) * sizeof(char *);
     size_t before = series_child_bytes(metric->kind) + pointers;
     crest_child *child =
@@ -201,6 +213,7 @@ static crest_child *series_child_new(crest_metric *metric, const char *const *va
     if (child == NULL)
         return NULL;
     child->first.metric = metric;
+    child->first.text_bytes = plain ? (uint16_t)text_bytes : 0;
     const char **kept = series_child_values(child);
     char *text = (char *)child + before;
     for (unsigned i = 0; i < metric->label_count; text += length[i++])

@@ -5,7 +5,8 @@
 #ifndef CREST_TEST_PAGE_FIXTURE_H
 #define CREST_TEST_PAGE_FIXTURE_H
 
-#include "prometheus_text.h"
+#include "exposition.h"
+#include "utf8.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +24,8 @@
 struct crest_snapshot {
     const crest_series_view *series;
     size_t size;
-    size_t unreadable; /* the index that cannot be read, plus 1; 0: none */
+    unsigned constants; /* labels, the first ones, that are the same in all series */
+    uint32_t made_s;
 };
 
 struct crest_distribution {
@@ -37,14 +39,57 @@ static size_t fake_size(const crest_snapshot *snapshot)
     return snapshot->size;
 }
 
-static crest_status fake_series(const crest_snapshot *snapshot, size_t index,
-                                crest_series_view *view)
+static void fake_metric(const crest_snapshot *snapshot, size_t index, crest_page_metric *metric)
 {
     assert_in_range(index, 0, snapshot->size - 1);
-    if (index + 1 == snapshot->unreadable)
-        return CREST_INVALID_ARGUMENT;
-    *view = snapshot->series[index];
-    return CREST_OK;
+    metric->first = snapshot->series[index];
+    metric->constants = snapshot->constants;
+    metric->identity = snapshot->series[index].name;
+}
+
+/* As short values without anything in them are found in a real snapshot. */
+static int fake_plain(const char *value)
+{
+    return strlen(value) < 2000 && strpbrk(value, "\\\"\n") == NULL && crest_utf8_is_valid(value);
+}
+
+static void fake_row(const crest_series_view *series, unsigned constants, crest_page_row *row)
+{
+    memset(row, 0xee, sizeof *row);
+    row->values = series->label_values + constants;
+    row->plain = 1;
+    for (unsigned i = 0; i < series->label_count - constants; i++) {
+        row->lengths[i] = (uint16_t)strlen(row->values[i]);
+        row->plain &= fake_plain(row->values[i]);
+    }
+    switch (series->kind) {
+    case CREST_KIND_COUNTER: row->counter = series->counter; break;
+    case CREST_KIND_GAUGE: row->gauge = series->gauge; break;
+    case CREST_KIND_RANGE_SAMPLER: row->current = series->current; break;
+    default: row->distribution = series->distribution;
+    }
+}
+
+static unsigned fake_rows(const crest_snapshot *snapshot, const crest_page_metric *metric,
+                          size_t index, crest_page_row *rows, unsigned room)
+{
+    unsigned count = 0;
+    for (; count < room && index + count < snapshot->size; count++) {
+        const crest_series_view *series = &snapshot->series[index + count];
+        if (strcmp(series->name, metric->identity) != 0)
+            break;
+        fake_row(series, snapshot->constants, &rows[count]);
+        rows[count].made_s = metric->made ? snapshot->made_s : 0;
+    }
+    return count;
+}
+
+static void fake_window(const crest_snapshot *snapshot, size_t index, unsigned window_s,
+                        crest_window *window)
+{
+    assert_int_equal(window_s, 60);
+    assert_in_range(index, 0, snapshot->size - 1);
+    *window = snapshot->series[index].window;
 }
 
 static uint64_t fake_count(const crest_distribution *distribution)
@@ -68,7 +113,8 @@ static int fake_next(const crest_distribution *distribution, size_t *cursor, cre
     return 1;
 }
 
-static const crest_page_source fake = {fake_size, fake_series, fake_count, fake_sum, fake_next};
+static const crest_page_source fake = {fake_size,  fake_metric, fake_rows, fake_window,
+                                       fake_count, fake_sum,    fake_next};
 
 /* ---- where pages go ---- */
 
@@ -108,18 +154,25 @@ static int sink_teardown(void **state)
     return 0;
 }
 
-__attribute__((unused)) static const char *page_of(sink *into, const crest_series_view *series,
-                                                   size_t size, const crest_page_options *options)
+__attribute__((unused)) static const char *page_in(sink *into, const crest_snapshot *snapshot,
+                                                   crest_format format,
+                                                   const crest_page_options *options)
 {
-    const crest_snapshot snapshot = {series, size, 0};
     crest_error error;
     into->length = into->pieces = 0;
-    assert_int_equal(crest_prometheus_text_write(&fake, &snapshot, CREST_FORMAT_PROMETHEUS_TEXT,
-                                                 options, sink_write, into, &error),
-                     CREST_OK);
+    assert_int_equal(
+        crest_exposition_write(&fake, snapshot, format, options, sink_write, into, &error),
+        CREST_OK);
     into->bytes[into->length] = '\0';
     assert_int_equal(strlen(into->bytes), into->length);
     return into->bytes;
+}
+
+__attribute__((unused)) static const char *page_of(sink *into, const crest_series_view *series,
+                                                   size_t size, const crest_page_options *options)
+{
+    const crest_snapshot snapshot = {series, size, 0, 0};
+    return page_in(into, &snapshot, CREST_FORMAT_PROMETHEUS_TEXT, options);
 }
 
 #define SINK_TEST(function) cmocka_unit_test_setup_teardown(function, sink_setup, sink_teardown)

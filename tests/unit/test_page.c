@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * <crest/page.h> from the outside: a real registry, through a snapshot, onto a page. What pages
- * look like in detail is in test_prometheus_text.c.
+ * look like in detail is in test_exposition.c.
  */
 #include "alloc.h"
 

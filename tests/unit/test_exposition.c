@@ -3,7 +3,7 @@
  * The text encoder: pages compared byte for byte with tests/golden. To rewrite those files after a
  * wanted change, and then look at the diff:
  *
- *     CREST_UPDATE_GOLDEN=1 build/release/tests/unit/test_prometheus_text
+ *     CREST_UPDATE_GOLDEN=1 build/release/tests/unit/test_exposition
  */
 #include "page_fixture.h"
 
@@ -401,23 +401,6 @@ static void test_target(void **state)
     assert_int_equal(((sink *)*state)->pieces, 0);
 }
 
-/* A series that cannot be read must not look like a page that ends there. */
-static void test_unreadable_series(void **state)
-{
-    for (size_t bad = 1; bad <= LENGTH(window_series); bad++) {
-        const crest_snapshot snapshot = {window_series, LENGTH(window_series), bad};
-        const crest_page_options options = {.windows = 1};
-        crest_error error = {CREST_OK, ""};
-        assert_int_equal(crest_prometheus_text_write(&fake, &snapshot, CREST_FORMAT_PROMETHEUS_TEXT,
-                                                     &options, sink_write, *state, &error),
-                         CREST_INVALID_ARGUMENT);
-        char told[80];
-        snprintf(told, sizeof told,
-                 "The page is incomplete: series %zu of 9 of the snapshot could not be read.", bad);
-        assert_string_equal(error.message, told);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -428,7 +411,6 @@ int main(void)
         SINK_TEST(test_range_samplers),
         SINK_TEST(test_escaping),
         SINK_TEST(test_target),
-        SINK_TEST(test_unreadable_series),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

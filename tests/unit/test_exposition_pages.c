@@ -190,7 +190,7 @@ static void test_write_refuses(void **state)
 {
     sink *into = *state;
     many *made = many_new();
-    const crest_snapshot snapshot = {made->series, MANY, 0};
+    const crest_snapshot snapshot = {made->series, MANY, 0, 0};
     page_of(into, made->series, MANY, NULL);
     char *whole = strdup(into->bytes);
     unsigned pieces = into->pieces;
@@ -199,8 +199,8 @@ static void test_write_refuses(void **state)
         crest_error error = {CREST_OK, ""};
         into->length = into->pieces = 0;
         into->refuse_at = refused;
-        assert_int_equal(crest_prometheus_text_write(&fake, &snapshot, CREST_FORMAT_PROMETHEUS_TEXT,
-                                                     NULL, sink_write, into, &error),
+        assert_int_equal(crest_exposition_write(&fake, &snapshot, CREST_FORMAT_PROMETHEUS_TEXT,
+                                                NULL, sink_write, into, &error),
                          CREST_IO);
         assert_int_equal(error.status, CREST_IO);
         assert_int_equal(into->pieces, refused);
@@ -210,8 +210,8 @@ static void test_write_refuses(void **state)
         assert_non_null(strstr(error.message, told));
     }
     into->length = into->pieces = 0;
-    assert_int_equal(crest_prometheus_text_write(&fake, &snapshot, CREST_FORMAT_PROMETHEUS_TEXT,
-                                                 NULL, sink_write, into, NULL),
+    assert_int_equal(crest_exposition_write(&fake, &snapshot, CREST_FORMAT_PROMETHEUS_TEXT, NULL,
+                                            sink_write, into, NULL),
                      CREST_IO);
     free(whole);
     free(made);
@@ -222,25 +222,25 @@ static void refused(sink *into, const crest_snapshot *snapshot, const crest_page
 {
     crest_error error = {CREST_OK, ""};
     into->length = into->pieces = 0;
-    assert_int_equal(crest_prometheus_text_write(&fake, snapshot, CREST_FORMAT_PROMETHEUS_TEXT,
-                                                 options, sink_write, into, &error),
+    assert_int_equal(crest_exposition_write(&fake, snapshot, CREST_FORMAT_PROMETHEUS_TEXT, options,
+                                            sink_write, into, &error),
                      status);
     assert_int_equal(error.status, status);
     assert_string_equal(error.message, message);
     assert_int_equal(into->pieces, 0);
-    assert_int_equal(crest_prometheus_text_write(&fake, snapshot, CREST_FORMAT_PROMETHEUS_TEXT,
-                                                 options, sink_write, into, NULL),
+    assert_int_equal(crest_exposition_write(&fake, snapshot, CREST_FORMAT_PROMETHEUS_TEXT, options,
+                                            sink_write, into, NULL),
                      status);
 }
 
 static void test_bad_arguments(void **state)
 {
-    const crest_snapshot empty = {NULL, 0, 0};
+    const crest_snapshot empty = {NULL, 0, 0, 0};
     refused(*state, NULL, NULL, CREST_INVALID_ARGUMENT,
             "The page was not written: there is no snapshot.");
     crest_error error;
-    assert_int_equal(crest_prometheus_text_write(&fake, &empty, CREST_FORMAT_PROMETHEUS_TEXT, NULL,
-                                                 NULL, NULL, &error),
+    assert_int_equal(crest_exposition_write(&fake, &empty, CREST_FORMAT_PROMETHEUS_TEXT, NULL, NULL,
+                                            NULL, &error),
                      CREST_INVALID_ARGUMENT);
     assert_string_equal(error.message,
                         "The page was not written: there is no function to write it with.");
@@ -266,11 +266,11 @@ static void test_bad_arguments(void **state)
 
 static void test_no_memory(void **state)
 {
-    const crest_snapshot empty = {NULL, 0, 0};
+    const crest_snapshot empty = {NULL, 0, 0, 0};
     crest_error error = {CREST_OK, ""};
     crest_alloc_fail_after(1);
-    crest_status status = crest_prometheus_text_write(&fake, &empty, CREST_FORMAT_PROMETHEUS_TEXT,
-                                                      NULL, sink_write, *state, &error);
+    crest_status status = crest_exposition_write(&fake, &empty, CREST_FORMAT_PROMETHEUS_TEXT, NULL,
+                                                 sink_write, *state, &error);
     crest_alloc_fail_after(0);
     assert_int_equal(status, CREST_NO_MEMORY);
     assert_non_null(strstr(error.message, "no memory for a buffer of 65536 bytes"));

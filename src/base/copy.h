@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Copies of a few bytes. A call of memcpy costs more than the bytes of a label's key or value.
+ */
+#ifndef CREST_BASE_COPY_H
+#define CREST_BASE_COPY_H
+
+#include <stdint.h>
+#include <string.h>
+
+/* Bytes behind a text, and behind the place it goes to, that crest_copy_padded may touch. */
+#define CREST_COPY_PAD 16u
+
+/* Copies `length` bytes and up to CREST_COPY_PAD - 1 more; returns the end of the former. */
+static inline char *crest_copy_padded(char *to, const char *from, size_t length)
+{
+    char *end = to + length;
+    memcpy(to, from, CREST_COPY_PAD);
+    if (length > CREST_COPY_PAD) {
+        memcpy(to + CREST_COPY_PAD, from + CREST_COPY_PAD, CREST_COPY_PAD);
+        if (length > 2 * CREST_COPY_PAD)
+            memcpy(to + 2 * CREST_COPY_PAD, from + 2 * CREST_COPY_PAD, length - 2 * CREST_COPY_PAD);
+    }
+    return end;
+}
+
+/* Copies exactly `length` bytes: of the ends of a short text, which may overlap. */
+static inline char *crest_copy_short(char *to, const char *from, size_t length)
+{
+    if (length > 16) {
+        memcpy(to, from, length);
+    } else if (length >= 8) {
+        uint64_t first, last;
+        memcpy(&first, from, 8);
+        memcpy(&last, from + length - 8, 8);
+        memcpy(to, &first, 8);
+        memcpy(to + length - 8, &last, 8);
+    } else if (length >= 4) {
+        uint32_t first, last;
+        memcpy(&first, from, 4);
+        memcpy(&last, from + length - 4, 4);
+        memcpy(to, &first, 4);
+        memcpy(to + length - 4, &last, 4);
+    } else if (length != 0) {
+        char first = from[0], middle = from[length / 2], last = from[length - 1];
+        to[0] = first;
+        to[length / 2] = middle;
+        to[length - 1] = last;
+    }
+    return to + length;
+}
+
+#endif
