@@ -35,10 +35,21 @@ static void exposition_put_target(const crest_page *page)
     crest_buffer_put_text(page->out, options->target_count != 0 ? "} 1\n" : " 1\n");
 }
 
+/* All of the snapshot, or only the first, the shortest: extremes of longer ones can be had from
+ * those of several pages. */
+static void exposition_choose_windows(crest_page *page)
+{
+    page->window_count = page->options->windows >= CREST_PAGE_WINDOWS_RANGES
+                             ? page->source->windows(page->snapshot, page->window_s)
+                             : 0;
+    if (page->window_count > 1 && page->options->windows < CREST_PAGE_WINDOWS_ALL)
+        page->window_count = 1;
+}
+
 static int exposition_wants_windows(const crest_page *page, crest_kind kind)
 {
-    return page->options->windows >=
-           (kind == CREST_KIND_RANGE_SAMPLER ? CREST_PAGE_WINDOWS_RANGES : CREST_PAGE_WINDOWS_ALL);
+    return page->window_count != 0 &&
+           (kind == CREST_KIND_RANGE_SAMPLER || page->options->windows >= CREST_PAGE_WINDOWS_ALL);
 }
 
 /* The target stands where its name sorts. */
@@ -129,9 +140,13 @@ crest_status crest_exposition_write(const crest_page_source *source, const crest
                                "The page was not written: there is no memory for a buffer of %u "
                                "bytes. Nothing recorded is lost; write it again.",
                                CREST_BUFFER_BYTES);
-    const crest_page page = {
-        source, snapshot, options, &out, source->size(snapshot), format == CREST_FORMAT_OPENMETRICS,
-    };
+    crest_page page = {.source = source,
+                       .snapshot = snapshot,
+                       .options = options,
+                       .out = &out,
+                       .size = source->size(snapshot),
+                       .openmetrics = format == CREST_FORMAT_OPENMETRICS};
+    exposition_choose_windows(&page);
     exposition_put_page(&page);
     if (!crest_buffer_flush(&out))
         status = crest_error_set(error, CREST_IO,

@@ -20,6 +20,8 @@ typedef struct crest_page {
     crest_buffer *out;
     size_t size; /* series in the snapshot */
     int openmetrics;
+    unsigned window_count; /* of the windows that the page has */
+    unsigned window_s[CREST_WINDOWS_MAX];
 } crest_page;
 
 typedef struct crest_page_family {

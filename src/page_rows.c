@@ -63,16 +63,8 @@ static unsigned page_rows_fill(const crest_snapshot *snapshot, const crest_page_
     return count;
 }
 
-static void page_rows_window(const crest_snapshot *snapshot, size_t index, unsigned window_s,
-                             crest_window *window)
-{
-    (void)window_s;
-    memset(window, 0, sizeof *window);
-    if (snapshot->windows != NULL)
-        *window = snapshot->windows[index];
-}
-
 const crest_page_source crest_page_source_snapshot = {
-    crest_snapshot_size,      page_rows_metric,       page_rows_fill,          page_rows_window,
-    crest_distribution_count, crest_distribution_sum, crest_distribution_next,
+    crest_snapshot_size,    page_rows_metric,        page_rows_fill,
+    crest_snapshot_windows, crest_snapshot_window,   crest_distribution_count,
+    crest_distribution_sum, crest_distribution_next,
 };

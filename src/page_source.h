@@ -58,10 +58,11 @@ typedef struct crest_page_source {
      * metric's end. */
     unsigned (*rows)(const crest_snapshot *snapshot, const crest_page_metric *metric, size_t index,
                      crest_page_row *rows, unsigned room);
-    /* What a window says of a series; zeroed if it has none. */
-    void (*window)(const crest_snapshot *snapshot, size_t index, unsigned window_s,
-                   crest_window *window);
-    /* As the functions of these names in <crest/distribution.h>. */
+    /* As the functions of these names in <crest/snapshot.h>. */
+    unsigned (*windows)(const crest_snapshot *snapshot, unsigned window_s[CREST_WINDOWS_MAX]);
+    crest_status (*window)(const crest_snapshot *snapshot, size_t index, unsigned window_s,
+                           crest_window *window);
+    /* Those in <crest/distribution.h>. */
     uint64_t (*count)(const crest_distribution *distribution);
     uint64_t (*sum)(const crest_distribution *distribution);
     int (*next)(const crest_distribution *distribution, size_t *cursor, crest_bucket *bucket);

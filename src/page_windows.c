@@ -6,46 +6,11 @@
 
 #include <crest/window.h>
 
-typedef struct windows_result {
-    const char *qualifier;
-    size_t offset;       /* of the result in crest_window */
-    int of_values;       /* about the values of a distribution, not about how many there were */
-    const char *counter; /* how HELP begins for a counter, a distribution and a range sampler; */
-    const char *distribution; /* NULL: there is no such result */
-    const char *range_sampler;
-} windows_result;
-
-static const windows_result windows_results[] = {
-    {"rate1m", offsetof(crest_window, per_second), 0, "Per second, over the last minute",
-     "Recorded per second, over the last minute", NULL},
-    {"peak1m", offsetof(crest_window, peak), 0, "Per second, the highest tick of the last minute",
-     "Recorded per second, the highest tick of the last minute", NULL},
-    {"min1m", offsetof(crest_window, minimum), 1, NULL, NULL, "Lowest of the last minute"},
-    {"avg1m", offsetof(crest_window, average), 1, NULL, "Average over the last minute",
-     "Average over the last minute, weighted by time"},
-    {"max1m", offsetof(crest_window, maximum), 1, NULL, "Largest of the last minute",
-     "Highest of the last minute"},
-};
-
-static const char *windows_computed(const windows_result *window, crest_kind kind)
-{
-    switch (kind) {
-    case CREST_KIND_NONE:
-    case CREST_KIND_STAGES: /* of declarations only */
-    case CREST_KIND_GAUGE: return NULL;
-    case CREST_KIND_COUNTER: return window->counter;
-    case CREST_KIND_HISTOGRAM:
-    case CREST_KIND_TIMER: return window->distribution;
-    case CREST_KIND_RANGE_SAMPLER: return window->range_sampler;
-    }
-    return NULL;
-}
-
 /* One family: the series that have this result, under a header that comes only if there is one. */
 typedef struct windows_family {
     const crest_page *page;
     const crest_page_metric *metric;
-    const windows_result *result;
+    const crest_window_result *result;
     int begun;
     int distribution;
     crest_page_family name;
@@ -56,7 +21,7 @@ static void windows_put_row(windows_family *family, const crest_page_row *row, s
 {
     const crest_page *page = family->page;
     crest_window window;
-    page->source->window(page->snapshot, index, CREST_WINDOW_S, &window);
+    page->source->window(page->snapshot, index, family->result->window_s, &window);
     if (!(window.covered_s > 0) ||
         (family->distribution && family->result->of_values && window.events == 0))
         return;
@@ -90,18 +55,17 @@ static void windows_put_family(windows_family *family, size_t first, size_t end)
 void crest_page_put_windows(const crest_page *page, const crest_page_metric *metric, size_t first,
                             size_t end)
 {
-    crest_kind kind = metric->first.kind;
+    crest_window_result results[CREST_WINDOW_RESULTS_MAX];
+    unsigned count =
+        crest_window_results(&metric->first, page->window_s, page->window_count, results);
     windows_family family;
     family.page = page;
     family.metric = metric;
-    family.distribution = crest_page_is_distribution(kind);
-    for (size_t i = 0; i < sizeof windows_results / sizeof windows_results[0]; i++) {
-        const char *computed = windows_computed(&windows_results[i], kind);
-        if (computed == NULL)
-            continue;
-        family.result = &windows_results[i];
+    family.distribution = crest_page_is_distribution(metric->first.kind);
+    for (unsigned i = 0; i < count; i++) {
+        family.result = &results[i];
         family.begun = 0;
-        crest_page_family_window(&family.name, metric, family.result->qualifier, computed);
+        crest_page_family_window(&family.name, metric, results[i].qualifier, results[i].meaning);
         windows_put_family(&family, first, end);
     }
 }

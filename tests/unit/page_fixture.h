@@ -26,6 +26,7 @@ struct crest_snapshot {
     size_t size;
     unsigned constants; /* labels, the first ones, that are the same in all series */
     uint32_t made_s;
+    unsigned windows; /* 0: one, of a minute */
 };
 
 struct crest_distribution {
@@ -84,12 +85,22 @@ static unsigned fake_rows(const crest_snapshot *snapshot, const crest_page_metri
     return count;
 }
 
-static void fake_window(const crest_snapshot *snapshot, size_t index, unsigned window_s,
-                        crest_window *window)
+static unsigned fake_windows(const crest_snapshot *snapshot, unsigned window_s[CREST_WINDOWS_MAX])
 {
-    assert_int_equal(window_s, 60);
+    for (unsigned i = 0; i < CREST_WINDOWS_MAX; i++)
+        window_s[i] = i == 0 ? 60 : i == 1 ? 300 : 900;
+    return snapshot->windows != 0 ? snapshot->windows : 1;
+}
+
+/* The longer ones say the same, or a tenth of it. */
+static crest_status fake_window(const crest_snapshot *snapshot, size_t index, unsigned window_s,
+                                crest_window *window)
+{
     assert_in_range(index, 0, snapshot->size - 1);
     *window = snapshot->series[index].window;
+    if (window_s != 60)
+        window->per_second /= 10;
+    return window->covered_s > 0 ? CREST_OK : CREST_NOT_FOUND;
 }
 
 static uint64_t fake_count(const crest_distribution *distribution)
@@ -113,8 +124,9 @@ static int fake_next(const crest_distribution *distribution, size_t *cursor, cre
     return 1;
 }
 
-static const crest_page_source fake = {fake_size,  fake_metric, fake_rows, fake_window,
-                                       fake_count, fake_sum,    fake_next};
+static const crest_page_source fake = {
+    fake_size, fake_metric, fake_rows, fake_windows, fake_window, fake_count, fake_sum, fake_next,
+};
 
 /* ---- where pages go ---- */
 
@@ -171,7 +183,7 @@ __attribute__((unused)) static const char *page_in(sink *into, const crest_snaps
 __attribute__((unused)) static const char *page_of(sink *into, const crest_series_view *series,
                                                    size_t size, const crest_page_options *options)
 {
-    const crest_snapshot snapshot = {series, size, 0, 0};
+    const crest_snapshot snapshot = {series, size, 0, 0, 0};
     return page_in(into, &snapshot, CREST_FORMAT_PROMETHEUS_TEXT, options);
 }
 

@@ -190,7 +190,7 @@ static void test_write_refuses(void **state)
 {
     sink *into = *state;
     many *made = many_new();
-    const crest_snapshot snapshot = {made->series, MANY, 0, 0};
+    const crest_snapshot snapshot = {made->series, MANY, 0, 0, 0};
     page_of(into, made->series, MANY, NULL);
     char *whole = strdup(into->bytes);
     unsigned pieces = into->pieces;
@@ -235,7 +235,7 @@ static void refused(sink *into, const crest_snapshot *snapshot, const crest_page
 
 static void test_bad_arguments(void **state)
 {
-    const crest_snapshot empty = {NULL, 0, 0, 0};
+    const crest_snapshot empty = {NULL, 0, 0, 0, 0};
     refused(*state, NULL, NULL, CREST_INVALID_ARGUMENT,
             "The page was not written: there is no snapshot.");
     crest_error error;
@@ -266,7 +266,7 @@ static void test_bad_arguments(void **state)
 
 static void test_no_memory(void **state)
 {
-    const crest_snapshot empty = {NULL, 0, 0, 0};
+    const crest_snapshot empty = {NULL, 0, 0, 0, 0};
     crest_error error = {CREST_OK, ""};
     crest_alloc_fail_after(1);
     crest_status status = crest_exposition_write(&fake, &empty, CREST_FORMAT_PROMETHEUS_TEXT, NULL,
