@@ -16,4 +16,5 @@ __attribute__((constructor)) static void linked_add_kinds(void)
     (void)crest_reporter_kind_add(&crest_console_kind);
     (void)crest_reporter_kind_add(&crest_textfile_kind);
     (void)crest_reporter_kind_add(&crest_statsd_kind);
+    (void)crest_reporter_kind_add(&crest_json_kind);
 }

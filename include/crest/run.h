@@ -26,6 +26,8 @@
  *   console=DURATION             a table on standard error at that interval, or console=on
  *   pushgateway=URL              see pushgateway.h for its further options
  *   textfile=PATH                a page for node_exporter, see textfile.h
+ *   json=PATH                    JSON lines appended to a file; json=- to standard output; see
+ *                                json_lines.h
  *   KIND=off                     no such reporter, whatever the code says
  *   KIND.interval, KIND.timeout, KIND.jitter
  *                                the schedule of that reporter, where KIND is console, pushgateway
