@@ -148,7 +148,7 @@ FUZZ_CC      ?= clang
 FUZZ_TIME    ?= 60
 FUZZ_TARGETS := $(sort $(patsubst tests/fuzz/fuzz_%.c,%,$(fuzz_src)))
 FUZZERS      := $(FUZZ_TARGETS:%=$(FUZZ_B)/fuzz_%)
-fuzz_lib_obj := $(patsubst %.c,$(FUZZ_B)/obj/%.o,$(base_src) $(core_src))
+fuzz_lib_obj := $(patsubst %.c,$(FUZZ_B)/obj/%.o,$(base_src) $(core_src) $(reporters_src))
 fuzz_flags   := -fsanitize=fuzzer
 fuzz_san     := ,address,undefined -fno-sanitize-recover=all
 
@@ -339,16 +339,16 @@ $(FUZZ_TESTS): $(B)/%: $(OBJ)/%.o $(call objects,$(fuzz_replay)) $(need_archive)
 	$(run)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(link_archive) -lm
 
 # Apart from every variant: the library's objects are instrumented for the fuzzer too.
-$(FUZZ_B)/obj/%.o: %.c $(HEADERS) $(wildcard src/*.h src/base/*.h tests/fuzz/*.h)
+$(FUZZ_B)/obj/%.o: %.c $(HEADERS) $(wildcard src/*.h src/base/*.h reporters/*.h tests/fuzz/*.h)
 	$(call say,FUZZ,$<)
 	@mkdir -p $(@D)
 	@command -v $(firstword $(FUZZ_CC)) > /dev/null || { echo "make fuzz needs clang: install it, or name one with FUZZ_CC=" >&2; exit 1; }
 	$(run)$(FUZZ_CC) -std=gnu11 -g -O1 $(fuzz_flags)-no-link$(fuzz_san) -fno-omit-frame-pointer \
-	    $(inc_tests) $(if $(filter src/%,$<),$(lib_flags)) $(CPPFLAGS) -c $< -o $@
+	    $(inc_tests) $(if $(filter src/% reporters/%,$<),$(lib_flags)) $(CPPFLAGS) -c $< -o $@
 
 $(FUZZERS): $(FUZZ_B)/%: $(FUZZ_B)/obj/tests/fuzz/%.o $(fuzz_lib_obj)
 	$(call say,LINK,$@)
-	$(run)$(FUZZ_CC) $(fuzz_flags)$(fuzz_san) -o $@ $^ $(CK_LIBS) -lpthread -lm
+	$(run)$(FUZZ_CC) $(fuzz_flags)$(fuzz_san) -o $@ $^ $(CURL_LIBS) $(MHD_LIBS) $(ZLIB_LIBS) $(CK_LIBS) -lpthread -lm
 
 # Against the shared library, as users link: the record path must be as cheap there.
 $(BENCH): $(bench_obj) $(filter %.so,$(LIBRARIES))
