@@ -45,8 +45,8 @@
  *                  max; of range samplers min, avg, max
  *
  * Integers are exact to 64 bits. A reader that keeps all numbers as doubles (JavaScript) loses the
- * last digits of those above 2^53, as of time_ns. What is no number (NaN, infinite) is null. Text is
- * UTF-8; bytes that are not become U+FFFD, control characters are escaped.
+ * last digits of those above 2^53, as of time_ns. What is no number (NaN, infinite) is null. Text
+ * is UTF-8; bytes that are not become U+FFFD, control characters are escaped.
  *
  * The file is opened for each report and appended to, so that logrotate may rename it (no
  * copytruncate needed, and no signal); how large it gets is logrotate's business. A report that
