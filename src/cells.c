@@ -19,6 +19,10 @@
  */
 #define CELLS_PROBES 16
 
+/* So many sums are made at a time: they stay in the first-level cache from one thread's cells to
+ * the next's. */
+#define CELLS_BATCH 1024
+
 /* What a thread has before its first touch and after its end: no chunk at all. */
 static const crest_cells cells_none;
 
@@ -288,6 +292,49 @@ uint64_t crest_cells_sum(uint32_t slot)
     if (base == NULL || sum == UINT64_MAX)
         return sum;
     return sum - crest_atomic_load(&base[slot & (CREST_CHUNK_CELLS - 1)]);
+}
+
+/* The cells of a chunk, biased so that the whole slot indexes them; NULL if there are none. */
+static const uint64_t *cells_biased(const uint64_t *chunk, uint32_t slot)
+{
+    uint64_t before = (slot & ~(CREST_CHUNK_CELLS - 1)) * sizeof(uint64_t);
+    return chunk ? (const uint64_t *)((uintptr_t)chunk - before) : NULL;
+}
+
+/* Of slots of one chunk: what leads to their cells is looked up once, and each thread's cells are
+ * read in a row. */
+static void cells_sum_chunk(const uint32_t *slots, size_t count, uint64_t *sums)
+{
+    uint32_t chunk = slots[0] >> CREST_CHUNK_BITS;
+    int past = 0;
+    /* acquire: partners of the release stores in crest_cells_slot_new, _touch and _sum_anew */
+    const uint64_t *cells = cells_biased(
+        crest_atomic_load_ptr_acquire(CREST_PTR(&cells_shared_chunk[chunk])), slots[0]);
+    for (size_t i = 0; i < count; i++)
+        sums[i] = cells != NULL ? crest_atomic_load(&cells[slots[i]]) : 0;
+    for (const crest_thread_record *record = crest_cells_records(); record; record = record->next) {
+        cells = crest_atomic_load_ptr_acquire(CREST_PTR(&record->cells->chunk[chunk]));
+        for (size_t i = 0; cells != NULL && i < count; i++)
+            past |= __builtin_add_overflow(sums[i], crest_atomic_load(&cells[slots[i]]), &sums[i]);
+    }
+    cells =
+        cells_biased(crest_atomic_load_ptr_acquire(CREST_PTR(&cells_base_chunk[chunk])), slots[0]);
+    for (size_t i = 0; cells != NULL && i < count; i++)
+        if (sums[i] != UINT64_MAX)
+            sums[i] -= crest_atomic_load(&cells[slots[i]]);
+    for (size_t i = 0; past && i < count; i++)
+        sums[i] = crest_cells_sum(slots[i]);
+}
+
+void crest_cells_sums(const uint32_t *slots, size_t count, uint64_t *sums)
+{
+    for (size_t first = 0, end; first < count; first = end) {
+        uint32_t chunk = slots[first] >> CREST_CHUNK_BITS;
+        for (end = first + 1;
+             end < count && end - first < CELLS_BATCH && slots[end] >> CREST_CHUNK_BITS == chunk;)
+            end++;
+        cells_sum_chunk(slots + first, end - first, sums + first);
+    }
 }
 
 int crest_cells_sum_anew(uint32_t slot)

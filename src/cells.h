@@ -51,6 +51,9 @@ const uint64_t *crest_cells_of(const crest_thread_record *record, uint32_t slot)
 /* Of a counter: shared cell plus the sum of all records' cells, UINT64_MAX at most. */
 uint64_t crest_cells_sum(uint32_t slot);
 
+/* The same of many, one after the other: cheaper by far where neighbours are of one chunk. */
+void crest_cells_sums(const uint32_t *slots, size_t count, uint64_t *sums);
+
 /* Under the lock: the sum of this slot, in which nobody adds any more, is to be 0 for the next
  * series. Nobody zeroes another thread's cells: what they hold is subtracted from now on. 0 when
  * that cannot be: no memory, or far too large a sum. */

@@ -91,7 +91,7 @@ static void lives_move(crest_series *series, crest_life life, uint32_t set, uint
         metric->state->gone += life == CREST_LIFE_GONE;
         metric->state->gone -= before == CREST_LIFE_GONE;
     }
-    crest_registry_changed(metric->state);
+    crest_registry_changed(metric);
 }
 
 void crest_lives_begin(crest_series *series)

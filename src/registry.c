@@ -196,14 +196,18 @@ void crest_registry_free(crest_registry *registry)
     crest_alloc_free(registry);
 }
 
-/* Partners of both: the acquire loads in snapshot.c. */
-void crest_registry_changing(crest_registry_state *state)
+/* Partners of all these: the acquire loads in directory.c, which loads the generation first. */
+void crest_registry_changing(crest_metric *metric)
 {
+    crest_registry_state *state = metric->state;
+    crest_atomic_store_release(&metric->changes, metric->changes | 1);
     crest_atomic_store_release(&state->generation, state->generation | 1);
 }
 
-void crest_registry_changed(crest_registry_state *state)
+void crest_registry_changed(crest_metric *metric)
 {
+    crest_registry_state *state = metric->state;
+    crest_atomic_store_release(&metric->changes, (metric->changes | 1) + 1);
     crest_atomic_store_release(&state->generation, (state->generation | 1) + 1);
 }
 
@@ -466,9 +470,9 @@ static crest_status registry_publish(crest_registry_state *state, crest_metric *
     if (split == NULL && !ck_hs_put(&state->by_split, close, metric))
         return CREST_NO_MEMORY;
     metric->next = state->metrics;
-    /* partner: the acquire load in snapshot.c */
+    /* partner: the acquire load in directory.c */
     crest_atomic_store_ptr_release(CREST_PTR(&state->metrics), metric);
-    crest_registry_changed(state);
+    crest_registry_changed(metric);
     CREST_ANNOTATE_RELEASE(metric);
     if (ck_hs_put(&state->by_name, metric->hash, metric)) {
         state->metric_count++;
@@ -477,7 +481,7 @@ static crest_status registry_publish(crest_registry_state *state, crest_metric *
         return CREST_OK;
     }
     crest_atomic_store_ptr_release(CREST_PTR(&state->metrics), metric->next); /* as above */
-    crest_registry_changed(state);
+    crest_registry_changed(metric);
     if (split == NULL)
         ck_hs_remove(&state->by_split, close, metric);
     return CREST_NO_MEMORY;

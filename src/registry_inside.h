@@ -84,6 +84,7 @@ typedef struct crest_metric {
     struct crest_registry_state *state;
     struct crest_metric *next;
     uint64_t hash;
+    uint64_t changes;      /* of which series there are; as the registry's generation */
     crest_child *children; /* the only one of a metric without labels */
     crest_child *overflow;
     unsigned overflow_beyond; /* 1: it does not count among the others */
@@ -110,7 +111,7 @@ typedef struct crest_registry_state {
     ck_hs_t by_name;
     ck_hs_t claims;                    /* exported names, derived ones included */
     ck_hs_t by_split;                  /* the first metric of each name but for case, separators */
-    struct crest_directory *directory; /* snapshot.c's, under its lock */
+    struct crest_directory *directory; /* directory.c's, under its lock */
 } crest_registry_state;
 
 /* The instruments: what has a handle of its own type, and public functions by that name. */
@@ -142,12 +143,12 @@ crest_registry_state *crest_registry_state_of(crest_registry *registry);
 crest_registry_state *crest_registry_state_seen(crest_registry *registry);
 
 /*
- * Under the lock, around a change of which series there are. Directories made before are out of
- * date then, and while the change goes on none is kept. `_changed` alone will do after a change
- * that is to be found by snapshots only until then.
+ * Under the lock, around a change of which series a metric has. What directories made before have
+ * of it is out of date then, and while the change goes on nothing of it is kept. `_changed` alone
+ * will do after a change that is to be found by snapshots only until then.
  */
-void crest_registry_changing(crest_registry_state *state);
-void crest_registry_changed(crest_registry_state *state);
+void crest_registry_changing(crest_metric *metric);
+void crest_registry_changed(crest_metric *metric);
 
 /* A metric by canonical name, prefix included; NULL if there is none. Lock-free. */
 crest_metric *crest_metric_find(crest_registry_state *state, const char *name);

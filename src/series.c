@@ -227,14 +227,14 @@ static crest_child *series_child_new(crest_metric *metric, const char *const *va
 static crest_status series_publish(crest_metric *metric, crest_child *child)
 {
     int added = 1;
-    crest_registry_changing(metric->state);
+    crest_registry_changing(metric);
     if (metric->label_count == 0)
         /* partner: the acquire load in children.c */
         crest_atomic_store_ptr_release(CREST_PTR(&metric->children), child);
     else
         added = crest_children_add(metric, child);
     metric->child_count += (unsigned)added;
-    crest_registry_changed(metric->state);
+    crest_registry_changed(metric);
     return added ? CREST_OK : CREST_NO_MEMORY;
 }
 
@@ -271,7 +271,7 @@ crest_series *crest_child_series(crest_child *child, unsigned outcome, crest_sta
         return NULL;
     if (series == NULL)
         return NULL;
-    crest_registry_changed(child->first.metric->state);
+    crest_registry_changed(child->first.metric);
     series_fill(&child->handle.timer.outcome[outcome].handle, series);
     return series;
 }

@@ -51,7 +51,7 @@ crest_status crest_series_equip(crest_series *series);
 /* snapshot.c: the merged distribution of a series that has one; NULL without memory. */
 crest_distribution *crest_series_merge(const crest_series *series);
 
-/* snapshot.c: whether nobody reads values by a directory older than this generation. */
+/* directory.c: whether nobody reads values by a directory older than this generation. */
 int crest_directories_quiet(const crest_registry_state *state, uint64_t generation);
 
 /* The series that stands for "records nowhere, because of this status". */
@@ -64,7 +64,7 @@ crest_metric *crest_metric_get_locked(crest_registry *registry, crest_kind kind,
                                       const crest_metric_options *options, const char *const *keys,
                                       unsigned key_count, crest_status *status);
 
-/* snapshot.c: drops what it keeps of a registry that is freed. */
+/* directory.c: drops what it keeps of a registry that is freed. */
 void crest_registry_forget(crest_registry_state *state);
 
 #endif
