@@ -211,8 +211,8 @@ static int directory_plan_make(directory_plan *plan)
         return 0;
     for (size_t i = 0; i < plan->run_count; i++) {
         crest_directory_run *run = &plan->runs[i];
-        /* acquire: partner of the release stores in registry.c. A metric that had no series when the
-         * number was 0 still has none. */
+        /* acquire: partner of the release stores in registry.c; a metric had no series while the
+         * number was 0 */
         uint64_t changes = crest_atomic_load_acquire(&run->metric->changes);
         if (run->changes != changes || (changes & 1) != 0) {
             run->changes = changes;

@@ -144,7 +144,7 @@ crest_snapshot *crest_snapshot_take(crest_registry *registry)
 
 void crest_snapshot_lose(crest_snapshot *snapshot, size_t index)
 {
-    if (directory_metric(snapshot->directory->series[index])->layout != NULL)
+    if (snapshot->directory->series[index]->metric->layout != NULL)
         crest_distribution_free((crest_distribution *)(uintptr_t)snapshot->values[index]);
 }
 

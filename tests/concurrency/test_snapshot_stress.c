@@ -105,6 +105,62 @@ static void test_series_made_beside_snapshots(void **state)
     crest_registry_free(s.registry);
 }
 
+/* ---- what was recorded before a snapshot is in it, while series come all the time ---- */
+
+#define TOTAL_FAMILIES 8u
+
+static void *total_read(void *argument)
+{
+    stress *s = argument;
+    while (!crest_atomic_load_acquire(&s->done)) {
+        uint64_t before = crest_atomic_load_acquire(&s->made), total = 0;
+        crest_snapshot *snapshot = fixture_snapshot(s->registry);
+        for (size_t i = 0; i < crest_snapshot_size(snapshot); i++) {
+            crest_series_view series;
+            assert_int_equal(crest_snapshot_series(snapshot, i, &series), CREST_OK);
+            total += series.counter;
+        }
+        if (total < before || total > crest_atomic_load(&s->made) + 1)
+            crest_atomic_add(&s->lacking, 1);
+        crest_atomic_add(&s->snapshots, 1);
+        crest_snapshot_free(snapshot);
+    }
+    return NULL;
+}
+
+/* One series after the other in families in turn, and an increment of each that is already there. */
+static void test_totals_beside_new_series(void **state)
+{
+    (void)state;
+    stress s = {.registry = fixture_registry(NULL)};
+    static const char *const keys[] = {"a"};
+    crest_counter_family families[TOTAL_FAMILIES];
+    for (unsigned f = 0; f < TOTAL_FAMILIES; f++) {
+        char name[32];
+        snprintf(name, sizeof name, "made.total%u", f);
+        crest_metric_options options = {.name = name};
+        families[f] = crest_counter_family_new(s.registry, &options, keys, 1, NULL);
+    }
+    pthread_t readers[2];
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&readers[i], NULL, total_read, &s), 0);
+    while (crest_atomic_load(&s.snapshots) == 0)
+        sched_yield();
+    for (unsigned i = 0; i < FIXTURE_TIMES(10000); i++)
+        for (unsigned again = 0; again < 2; again++) {
+            char text[16];
+            snprintf(text, sizeof text, "%u", again ? i * 7919 % (i + 1) : i);
+            const char *value = text;
+            crest_counter_inc(crest_counter_family_get(&families[i % TOTAL_FAMILIES], &value, 1));
+            crest_atomic_store_release(&s.made, s.made + 1);
+        }
+    crest_atomic_store_release(&s.done, 1);
+    for (unsigned i = 0; i < 2; i++)
+        pthread_join(readers[i], NULL);
+    assert_int_equal(s.lacking, 0);
+    crest_registry_free(s.registry);
+}
+
 /* ---- windows that are ticked while series are made and others take snapshots ---- */
 
 static void *stress_make(void *argument)
@@ -199,6 +255,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_metrics_made_beside_snapshots),
         cmocka_unit_test(test_series_made_beside_snapshots),
+        cmocka_unit_test(test_totals_beside_new_series),
         cmocka_unit_test(test_windows_beside_snapshots),
         cmocka_unit_test(test_found_before_snapshot),
     };

@@ -118,6 +118,52 @@ static void test_no_memory(void **state)
     assert_int_equal(slot_new(), last + 1);
 }
 
+#define SUMS (3 * CREST_CHUNK_CELLS + 100)
+
+static void *sums_thread(void *slots)
+{
+    for (unsigned i = 6; i < SUMS; i += 3)
+        crest_word_add(touch(((const uint32_t *)slots)[i]), i);
+    return NULL;
+}
+
+/* Many sums at once are what each would be: across chunks, in any order, where a cell or a thread's
+ * chunk is not there, a slot is used again, or a counter is full. */
+static void test_sums(void **state)
+{
+    (void)state;
+    static uint32_t slots[SUMS];
+    static uint64_t sums[SUMS];
+    for (unsigned i = 0; i < SUMS; i++)
+        slots[i * 7 % SUMS] = slot_new();
+    slots[5] = 0;
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, sums_thread, slots), 0);
+    pthread_join(thread, NULL);
+    for (unsigned i = 6; i < SUMS; i++)
+        crest_word_add(crest_cells_shared(slots[i]), 1000000 + i);
+    for (unsigned i = 10; i < 2000; i += 17) {
+        crest_lock_saved saved;
+        crest_lock_take(&saved);
+        assert_true(crest_cells_sum_anew(slots[i]));
+        crest_lock_drop(&saved);
+        crest_word_add(touch(slots[i]), i);
+    }
+    crest_cells_shared_add(slots[100], UINT64_MAX);
+    crest_word_add(touch(slots[100]), 1);
+    crest_cells_shared_add(slots[101], UINT64_MAX - 5);
+    crest_word_add(touch(slots[101]), 20);
+    crest_cells_sums(slots, SUMS, sums);
+    for (unsigned i = 0; i < SUMS; i++)
+        assert_int_equal(sums[i], crest_cells_sum(slots[i]));
+    assert_int_equal(sums[5], 0);
+    assert_int_equal(sums[10], 10);
+    assert_true(sums[100] == UINT64_MAX && sums[101] == UINT64_MAX);
+    assert_int_equal(sums[SUMS - 2], 1000000 + SUMS - 2);
+    assert_int_equal(sums[SUMS - 1], 1000000 + 2 * (SUMS - 1));
+    crest_cells_sums(slots, 0, NULL);
+}
+
 /* The last slot works, and after it everything says so and goes on with what there is. */
 static void test_every_slot(void **state)
 {
@@ -165,9 +211,8 @@ static void test_every_slot(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_slots),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_slots),      cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_no_memory),  cmocka_unit_test(test_sums),
         cmocka_unit_test(test_every_slot),
     };
     return cmocka_run_group_tests_name("cells", tests, NULL, NULL);
