@@ -23,6 +23,7 @@
  *                                called
  *   strict                       on or off (the default): refuse metrics whose names differ from
  *                                others' only in case or separators, see crest_registry_strict
+ *   prometheus=ADDRESS           serves /metrics there, see prometheus.h
  *   console=DURATION             a table on standard error at that interval, or console=on
  *   pushgateway=URL              see pushgateway.h for its further options
  *   textfile=PATH                a page for node_exporter, see textfile.h

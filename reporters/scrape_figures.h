@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the scrape endpoint says of itself, in the default registry; see METRICS.md. The metrics are
+ * made by the first endpoint, so that the page of a process without one does not have them.
+ */
+#ifndef CREST_REPORTERS_SCRAPE_FIGURES_H
+#define CREST_REPORTERS_SCRAPE_FIGURES_H
+
+#include <crest/prometheus.h>
+
+/* The client went away, or its time was over. */
+#define CREST_SCRAPE_BROKEN_OFF 499u
+
+/* Why the server closed a connection. */
+typedef enum crest_scrape_cause {
+    CREST_SCRAPE_CROWDED, /* to make room for a newer one */
+    CREST_SCRAPE_SLOW,    /* its request or answer took too long */
+    CREST_SCRAPE_CAUSES
+} crest_scrape_cause;
+
+/* Makes the metrics. Thread-safe; locks. */
+void crest_scrape_figures_make(void);
+
+/* Any thread, after that. */
+void crest_scrape_figures_begun(void); /* a page is being made */
+void crest_scrape_figures_made(void);
+/* An answer to /metrics is over: its code, how long it took (0: no page was made), and bytes. */
+void crest_scrape_figures_scrape(unsigned code, uint64_t took_ns, uint64_t bytes);
+void crest_scrape_figures_closed(crest_scrape_cause cause);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A pipe between the thread that encodes a page, which writes whenever it has something, and the
+ * server's thread, which reads whenever the client takes something. It holds
+ * CREST_PROMETHEUS_BUFFER_BYTES, compressed on the way in if wanted: the writer waits when it is
+ * full, until the deadline; the reader never waits, and is woken through a descriptor.
+ *
+ * One writer, one reader.
+ */
+#ifndef CREST_REPORTERS_SCRAPE_PIPE_H
+#define CREST_REPORTERS_SCRAPE_PIPE_H
+
+#include <crest/prometheus.h>
+#include <pthread.h>
+#include <sys/types.h>
+#include <zlib.h>
+
+typedef struct crest_scrape_pipe {
+    /* of the writer alone */
+    int gzip;
+    z_stream deflater;
+    uint64_t deadline_ns; /* on crest_scrape_now_ns's timeline */
+    int wake;             /* an eventfd, borrowed */
+
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t room;
+    size_t start, used;
+    size_t enough; /* wakes a reader that waits */
+    int awaited;   /* the reader waits for `enough`, or for the end */
+    int due;       /* and that has come */
+    int cancelled, closed;
+    crest_status status; /* how it was closed */
+    uint64_t taken;      /* bytes read, in all */
+    char bytes[CREST_PROMETHEUS_BUFFER_BYTES];
+} crest_scrape_pipe;
+
+/* Nanoseconds of CLOCK_MONOTONIC, which no test moves. */
+uint64_t crest_scrape_now_ns(void);
+
+/* Never fails. */
+void crest_scrape_pipe_init(crest_scrape_pipe *pipe, int gzip, uint64_t deadline_ns, int wake);
+void crest_scrape_pipe_fini(crest_scrape_pipe *pipe);
+
+/* The writer's, in this order; `write` is a crest_write_fn. CREST_OK or CREST_NO_MEMORY; 0, or not
+ * when the page is not wanted any more. */
+crest_status crest_scrape_pipe_open(crest_scrape_pipe *pipe);
+int crest_scrape_pipe_write(void *pipe, const void *bytes, size_t length);
+/* CREST_OK: all was written. A pipe that was cancelled or whose time was over is broken anyway.
+ * Wakes the reader in any case. */
+void crest_scrape_pipe_close(crest_scrape_pipe *pipe, crest_status status);
+
+/* The reader's. The bytes read, none of them when there is none now; the reader is then woken
+ * later. */
+enum { CREST_SCRAPE_PIPE_END = -1, CREST_SCRAPE_PIPE_BROKEN = -2 };
+ssize_t crest_scrape_pipe_read(crest_scrape_pipe *pipe, char *bytes, size_t size);
+/* Before the first read: to be woken when the pipe is full or closed. */
+void crest_scrape_pipe_await(crest_scrape_pipe *pipe);
+/* Whether what was waited for has come; says so once. */
+int crest_scrape_pipe_due(crest_scrape_pipe *pipe);
+/* Non-zero when the page is whole; *used is then what is left of it to read. Otherwise *status is
+ * CREST_OK while it is being written, or why it broke. */
+int crest_scrape_pipe_whole(crest_scrape_pipe *pipe, size_t *used, crest_status *status);
+/* Whether the writer is done with the pipe. */
+int crest_scrape_pipe_closed(crest_scrape_pipe *pipe);
+/* The writer's next write fails. */
+void crest_scrape_pipe_cancel(crest_scrape_pipe *pipe);
+
+#endif

@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The server's thread. See scrape_server.h.
+ *
+ * libmicrohttpd runs without a thread and without a listening socket of its own: this thread
+ * accepts, and hands it the connections. So the number of connections is bounded by closing the one
+ * that waits longest, instead of letting those who are served wait behind those who never ask; and
+ * all of libmicrohttpd is called from one thread.
+ */
+#define _GNU_SOURCE
+#include "scrape_server.h"
+#include "scrape_figures.h"
+#include "scrape_routes.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define SCRAPE_SERVER_NS_PER_MS UINT64_C(1000000)
+#define SCRAPE_SERVER_NS_PER_S UINT64_C(1000000000)
+/* Accepted before those that are open get their turn. */
+#define SCRAPE_SERVER_ACCEPTED_AT_ONCE 16u
+/* Before another try when there are no descriptors. */
+#define SCRAPE_SERVER_ACCEPT_AGAIN_MS 100u
+/* Of a connection that was refused, so that the client can still read why. */
+#define SCRAPE_SERVER_REFUSED_MS 500u
+/* Before another of libmicrohttpd's messages is told. */
+#define SCRAPE_SERVER_NOTE_S 10u
+/* Of the time that stop has, kept back for closing what has not ended by itself; and at most. */
+#define SCRAPE_SERVER_CLOSING_SHARE 4u
+#define SCRAPE_SERVER_CLOSING_MS_MAX 200u
+/* What closes when it is told to is waited for so long before libmicrohttpd is stopped anyway. */
+#define SCRAPE_SERVER_CLOSED_MS 100u
+
+/* ---- the child of a fork ---- */
+
+/* Held by each server's thread while it works, so that a fork sees every descriptor in its place;
+ * guards the list. Nothing of the host is called under it. */
+static pthread_mutex_t scrape_server_lock = PTHREAD_MUTEX_INITIALIZER;
+static crest_scrape_server *scrape_server_all;
+static crest_scrape_server *scrape_server_orphans; /* kept only to be reachable */
+static pthread_once_t scrape_server_once = PTHREAD_ONCE_INIT;
+
+static void scrape_server_fork_before(void)
+{
+    pthread_mutex_lock(&scrape_server_lock);
+}
+
+static void scrape_server_fork_parent(void)
+{
+    pthread_mutex_unlock(&scrape_server_lock);
+}
+
+/* Closes its copies: otherwise the port would stay taken, and connections open, for as long as the
+ * child lives. What the servers have allocated stays as it is: other threads may have held locks in
+ * there. */
+static void scrape_server_fork_child(void)
+{
+    for (crest_scrape_server *server; (server = scrape_server_all) != NULL;) {
+        scrape_server_all = server->next;
+        for (unsigned i = 0; i < server->settings->connections; i++)
+            if (server->connections[i].socket >= 0)
+                close(server->connections[i].socket);
+        if (server->listener.socket >= 0)
+            close(server->listener.socket);
+        close(server->epoll);
+        close(server->wake);
+        server->orphaned = 1;
+        server->next = scrape_server_orphans;
+        scrape_server_orphans = server;
+    }
+    pthread_mutex_unlock(&scrape_server_lock);
+}
+
+/* After the metrics have been made, so that this comes before what the library itself does at a
+ * fork. */
+static void scrape_server_prepare_once(void)
+{
+    pthread_atfork(scrape_server_fork_before, scrape_server_fork_parent, scrape_server_fork_child);
+}
+
+static void scrape_server_list(crest_scrape_server *server)
+{
+    pthread_mutex_lock(&scrape_server_lock);
+    server->next = scrape_server_all;
+    scrape_server_all = server;
+    pthread_mutex_unlock(&scrape_server_lock);
+}
+
+/* Under scrape_server_lock. */
+static void scrape_server_unlist(const crest_scrape_server *server)
+{
+    crest_scrape_server **link = &scrape_server_all;
+    while (*link != NULL && *link != server)
+        link = &(*link)->next;
+    if (*link != NULL)
+        *link = server->next;
+}
+
+/* ---- what libmicrohttpd says ---- */
+
+/* An MHD_LogCallback: keeps one message, for after the turn. A flood of bad requests is not to
+ * become a flood in the log. */
+__attribute__((format(printf, 2, 0))) static void scrape_server_note(void *cls, const char *format,
+                                                                     va_list arguments)
+{
+    crest_scrape_server *server = cls;
+    if (server->note[0] != '\0' || crest_scrape_now_ns() < server->note_again_ns) {
+        server->notes_left_out++;
+        return;
+    }
+    vsnprintf(server->note, sizeof server->note, format, arguments);
+    server->note[strcspn(server->note, "\r\n")] = '\0';
+}
+
+/* Outside of all locks. */
+static void scrape_server_tell(crest_scrape_server *server)
+{
+    if (server->note[0] == '\0')
+        return;
+    char more[64] = "";
+    if (server->notes_left_out > 0)
+        snprintf(more, sizeof more, " (and %u messages before it)", server->notes_left_out);
+    crest_log_write(CREST_LOG_INFO, "crest: scrapes on %s: %s%s", server->listener.shown,
+                    server->note, more);
+    server->note[0] = '\0';
+    server->notes_left_out = 0;
+    server->note_again_ns = crest_scrape_now_ns() + SCRAPE_SERVER_NOTE_S * SCRAPE_SERVER_NS_PER_S;
+}
+
+/* ---- connections ---- */
+
+/* Closes it as soon as libmicrohttpd sees that. */
+static void scrape_server_shut(crest_scrape_connection *connection)
+{
+    connection->closing = 1;
+    connection->until_ns = UINT64_MAX;
+    (void)shutdown(connection->socket, SHUT_RDWR);
+}
+
+static void scrape_server_wait_for(crest_scrape_connection *connection, unsigned seconds)
+{
+    connection->answering = 0;
+    connection->since_ns = crest_scrape_now_ns();
+    if (!connection->closing)
+        connection->until_ns = connection->since_ns + seconds * SCRAPE_SERVER_NS_PER_S;
+}
+
+static crest_scrape_connection *scrape_server_connection(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info->socket_context;
+}
+
+/* An MHD_NotifyConnectionCallback. */
+static void scrape_server_notify(void *cls, struct MHD_Connection *connection, void **context,
+                                 enum MHD_ConnectionNotificationCode what)
+{
+    crest_scrape_server *server = cls;
+    (void)connection;
+    crest_scrape_connection *place = *context;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        *context = server->accepted;
+        server->accepted = NULL;
+    } else {
+        place->socket = -1;
+        server->open--;
+    }
+}
+
+void crest_scrape_server_answering(struct MHD_Connection *connection, uint64_t until_ns)
+{
+    crest_scrape_connection *place = scrape_server_connection(connection);
+    place->answering = 1;
+    if (!place->closing)
+        place->until_ns = until_ns;
+}
+
+void crest_scrape_server_answered(struct MHD_Connection *connection)
+{
+    scrape_server_wait_for(scrape_server_connection(connection), CREST_PROMETHEUS_IDLE_S);
+}
+
+void crest_scrape_server_refuse(struct MHD_Connection *connection, const char *answer,
+                                size_t length)
+{
+    crest_scrape_connection *place = scrape_server_connection(connection);
+    /* The answer before has gone out whole, or this request would not have been looked at. */
+    (void)!send(place->socket, answer, length, MSG_NOSIGNAL | MSG_DONTWAIT);
+    (void)shutdown(place->socket, SHUT_WR);
+    place->refused = 1;
+    if (!place->closing)
+        place->until_ns =
+            crest_scrape_now_ns() + SCRAPE_SERVER_REFUSED_MS * SCRAPE_SERVER_NS_PER_MS;
+}
+
+int crest_scrape_server_refused(struct MHD_Connection *connection)
+{
+    return scrape_server_connection(connection)->refused;
+}
+
+void crest_scrape_server_reset(struct MHD_Connection *connection)
+{
+    const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
+    (void)setsockopt(scrape_server_connection(connection)->socket, SOL_SOCKET, SO_LINGER, &at_once,
+                     sizeof at_once);
+}
+
+/* A place for one more connection; the one that has been waited for longest makes room. NULL when
+ * all are being answered. */
+static crest_scrape_connection *scrape_server_place(crest_scrape_server *server)
+{
+    crest_scrape_connection *longest = NULL, *free_place = NULL;
+    for (unsigned i = 0; i < server->settings->connections; i++) {
+        crest_scrape_connection *at = &server->connections[i];
+        if (at->socket < 0)
+            free_place = at;
+        else if (!at->answering && (longest == NULL || at->since_ns < longest->since_ns))
+            longest = at;
+    }
+    if (free_place != NULL || longest == NULL)
+        return free_place;
+    if (!longest->closing) {
+        scrape_server_shut(longest);
+        crest_scrape_figures_closed(CREST_SCRAPE_CROWDED);
+    }
+    MHD_run(server->daemon);
+    return longest->socket < 0 ? longest : NULL;
+}
+
+/* Accepts one; 0 when there is none, or no room. */
+static int scrape_server_accept(crest_scrape_server *server)
+{
+    struct sockaddr_storage address;
+    socklen_t size = sizeof address;
+    crest_scrape_connection *place = scrape_server_place(server);
+    if (place == NULL)
+        return 0;
+    int accepted = accept4(server->listener.socket, (struct sockaddr *)&address, &size,
+                           SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (accepted < 0) {
+        int none_now = errno == EAGAIN || errno == EWOULDBLOCK;
+        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+            server->accept_again_ns =
+                crest_scrape_now_ns() + SCRAPE_SERVER_ACCEPT_AGAIN_MS * SCRAPE_SERVER_NS_PER_MS;
+        return !none_now && server->accept_again_ns == 0; /* else that one had gone again */
+    }
+    *place = (crest_scrape_connection){.socket = accepted};
+    scrape_server_wait_for(place, CREST_PROMETHEUS_REQUEST_S);
+    server->open++;
+    server->accepted = place;
+    if (MHD_add_connection(server->daemon, accepted, (struct sockaddr *)&address, size) !=
+            MHD_YES &&
+        server->accepted != NULL) {
+        /* closed by MHD_add_connection, and never told of */
+        place->socket = -1;
+        server->open--;
+    }
+    return 1;
+}
+
+static void scrape_server_close_late(crest_scrape_server *server, uint64_t now_ns)
+{
+    for (unsigned i = 0; i < server->settings->connections; i++) {
+        crest_scrape_connection *at = &server->connections[i];
+        if (at->socket < 0 || at->until_ns > now_ns)
+            continue;
+        /* One that has had an answer and is silent since has done nothing wrong. */
+        if (at->answering ||
+            at->until_ns - at->since_ns < CREST_PROMETHEUS_IDLE_S * SCRAPE_SERVER_NS_PER_S)
+            crest_scrape_figures_closed(CREST_SCRAPE_SLOW);
+        scrape_server_shut(at);
+    }
+}
+
+/* ---- pages ---- */
+
+int crest_scrape_server_make(crest_scrape_server *server, crest_scrape_page *page)
+{
+    int failed = crest_scrape_page_start(page);
+    if (failed != 0)
+        return failed;
+    page->next = server->pages;
+    server->pages = page;
+    server->making++;
+    crest_scrape_figures_begun();
+    return 0;
+}
+
+void crest_scrape_server_drop(crest_scrape_page *page)
+{
+    crest_scrape_pipe_cancel(&page->pipe);
+    page->connection = NULL;
+    page->paused = 0;
+}
+
+/* Resumes connections for which there is something, and frees pages that are over. */
+static void scrape_server_look_after_pages(crest_scrape_server *server)
+{
+    for (crest_scrape_page **link = &server->pages, *page; (page = *link) != NULL;) {
+        if (crest_scrape_pipe_due(&page->pipe) && page->paused) {
+            page->paused = 0;
+            MHD_resume_connection(page->connection);
+        }
+        if (!page->joined && crest_scrape_page_join(page)) {
+            server->making--;
+            crest_scrape_figures_made();
+        }
+        if (page->joined && page->connection == NULL) {
+            *link = page->next;
+            crest_scrape_page_free(page);
+        } else {
+            link = &page->next;
+        }
+    }
+}
+
+/* ---- stopping ---- */
+
+static int scrape_server_stopping(crest_scrape_server *server, uint64_t *stop_ns)
+{
+    pthread_mutex_lock(&server->lock);
+    int stopping = server->stopping;
+    *stop_ns = server->stop_ns;
+    pthread_mutex_unlock(&server->lock);
+    return stopping;
+}
+
+/* Nobody new, nothing from those who only wait, and at the end nothing more for anybody. Non-zero
+ * when all is over. */
+static int scrape_server_wind_up(crest_scrape_server *server, uint64_t stop_ns, uint64_t now_ns)
+{
+    if (server->listener.socket >= 0) {
+        close(server->listener.socket);
+        server->listener.socket = -1;
+    }
+    int over = now_ns >= stop_ns;
+    for (unsigned i = 0; i < server->settings->connections; i++) {
+        crest_scrape_connection *at = &server->connections[i];
+        if (at->socket >= 0 && !at->closing && (over || !at->answering))
+            scrape_server_shut(at);
+    }
+    for (crest_scrape_page *page = server->pages; over && page != NULL; page = page->next)
+        crest_scrape_pipe_cancel(&page->pipe);
+    uint64_t closed_ns = stop_ns + SCRAPE_SERVER_CLOSED_MS * SCRAPE_SERVER_NS_PER_MS;
+    return server->making == 0 && (server->open == 0 || now_ns >= closed_ns);
+}
+
+/* Everything has ended or been cut: libmicrohttpd lets go of the rest. */
+static void scrape_server_end(crest_scrape_server *server)
+{
+    for (crest_scrape_page *page = server->pages; page != NULL; page = page->next) {
+        if (page->paused)
+            MHD_resume_connection(page->connection);
+        page->paused = 0;
+    }
+    MHD_stop_daemon(server->daemon);
+    scrape_server_look_after_pages(server);
+    scrape_server_unlist(server);
+}
+
+/* ---- the thread ---- */
+
+/* How long to wait for something to happen, in ms; -1: for ever. */
+static int scrape_server_patience(crest_scrape_server *server, int stopping, uint64_t stop_ns)
+{
+    uint64_t now_ns = crest_scrape_now_ns(), until_ns = stopping ? stop_ns : UINT64_MAX;
+    MHD_UNSIGNED_LONG_LONG mhd_ms;
+    if (server->open > 0 && MHD_get_timeout(server->daemon, &mhd_ms) == MHD_YES)
+        until_ns = now_ns + mhd_ms * SCRAPE_SERVER_NS_PER_MS;
+    for (unsigned i = 0; i < server->settings->connections; i++)
+        if (server->connections[i].socket >= 0 && server->connections[i].until_ns < until_ns)
+            until_ns = server->connections[i].until_ns;
+    if (server->accept_again_ns != 0 && server->accept_again_ns < until_ns)
+        until_ns = server->accept_again_ns;
+    if (until_ns == UINT64_MAX)
+        return -1;
+    uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+    uint64_t left_ms = (left_ns + SCRAPE_SERVER_NS_PER_MS - 1) / SCRAPE_SERVER_NS_PER_MS;
+    return left_ms < 60000 ? (int)left_ms : 60000;
+}
+
+static void scrape_server_wait(crest_scrape_server *server, int stopping, uint64_t stop_ns)
+{
+    struct pollfd events[] = {
+        {.fd = server->wake, .events = POLLIN},
+        {.fd = server->epoll, .events = POLLIN},
+        {.fd = server->accept_again_ns == 0 ? server->listener.socket : -1, .events = POLLIN},
+    };
+    uint64_t count;
+    if (stopping && crest_scrape_now_ns() >= stop_ns)
+        stop_ns = crest_scrape_now_ns() + SCRAPE_SERVER_NS_PER_MS;
+    (void)poll(events, sizeof events / sizeof events[0],
+               scrape_server_patience(server, stopping, stop_ns));
+    if (events[0].revents != 0)
+        (void)!read(server->wake, &count, sizeof count);
+}
+
+/* Under the lock. Non-zero when it was the last turn. */
+static int scrape_server_work(crest_scrape_server *server, int stopping, uint64_t stop_ns)
+{
+    uint64_t now_ns = crest_scrape_now_ns();
+    if (server->accept_again_ns <= now_ns)
+        server->accept_again_ns = 0;
+    scrape_server_look_after_pages(server);
+    for (unsigned i = 0; i < SCRAPE_SERVER_ACCEPTED_AT_ONCE && !stopping; i++)
+        if (server->accept_again_ns != 0 || !scrape_server_accept(server))
+            break;
+    MHD_run(server->daemon);
+    scrape_server_close_late(server, now_ns);
+    if (!stopping || !scrape_server_wind_up(server, stop_ns, now_ns))
+        return 0;
+    scrape_server_end(server);
+    return 1;
+}
+
+static void *scrape_server_run(void *argument)
+{
+    crest_scrape_server *server = argument;
+    pthread_setname_np(pthread_self(), "crest-scrape");
+    int over = 0;
+    while (!over) {
+        uint64_t stop_ns;
+        int stopping = scrape_server_stopping(server, &stop_ns);
+        scrape_server_wait(server, stopping, stop_ns);
+        stopping = scrape_server_stopping(server, &stop_ns);
+        pthread_mutex_lock(&scrape_server_lock);
+        over = scrape_server_work(server, stopping, stop_ns);
+        pthread_mutex_unlock(&scrape_server_lock);
+        scrape_server_tell(server);
+    }
+    return NULL;
+}
+
+/* ---- starting and stopping, from outside ---- */
+
+static void scrape_server_free(crest_scrape_server *server)
+{
+    if (server->listener.socket >= 0)
+        close(server->listener.socket);
+    if (server->wake >= 0)
+        close(server->wake);
+    pthread_mutex_destroy(&server->lock);
+    free(server->connections);
+    free(server);
+}
+
+/* libmicrohttpd in a mode in which it only does what it is told. */
+static int scrape_server_start_daemon(crest_scrape_server *server)
+{
+    server->daemon = MHD_start_daemon(
+        MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0,
+        NULL, NULL, crest_scrape_routes_handle, server, MHD_OPTION_EXTERNAL_LOGGER,
+        scrape_server_note, server, MHD_OPTION_CONNECTION_LIMIT, server->settings->connections + 1,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CREST_PROMETHEUS_REQUEST_BYTES,
+        MHD_OPTION_CONNECTION_TIMEOUT, 0u, MHD_OPTION_URI_LOG_CALLBACK, crest_scrape_routes_uri,
+        NULL, MHD_OPTION_NOTIFY_COMPLETED, crest_scrape_routes_completed, server,
+        MHD_OPTION_NOTIFY_CONNECTION, scrape_server_notify, server,
+        MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
+    if (server->daemon == NULL)
+        return -1;
+    server->epoll = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+    return 0;
+}
+
+static int scrape_server_start_thread(crest_scrape_server *server)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = pthread_create(&server->thread, NULL, scrape_server_run, server);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return failed;
+}
+
+/* NULL when there is no memory. */
+static crest_scrape_server *scrape_server_new(const crest_scrape_settings *settings,
+                                              crest_registry *registry)
+{
+    crest_scrape_server *server = calloc(1, sizeof *server);
+    crest_scrape_connection *connections = calloc(settings->connections, sizeof *connections);
+    if (server == NULL || connections == NULL) {
+        free(server);
+        free(connections);
+        return NULL;
+    }
+    for (unsigned i = 0; i < settings->connections; i++)
+        connections[i].socket = -1;
+    server->settings = settings;
+    server->registry = registry;
+    server->connections = connections;
+    server->listener.socket = -1;
+    server->wake = -1;
+    pthread_mutex_init(&server->lock, NULL);
+    return server;
+}
+
+static crest_status scrape_server_set_up(crest_scrape_server *server, crest_error *error)
+{
+    char reason[128];
+    server->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (server->wake < 0 || scrape_server_start_daemon(server) != 0)
+        return crest_error_set(error, CREST_SYSTEM,
+                               "No scrape endpoint could be set up: %s. It needs about %u "
+                               "descriptors (ulimit -n) and some memory",
+                               strerror_r(errno, reason, sizeof reason),
+                               server->settings->connections + 8);
+    crest_status status =
+        crest_scrape_address_listen(server->settings->listen, &server->listener, error);
+    if (status != CREST_OK)
+        return status;
+    scrape_server_list(server);
+    int failed = scrape_server_start_thread(server);
+    if (failed == 0)
+        return CREST_OK;
+    pthread_mutex_lock(&scrape_server_lock);
+    scrape_server_unlist(server);
+    pthread_mutex_unlock(&scrape_server_lock);
+    return crest_error_set(error, CREST_SYSTEM,
+                           "No thread for the scrape endpoint on %s: %s. Make room for one more "
+                           "(ulimit -u, ulimit -v)",
+                           server->listener.shown, strerror_r(failed, reason, sizeof reason));
+}
+
+crest_scrape_server *crest_scrape_server_start(const crest_scrape_settings *settings,
+                                               crest_registry *registry, crest_status *status,
+                                               crest_error *error)
+{
+    crest_scrape_figures_make();
+    pthread_once(&scrape_server_once, scrape_server_prepare_once);
+    crest_scrape_server *server = scrape_server_new(settings, registry);
+    *status = server != NULL
+                  ? scrape_server_set_up(server, error)
+                  : crest_error_set(error, CREST_NO_MEMORY, "No memory for a scrape endpoint");
+    if (*status == CREST_OK || server == NULL)
+        return server;
+    if (server->daemon != NULL)
+        MHD_stop_daemon(server->daemon);
+    scrape_server_free(server);
+    return NULL;
+}
+
+crest_status crest_scrape_server_stop(crest_scrape_server *server, uint64_t deadline_ns,
+                                      crest_error *error)
+{
+    static const uint64_t one = 1;
+    if (server->orphaned)
+        return CREST_OK;
+    uint64_t now_ns = crest_scrape_now_ns();
+    uint64_t left_ns = deadline_ns > now_ns ? deadline_ns - now_ns : 0;
+    uint64_t closing_ns = left_ns / SCRAPE_SERVER_CLOSING_SHARE;
+    if (closing_ns > SCRAPE_SERVER_CLOSING_MS_MAX * SCRAPE_SERVER_NS_PER_MS)
+        closing_ns = SCRAPE_SERVER_CLOSING_MS_MAX * SCRAPE_SERVER_NS_PER_MS;
+    pthread_mutex_lock(&server->lock);
+    server->stopping = 1;
+    server->stop_ns = now_ns + left_ns - closing_ns;
+    pthread_mutex_unlock(&server->lock);
+    (void)!write(server->wake, &one, sizeof one);
+    const struct timespec until = {(time_t)((now_ns + left_ns) / SCRAPE_SERVER_NS_PER_S),
+                                   (long)((now_ns + left_ns) % SCRAPE_SERVER_NS_PER_S)};
+    if (pthread_clockjoin_np(server->thread, NULL, CLOCK_MONOTONIC, &until) != 0)
+        return crest_error_set(error, CREST_TIMED_OUT,
+                               "The scrape endpoint on %s did not end in time: a page is still "
+                               "being made. Give it a longer deadline",
+                               server->listener.shown);
+    scrape_server_free(server);
+    return CREST_OK;
+}
+
+unsigned crest_scrape_server_port(crest_scrape_server *server)
+{
+    return server->orphaned ? 0 : server->listener.port;
+}
