@@ -1,0 +1,502 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# crest-test: timeout=240
+"""What HTTP clients see of the scrape endpoint: well-behaved ones, wrong ones and hostile ones. A
+node that is abused goes on recording, stays small, and still answers whoever asks properly.
+"""
+
+import contextlib
+import gzip
+import http.client
+import resource
+import socket
+import struct
+import threading
+import time
+
+import harness
+from harness import Failure, Program, contains, equal, lacks, wait_for
+
+TEXT = "text/plain; version=0.0.4; charset=utf-8"
+OPENMETRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+# What abuse may add to a node's memory: its connections' buffers and what it is sending.
+MEMORY_ADDED_MAX = 16 << 20
+
+
+class Node:
+    """scrape_program, serving on a free port."""
+
+    def __init__(self, place, options=",windows=off"):
+        self.program = Program(place, "scrape_program", f"prometheus=127.0.0.1:0{options}")
+        status, _, url = self.program.begun.partition(" ")
+        equal(status, "OK", self.program.begun)
+        self.port = int(url.rsplit(":", 1)[1].split("/")[0])
+
+    def do(self, line):
+        return self.program.do(line)
+
+    def connect(self, timeout=20):
+        return socket.create_connection(("127.0.0.1", self.port), timeout)
+
+    def ask(self, path="/metrics", method="GET", body=None, **headers):
+        """(status, headers, body) of one request on a connection of its own."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            connection.request(method, path, body,
+                               {name.replace("_", "-"): value for name, value in headers.items()})
+            answer = connection.getresponse()
+            return answer.status, dict(answer.getheaders()), answer.read()
+        finally:
+            connection.close()
+
+    def page(self, **headers):
+        status, _, body = self.ask(**headers)
+        equal(status, 200)
+        return body.decode()
+
+    def value(self, name):
+        """A sample of the page by its name and labels as they stand there."""
+        for line in self.page().splitlines():
+            if line.startswith(name + " "):
+                return float(line.rpartition(" ")[2])
+        raise Failure(f"no {name} on the page")
+
+    def raw(self, sent, half_close=False, timeout=20):
+        """Everything that comes back for these bytes until the server closes."""
+        with self.connect(timeout) as client:
+            with contextlib.suppress(OSError):
+                client.sendall(sent)
+                if half_close:
+                    client.shutdown(socket.SHUT_WR)
+            return everything(client)
+
+    def memory(self):
+        return int(self.do("memory").split()[0])
+
+
+def everything(client):
+    got = b""
+    with contextlib.suppress(ConnectionError):
+        while part := client.recv(65536):
+            got += part
+    return got
+
+
+def unchunked(rest):
+    """The body that chunks make up."""
+    body = b""
+    while rest:
+        size, _, rest = rest.partition(b"\r\n")
+        body += rest[:int(size, 16)]
+        rest = rest[int(size, 16) + 2:]
+    return body
+
+
+# ---- as it should be ----
+
+def formats_and_encodings(place):
+    """Accept and Accept-Encoding decide, and the headers say what was decided."""
+    node = Node(place)
+    for accept, wanted in (("", TEXT), ("*/*", TEXT), ("text/plain", TEXT),
+                           ("application/openmetrics-text;version=1.0.0,text/plain;q=0.5",
+                            OPENMETRICS),
+                           ("application/openmetrics-text;q=0, */*", TEXT), ("image/png", TEXT)):
+        status, headers, body = node.ask(Accept=accept)
+        equal((status, headers["Content-Type"]), (200, wanted), accept)
+        equal(headers["Vary"], "Accept, Accept-Encoding")
+        equal(int(headers["Content-Length"]), len(body))
+        equal(body.endswith(b"# EOF\n"), wanted == OPENMETRICS, accept)
+        lacks(headers, "Content-Encoding")
+    for coding, packed in (("gzip", True), ("gzip;q=0", False), ("deflate", False),
+                           ("*;q=0.1", True), ("identity", False)):
+        status, headers, body = node.ask(Accept_Encoding=coding)
+        equal(headers.get("Content-Encoding") == "gzip", packed, coding)
+        contains((gzip.decompress(body) if packed else body).decode(), "scrape_level ")
+    node.do("many 20000")
+    status, headers, body = node.ask()
+    equal(headers.get("Transfer-Encoding"), "chunked")
+    equal(body.count(b"\nscrape_many_"), 20000)
+    status, headers, packed = node.ask(Accept_Encoding="gzip")
+    equal(gzip.decompress(packed).count(b"\nscrape_many_"), 20000)
+    if len(packed) * 5 > len(body):
+        raise Failure(f"gzip made {len(packed)} of {len(body)} bytes")
+
+
+def methods_and_paths(place):
+    node = Node(place)
+    equal(node.ask("/-/healthy")[::2], (200, b"Healthy\n"))
+    status, headers, body = node.ask("/")
+    equal((status, headers["Content-Type"]), (200, "text/html; charset=utf-8"))
+    contains(body.decode(), 'href="metrics"')
+    for path in ("/metrics/", "/metric", "//metrics", "/..", "/-/ready"):
+        equal(node.ask(path)[0], 404, path)
+    for path in ("/metrics", "/", "/-/healthy"):
+        status, headers, body = node.ask(path, "HEAD")
+        equal((status, body), (200, b""), path)
+    for method in ("POST", "PUT", "DELETE", "OPTIONS", "PATCH", "BREW"):
+        status, headers, _ = node.ask("/metrics", method)
+        equal((status, headers["Allow"]), (405, "GET, HEAD"), method)
+    equal(node.ask("/metrics", "POST", b"x" * 1000)[0], 405)
+    equal(node.ask("/metrics", "GET", b"x" * 1000)[0], 413)
+
+
+def connections_are_kept(place):
+    """Several requests on a connection, also at once, and with HTTP/1.0."""
+    node = Node(place)
+    node.do("many 5000")
+    one = b"GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n"
+    last = b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    got = node.raw(one * 50 + last)
+    equal(got.count(b"Healthy\n"), 50)
+    head, _, chunks = got.rpartition(b"HTTP/1.1 200 OK")[2].partition(b"\r\n\r\n")
+    contains(head.decode(), "chunked")
+    equal(unchunked(chunks).count(b"\nscrape_many_"), 5000)
+    connection = http.client.HTTPConnection("127.0.0.1", node.port, timeout=20)
+    for _ in range(5):
+        connection.request("GET", "/metrics")
+        equal(connection.getresponse().read().count(b"\nscrape_many_"), 5000)
+    connection.close()
+    old = b"GET %s HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"
+    with node.connect() as client:
+        client.sendall(old % b"/-/healthy")
+        contains(client.recv(1000).decode().lower(), "connection: keep-alive")
+        client.sendall(old % b"/metrics")
+        equal(everything(client).count(b"\nscrape_many_"), 5000)
+
+
+def filters_options_and_labels(place):
+    options = (",prometheus.include=scrape.* crest.scrapes,prometheus.exclude=*.level"
+               ",prometheus.created=on,prometheus.gzip=off,prometheus.windows=off"
+               ",service=node,version=2.1,instance=i-1,resource.region=eu")
+    node = Node(place, options)
+    node.do("record 1 100")
+    page = node.page()
+    contains(page, 'crest_target_info{service="node",version="2.1",instance="i-1",region="eu"} 1')
+    contains(page, "scrape_events_done_total 100")
+    contains(page, "crest_scrapes_total")
+    for missing in ("scrape_level", "crest_series", "queue_depth_max1m", "_created"):
+        lacks(page, missing)
+
+
+# ---- limits ----
+
+def slow_reader(node, host=b"x"):
+    """A client that asks for the page, and takes its time with reading it."""
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    client.settimeout(30)
+    client.connect(("127.0.0.1", node.port))
+    client.sendall(b"GET /metrics HTTP/1.1\r\nHost: %s\r\n"
+                   b"X-Prometheus-Scrape-Timeout-Seconds: 3\r\n\r\n" % host)
+    return client
+
+
+def slow_readers_delay_nobody(place):
+    """Beyond the limit of pages at once there is a 503 that says when to come back; health is still
+    told, and when their time is over the slow ones are cut off so that they notice."""
+    node = Node(place, ",windows=off,prometheus.concurrency=3")
+    node.do("many 200000")
+    before = node.memory()
+    began = time.monotonic()
+    node.page()
+    alone_s = time.monotonic() - began
+    with contextlib.ExitStack() as stack:
+        slow = [stack.enter_context(slow_reader(node)) for _ in range(2)]
+        began = time.monotonic()
+        node.page()
+        beside_s = time.monotonic() - began
+        if beside_s > 10 * alone_s + 1:
+            raise Failure(f"a page took {beside_s:.2f} s beside slow readers, {alone_s:.2f} alone")
+        slow.append(stack.enter_context(slow_reader(node)))
+        wait_for("the third page", lambda: node.ask("/-/healthy")[0] == 200
+                 and node.ask()[0] == 503)
+        status, headers, body = node.ask()
+        equal((status, headers["Retry-After"]), (503, "1"))
+        contains(body.decode(), "prometheus.concurrency")
+        equal(node.ask("/-/healthy")[0], 200)
+        wait_for("the slow ones to be cut off", lambda: node.ask()[0] == 200, 10)
+        # Three snapshots of 16 bytes a series, and what goes with each of three pages.
+        added = node.memory() - before
+        if added > 3 * (200000 * 60 + (1 << 20)) + MEMORY_ADDED_MAX:
+            raise Failure(f"three slow readers cost {added} bytes")
+        for client in slow:
+            wait_for("a reset or a close", lambda client=client: is_cut(client), 10)
+    if node.value('crest_scrapes_total{code="499"}') < 3:
+        raise Failure("the readers that were cut off are not counted")
+    if node.value('crest_scrapes_total{code="503"}') < 1:
+        raise Failure("the refused are not counted")
+    equal(node.value("crest_scrapes_in_flight"), 1)
+
+
+def is_cut(client):
+    """Reads on to the end; whether that was no proper end of a page."""
+    with contextlib.suppress(ConnectionResetError):
+        while part := client.recv(1 << 20):
+            if part.endswith(b"0\r\n\r\n"):
+                raise Failure("a page that was cut off ends as if it were whole")
+    return True
+
+
+def the_deadline_is_the_scrapers(place):
+    """A page that cannot be made in time is a 503, not half a page that looks like one."""
+    node = Node(place)
+    node.do("many 100000")
+    status, headers, body = node.ask(X_Prometheus_Scrape_Timeout_Seconds="0.001")
+    equal((status, headers["Retry-After"]), (503, "1"))
+    contains(body.decode(), "could not be made in the time")
+    equal(node.ask(X_Prometheus_Scrape_Timeout_Seconds="20")[0], 200)
+    equal(node.ask(X_Prometheus_Scrape_Timeout_Seconds="nonsense")[0], 200)
+
+
+def still_a_node(node, what):
+    """Records without a pause meanwhile, and answers a proper scrape."""
+    equal(node.ask("/-/healthy")[0], 200, what)
+    contains(node.page(), "scrape_events_done_total")
+
+
+def malformed_requests_are_refused(place):
+    node = Node(place)
+    before = node.memory()
+    node.do("spin")
+    host = b"Host: x\r\n"
+    cases = [
+        ("a long path", b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\n" + host + b"\r\n", b" 4"),
+        ("a long query", b"GET /metrics?" + b"name[]=x&" * 20000 + b" HTTP/1.1\r\n\r\n", b" 4"),
+        ("many names", b"GET /metrics?" + b"name[]=x&" * 2000 + b" HTTP/1.1\r\n" + host
+         + b"\r\n", b" 4"),
+        ("a long header", b"GET / HTTP/1.1\r\nA: " + b"b" * 200000 + b"\r\n\r\n", b" 431 "),
+        ("many headers", b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 20000 + b"\r\n", b" 431 "),
+        ("a header without end", b"GET / HTTP/1.1\r\n" + b"x" * 200000, b" 431 "),
+        ("zeros", b"\0" * 50000, b""),
+        ("garbage", bytes(range(256)) * 300, b""),
+        ("TLS", bytes.fromhex("16030100f8010000f40303") + b"\x55" * 300 + b"\r\n\r\n", b""),
+        ("no version", b"GET /metrics\r\n\r\n", b""),
+        ("a wrong version", b"GET /metrics HTTP/9.9\r\n" + host + b"\r\n", b""),
+        ("HTTP/2", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b""),
+        ("a line alone", b"\r\n\r\n\r\n", b""),
+        ("a wrong length", b"GET / HTTP/1.1\r\nContent-Length: -5\r\n\r\n", b""),
+        ("two lengths", b"GET / HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef",
+         b""),
+        ("a chunk too long", b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+         b"ffffffffffffffffff\r\n", b""),
+        ("a body without end", b"POST / HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n"
+         + b"x" * 1000000, b""),
+        ("a wrong escape", b"GET /%zz%1 HTTP/1.1\r\nConnection: close\r\n\r\n", b" 404 "),
+    ]
+    for what, sent, wanted in cases:
+        got = node.raw(sent, half_close=wanted == b"")
+        if wanted not in got[:40] or (got and not got.startswith(b"HTTP/1.")):
+            raise Failure(f"{what}: {got[:200]!r}")
+        still_a_node(node, what)
+    counted = int(node.do("still"))
+    equal(node.value("scrape_spins_done_total"), counted)
+    added = node.memory() - before
+    if added > MEMORY_ADDED_MAX:
+        raise Failure(f"{added} bytes more than before")
+
+
+def trickling_requests_end(place):
+    """A byte now and then does not hold a connection: the whole request has its time."""
+    node = Node(place)
+    clients = [node.connect() for _ in range(20)]
+    began = time.monotonic()
+    for byte in b"GET /metrics HTTP/1.1\r\nX-Slow: " + b"a" * 1000:
+        for client in clients:
+            with contextlib.suppress(ConnectionError):
+                client.send(bytes([byte]))
+        if time.monotonic() - began > 12:
+            break
+        time.sleep(0.2)
+    still_a_node(node, "trickling")
+    for client in clients:
+        client.settimeout(1)
+        lacks(everything(client).decode(), "200 OK")
+        client.close()
+    if node.value('crest_scrape_connections_closed_total{cause="slow"}') < 20:
+        raise Failure("connections that trickle are not closed")
+
+
+def ten_thousand_connections(place):
+    """As many as this process may have, held open; those who ask are still answered at once."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    count = min(10000, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 200)
+    node = Node(place)
+    before = node.memory()
+    node.do("spin")
+    clients, slowest = [], 0
+    for number in range(count):
+        client = socket.socket()
+        client.settimeout(10)
+        client.connect(("127.0.0.1", node.port))
+        clients.append(client)
+        if number % 500 == 499:
+            began = time.monotonic()
+            still_a_node(node, f"{number} connections")
+            slowest = max(slowest, time.monotonic() - began)
+    added = node.memory() - before
+    if added > MEMORY_ADDED_MAX or slowest > 5:
+        raise Failure(f"{count} connections: {added} bytes more, {slowest:.2f} s for an answer")
+    if node.value('crest_scrape_connections_closed_total{cause="crowded"}') < count - 100:
+        raise Failure("the connections that made room are not counted")
+    for client in clients:
+        client.close()
+    counted = int(node.do("still"))
+    equal(node.value("scrape_spins_done_total"), counted)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def no_descriptors(place):
+    """Out of descriptors it neither spins nor ends, and goes on when there are some."""
+    node = Node(place)
+    opened = int(node.do("descriptors 1024"))
+    node.do(f"descriptors {opened + 3}")
+    clients = [node.connect() for _ in range(30)]
+    time.sleep(0.3)
+    began, used = time.monotonic(), cpu_seconds(node)
+    time.sleep(1)
+    if cpu_seconds(node) - used > 0.3 * (time.monotonic() - began):
+        raise Failure("it spins while there are no descriptors")
+    node.do("descriptors 1024")
+    still_a_node(node, "descriptors again")
+    for client in clients:
+        client.close()
+
+
+def cpu_seconds(node):
+    with open(f"/proc/{node.program.process.pid}/stat", encoding="ascii") as stat:
+        fields = stat.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / 100
+
+
+def aborted_connections(place):
+    """Clients that reset, half-close or leave in the middle, many at once, while others scrape."""
+    node = Node(place, ",windows=off,prometheus.concurrency=10")
+    node.do("many 20000")
+    before = node.memory()
+    stop = threading.Event()
+
+    def abuse(how):
+        while not stop.is_set():
+            with contextlib.suppress(OSError), node.connect() as client:
+                client.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"[:how * 10])
+                if how == 5:
+                    client.recv(1000)
+                if how % 2:
+                    client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                                      struct.pack("ii", 1, 0))
+                if how == 4:
+                    client.shutdown(socket.SHUT_WR)
+
+    threads = [threading.Thread(target=abuse, args=(how,)) for how in range(6)]
+    for thread in threads:
+        thread.start()
+    try:
+        whole = 0
+        for _ in range(60):
+            # Pages whose clients have gone take up places until they have noticed.
+            status, _, body = node.ask()
+            if status == 200:
+                equal(body.count(b"\nscrape_many_"), 20000)
+                whole += 1
+            else:
+                equal(status, 503)
+        if whole < 10:
+            raise Failure(f"of 60 proper scrapes {whole} were answered")
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    wait_for("all pages to end", lambda: node.value("crest_scrapes_in_flight") == 1)
+    added = node.memory() - before
+    if added > 2 * MEMORY_ADDED_MAX:
+        raise Failure(f"{added} bytes more than before")
+
+
+# ---- the end ----
+
+def stop_with_clients_attached(place):
+    """Idle ones, ones in the middle of a request and ones that do not read: none prolongs it."""
+    node = Node(place)
+    node.do("many 100000")
+    with contextlib.ExitStack() as stack:
+        idle = stack.enter_context(node.connect())
+        asking = stack.enter_context(node.connect())
+        asking.sendall(b"GET /metr")
+        for _ in range(3):
+            stack.enter_context(slow_reader(node))
+        time.sleep(0.2)
+        took_ms = int(node.do("stop 1000"))
+        if took_ms > 1300:
+            raise Failure(f"a stop within 1000 ms took {took_ms}")
+        for client in (idle, asking):
+            equal(everything(client), b"")
+    try:
+        node.connect(2)
+        raise Failure("the port is still open after the stop")
+    except ConnectionRefusedError:
+        pass
+
+
+def a_page_is_finished_before_the_stop(place):
+    node = Node(place)
+    node.do("many 100000")
+    with node.connect() as client:
+        client.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+        first = client.recv(100)
+        reader = threading.Thread(target=lambda: rest.append(everything(client)))
+        rest = [first]
+        reader.start()
+        node.do("stop 10000")
+        reader.join()
+    page = b"".join(rest)
+    if not page.endswith(b"0\r\n\r\n"):
+        raise Failure(f"the page ends with {page[-50:]!r}")
+
+
+def a_child_does_not_keep_the_port(place):
+    """Neither the port nor open connections live on in a child that was forked."""
+    node = Node(place)
+    with node.connect() as client:
+        client.sendall(b"GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n")
+        contains(client.recv(1000).decode(), "Healthy")
+        node.do("fork")
+        still_a_node(node, "after the fork")
+        node.do("stop 2000")
+        client.settimeout(5)
+        equal(client.recv(10), b"", "a connection that the parent closed")
+    with socket.socket() as again:
+        again.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        again.bind(("127.0.0.1", node.port))
+        again.listen()
+    node.do("reap")
+
+
+def wrong_options_are_sentences(place):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        for options, says in (
+                (f"prometheus=127.0.0.1:{port}", "Another program listens there"),
+                ("prometheus=nonsense", "a port is a number"),
+                ("prometheus=127.0.0.1:0,prometheus.concurrency=0", "not a number from 1 to 100"),
+                ("prometheus=127.0.0.1:0,prometheus.windows=some", "not off, ranges or all"),
+                ("prometheus=127.0.0.1:0,prometheus.gzip=perhaps", "prometheus.gzip"),
+                ("prometheus=127.0.0.1:0,prometheus.timeout=1h", "too long for a scrape"),
+                ("prometheus=127.0.0.1:0,prometheus.port=1", "prometheus.port")):
+            program = Program(place, "scrape_program", options)
+            status, _, message = program.begun.partition(" ")
+            if status == "OK" or says not in message:
+                raise Failure(f"{options}: {program.begun}")
+        program = Program(place, "scrape_program", f"prometheus='127.0.0.1:{port} | 127.0.0.1:0'")
+        contains(program.begun, "OK http://127.0.0.1:")
+
+
+harness.main([formats_and_encodings, methods_and_paths, connections_are_kept,
+              filters_options_and_labels, slow_readers_delay_nobody, the_deadline_is_the_scrapers,
+              malformed_requests_are_refused, trickling_requests_end, ten_thousand_connections,
+              no_descriptors, aborted_connections, stop_with_clients_attached,
+              a_page_is_finished_before_the_stop, a_child_does_not_keep_the_port,
+              wrong_options_are_sentences], servers=())
