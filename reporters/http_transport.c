@@ -425,7 +425,9 @@ static crest_status http_explain(crest_http *http, const crest_http_request *req
     for (unsigned i = 0; i < CREST_HTTP_STEPS; i++) {
         curl_off_t took = 0;
         curl_easy_getinfo(http->easy, steps[i], &took);
-        failure.steps_done += took != 0 && failure.steps_done == i;
+        /* Not those of a kept connection, which has a time for the last only. */
+        if (took != 0)
+            failure.steps_done = i + 1;
     }
     curl_easy_getinfo(http->easy, CURLINFO_SIZE_UPLOAD_T, &sent);
     curl_easy_getinfo(http->easy, CURLINFO_HTTP_CONNECTCODE, &proxy_code);

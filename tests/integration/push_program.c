@@ -6,16 +6,19 @@
  *     push_program start OPTIONS                     crest_start(OPTIONS)
  *     push_program attach URL JOB INSTANCE [KEY=VALUE...]    a reporter that pushes when told
  *
- *     record THREADS TIMES    totals that test_pushgateway.py computes too (Totals there)
+ *     record THREADS TIMES    totals that pushlib.py computes too (Totals there)
  *     push                    crest_report_now
+ *     storm THREADS TIMES     that in several threads, each several times; how many went well
+ *     fork URL JOB INSTANCE   the same records and a push of them in a child; its answer
  *     once                    crest_report_once, with the reporter detached for it
  *     state                   reports, failures and the last error
  *     stop                    detach or crest_stop
  *     exit STATUS             returns from main without any of that
  *
- * In the environment: CA_FILE and DELETE_ON_STOP are the options of those names; INTERVAL_MS makes
- * it push on its own; AT_END=push or AT_END=state is done in the very last atexit handler, behind
- * those of all libraries.
+ * In the environment: CA_FILE, DELETE_ON_STOP and others (see make) are the options of those names;
+ * INTERVAL_MS makes it push on its own; LOG=1 writes what the log is told to standard error;
+ * AT_END=push or AT_END=state is done in the very last atexit handler, behind those of all
+ * libraries.
  */
 #include <crest/crest.h>
 #include <crest/pushgateway.h>
@@ -24,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define DEADLINE_MS 5000u
@@ -37,6 +41,13 @@ CREST_GAUGE(level, "push.level", "Below zero.");
 CREST_GAUGE(balance, "push.balance", "Added to by all threads.");
 CREST_HISTOGRAM(sizes, "push.message-size", "Sizes.", .unit = CREST_BYTES);
 CREST_TIMER(work, "push.work-time", "Work.");
+CREST_RANGE_SAMPLER(queue, "push.queue", "Waiting.");
+CREST_TIMER(fetch, "push.fetch-time", "By the operation's id.", .deadline_ms = 3600000);
+CREST_STAGES(steps, "push.block", "On the way.", .stages = {"stored", "sent"},
+             .deadline_ms = 3600000);
+CREST_MUTEX(table_lock, "push.table");
+CREST_COUNTER(fetched, "push.packets-dropped", "Fetched by a poll.");
+CREST_GAUGE(fetched_level, "push.fetched-level", "Fetched by a poll.");
 
 static const char *const kind_values[] = {"plain", "a\"b\\c\nd", "slash/space x", "..",
                                           "caf\xc3\xa9 \xe2\x98\x83"};
@@ -45,6 +56,39 @@ static const int64_t size_values[] = {1, 100, 700, 3000, 50000, 1000000, 2000000
 static const int64_t work_values_ns[] = {1000000, 7000000, 300000000, 4000000000, 20000000000};
 
 static int times;
+static uint64_t rounds, polled; /* of records; their events, as somebody else counts them */
+
+static uint64_t read_polled(void *context)
+{
+    return __atomic_load_n((uint64_t *)context, __ATOMIC_RELAXED);
+}
+
+static double read_level(void *context)
+{
+    return (double)__atomic_load_n((uint64_t *)context, __ATOMIC_RELAXED) / 4;
+}
+
+static void poll_others(void)
+{
+    const crest_poll_options patient = {.budget_ms = CREST_POLL_BUDGET_MS_MAX};
+    if (crest_counter_poll(&fetched, read_polled, &polled, &patient, NULL) == NULL ||
+        crest_gauge_poll(&fetched_level, read_level, &polled, &patient, NULL) == NULL)
+        abort();
+}
+
+/* Instruments that are told of operations by their ids: one of ten events is one. */
+static void record_operation(int thread, int i)
+{
+    crest_op op = crest_op_u64x2(rounds, (uint64_t)thread << 32 | (uint64_t)i);
+    crest_timer_begin(&fetch, op);
+    crest_stages_begin(&steps, op);
+    crest_stages_mark(&steps, op, 0);
+    if (i % 20 == 0)
+        crest_stages_mark(&steps, op, 1);
+    crest_stages_end(&steps, op, CREST_OUTCOME_OK);
+    crest_timer_end(&fetch, op, i % 20 == 0 ? CREST_OUTCOME_OK : CREST_OUTCOME_CANCELLED);
+    CREST_MUTEX_SCOPE(&table_lock);
+}
 
 static void *record_totals(void *context)
 {
@@ -56,6 +100,10 @@ static void *record_totals(void *context)
         crest_histogram_record(&sizes, size_values[(size_t)i % COUNT(size_values)]);
         crest_timer_record(&work, work_values_ns[(size_t)i % COUNT(work_values_ns)],
                            i % 10 ? CREST_OUTCOME_OK : CREST_OUTCOME_ERROR);
+        crest_range_sampler_add(&queue, i % 3 == 0 ? 2 : -1);
+        __atomic_fetch_add(&polled, 3, __ATOMIC_RELAXED);
+        if (i % 10 == 0)
+            record_operation(thread, i);
     }
     return NULL;
 }
@@ -65,6 +113,7 @@ static void record(int threads)
     pthread_t ids[THREADS_MAX];
     if (threads > THREADS_MAX)
         threads = THREADS_MAX;
+    rounds++;
     for (int i = 0; i < threads; i++)
         if (pthread_create(&ids[i], NULL, record_totals, (void *)(intptr_t)i) != 0)
             abort();
@@ -81,6 +130,12 @@ static void answer(crest_status status, const crest_error *error)
     fflush(stdout);
 }
 
+static void log_to_stderr(crest_log_level severity, const char *message, void *context)
+{
+    (void)context;
+    fprintf(stderr, "log %d: %s\n", (int)severity, message);
+}
+
 static crest_schedule when_told = {
     .interval_ms = CREST_INTERVAL_MS_MAX, .jitter = -1, .timeout_ms = DEADLINE_MS};
 
@@ -91,7 +146,17 @@ static crest_reporter *make(int argc, char **argv, crest_error *error)
                                          .job = argv[3],
                                          .instance = argv[4],
                                          .labels = labels,
-                                         .ca_file = getenv("CA_FILE")};
+                                         .post = getenv("POST") != NULL,
+                                         .user = getenv("PUSH_USER"),
+                                         .password_file = getenv("PASSWORD_FILE"),
+                                         .password_env = getenv("PASSWORD_ENV"),
+                                         .bearer_file = getenv("BEARER_FILE"),
+                                         .bearer_env = getenv("BEARER_ENV"),
+                                         .ca_file = getenv("CA_FILE"),
+                                         .cert_file = getenv("CERT_FILE"),
+                                         .key_file = getenv("KEY_FILE"),
+                                         .key_password_file = getenv("KEY_PASSWORD_FILE"),
+                                         .proxy = getenv("PROXY")};
     for (int i = 5; i < argc && options.label_count < COUNT(labels); i++) {
         char *equals = strchr(argv[i], '=');
         if (equals == NULL)
@@ -111,6 +176,56 @@ static crest_status once(crest_reporter *reporter, crest_error *error)
     crest_error ignored;
     crest_status again = crest_reporter_attach(NULL, reporter, &when_told, &ignored);
     return status != CREST_OK ? status : again;
+}
+
+static crest_reporter *stormed;
+static unsigned storm_well;
+
+static void *push_often(void *context)
+{
+    (void)context;
+    crest_error error;
+    for (int i = 0; i < times; i++)
+        if (crest_report_now(stormed, 4 * DEADLINE_MS, &error) == CREST_OK)
+            __atomic_fetch_add(&storm_well, 1, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+static void storm(crest_reporter *reporter, int threads)
+{
+    pthread_t ids[THREADS_MAX];
+    stormed = reporter;
+    storm_well = 0;
+    for (int i = 0; i < threads && i < THREADS_MAX; i++)
+        if (pthread_create(&ids[i], NULL, push_often, NULL) != 0)
+            abort();
+    for (int i = 0; i < threads && i < THREADS_MAX; i++)
+        pthread_join(ids[i], NULL);
+    printf("OK %u\n", storm_well);
+    fflush(stdout);
+}
+
+/* What a child that starts anew is told, by way of the parent's standard output. */
+static void push_in_child(char *url, char *job, char *instance)
+{
+    char *arguments[] = {"", "", url, job, instance};
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        crest_error error = {0};
+        times = 10;
+        record(2);
+        crest_reporter *own = make(5, arguments, &error);
+        answer(own == NULL ? error.status : crest_report_once(NULL, own, DEADLINE_MS, &error),
+               &error);
+        crest_reporter_free(own);
+        _exit(0);
+    }
+    int status;
+    if (child < 0 || waitpid(child, &status, 0) != child || status != 0) {
+        printf("SYSTEM the child ended badly\n");
+        fflush(stdout);
+    }
 }
 
 static void show_state(const crest_reporter *reporter)
@@ -159,11 +274,16 @@ static int obey(const char *line, crest_reporter *reporter)
 {
     crest_error error = {0};
     int threads, status;
+    char words[3][128];
     if (sscanf(line, "record %d %d", &threads, &times) == 2) {
         record(threads);
         answer(CREST_OK, &error);
     } else if (strcmp(line, "push") == 0) {
         answer(crest_report_now(reporter, 2 * DEADLINE_MS, &error), &error);
+    } else if (sscanf(line, "storm %d %d", &threads, &times) == 2) {
+        storm(reporter, threads);
+    } else if (sscanf(line, "fork %127s %127s %127s", words[0], words[1], words[2]) == 3) {
+        push_in_child(words[0], words[1], words[2]);
     } else if (strcmp(line, "once") == 0) {
         answer(once(reporter, &error), &error);
     } else if (strcmp(line, "state") == 0) {
@@ -187,6 +307,9 @@ int main(int argc, char **argv)
     crest_reporter *reporter = NULL;
     if (atexit(at_end) != 0)
         abort();
+    if (getenv("LOG") != NULL)
+        crest_log_to(log_to_stderr, NULL);
+    poll_others();
     if (getenv("INTERVAL_MS") != NULL)
         when_told.interval_ms = strtoull(getenv("INTERVAL_MS"), NULL, 10);
     if (argc == 3 && strcmp(argv[1], "start") == 0) {

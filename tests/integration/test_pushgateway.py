@@ -4,92 +4,17 @@
 """Pushes from a program with several threads to a real Pushgateway, and asks a real Prometheus
 what arrived. Totals must be equal to the last unit.
 
-What the program records is in push_program.c; Totals here computes the same.
+What the program records is in push_program.c; Totals in pushlib.py computes the same.
 """
 
 import gzip
-import http.server
 import os
-import shutil
-import ssl
 import subprocess
-import threading
 import time
-import urllib.request
 
 import harness
-from harness import Failure, Program, Prometheus, Pushgateway, Skip, contains, equal, lacks
-
-KINDS = ["plain", 'a"b\\c\nd', "slash/space x", "..", "café ☃"]
-SIZES = [1, 100, 700, 3000, 50000, 1000000, 20000000]
-WORK_NS = [1000000, 7000000, 300000000, 4000000000, 20000000000]
-SIZE_BOUNDS = [512 * 2 ** power for power in range(16)]
-WORK_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-OWN_TYPES = {
-    "push_events_done_total": "counter", "push_kinds_seen_total": "counter",
-    "push_level": "gauge", "push_balance": "gauge", "push_message_size_bytes": "histogram",
-    "push_work_time_seconds": "histogram",
-}
-
-
-class Totals:
-    """What push_program has recorded after some `record THREADS TIMES`."""
-
-    def __init__(self):
-        self.events = 0
-        self.kinds = [0] * len(KINDS)
-        self.balance = 0.0
-        self.sizes = [0] * len(SIZES)
-        self.work = {"ok": [0] * len(WORK_NS), "error": [0] * len(WORK_NS)}
-
-    def record(self, program, threads, times):
-        program.do(f"record {threads} {times}")
-        for thread in range(threads):
-            for i in range(times):
-                self.events += 1
-                self.kinds[(thread + i) % len(KINDS)] += 2
-                self.balance += 0.5 if i % 2 else -0.75
-                self.sizes[i % len(SIZES)] += 1
-                self.work["ok" if i % 10 else "error"][i % len(WORK_NS)] += 1
-
-    def check(self, prometheus, group):
-        """All of it, in the group whose label matchers these are."""
-        prometheus.check_value(f"push_events_done_total{{{group}}}", self.events)
-        for kind, wanted in zip(KINDS, self.kinds):
-            prometheus.check_value(f"push_kinds_seen_total{{{group}, kind={promql(kind)}}}", wanted)
-        equal(prometheus.value(f"push_level{{{group}}}"), -7.25)
-        equal(prometheus.value(f"push_balance{{{group}}}"), self.balance)
-        check_histogram(prometheus, "push_message_size_bytes", group, SIZE_BOUNDS, SIZES,
-                        self.sizes)
-        equal(prometheus.value(f"push_message_size_bytes_sum{{{group}}}"),
-              sum(size * count for size, count in zip(SIZES, self.sizes)))
-        for outcome, counts in self.work.items():
-            check_histogram(prometheus, "push_work_time_seconds", f'{group}, outcome="{outcome}"',
-                            WORK_BOUNDS, [ns / 1e9 for ns in WORK_NS], counts)
-            equal(prometheus.value(f'push_work_time_seconds_sum{{{group}, outcome="{outcome}"}}'),
-                  sum(ns * count for ns, count in zip(WORK_NS, counts)) / 1e9)
-
-
-def check_histogram(prometheus, name, group, bounds, values, counts):
-    """Count and every bucket, +Inf included, and no bucket else."""
-    found = {labels["le"]: value for labels, value in prometheus.query(f"{name}_bucket{{{group}}}")}
-    wanted = {bound: sum(count for value, count in zip(values, counts) if value <= bound)
-              for bound in bounds}
-    wanted[float("inf")] = sum(counts)
-    equal({float(le): value for le, value in found.items()}, wanted, f"{name}_bucket{{{group}}}")
-    equal(prometheus.value(f"{name}_count{{{group}}}"), sum(counts), f"{name}_count{{{group}}}")
-
-
-def promql(text):
-    """A text as PromQL quotes it."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
-
-
-def attach(place, url, *labels, job="push", instance="one", wanted="OK", **environment):
-    program = Program(place, "push_program", "attach", url, job, instance, *labels, **environment)
-    contains(program.begun, wanted, "start")
-    return program
-
+from harness import Failure, Program, Prometheus, Pushgateway, contains, equal, lacks
+from pushlib import Fake, OWN_TYPES, Totals, attach, certificate, promql, push_text
 
 def totals_are_exact(place):
     gateway = Pushgateway(place).start()
@@ -210,12 +135,6 @@ def a_clash_of_types_is_explained(place):
     equal(len(gateway.groups()), 1)
 
 
-def push_text(url, text):
-    request = urllib.request.Request(url, text.encode(), method="PUT")
-    with harness.OPENER.open(request, timeout=harness.ANSWER_S) as answer:
-        equal(answer.status, 200)
-
-
 def the_last_push_has_no_windows(place):
     gateway = Pushgateway(place).start()
     program = attach(place, gateway.url)
@@ -276,58 +195,6 @@ def exit_without_stop_flushes(place):
     contains(gateway.page(), 'push_events_done_total{instance="i",job="rnode"} 1000\n')
 
 
-class Fake:
-    """A server of the test's own: answers PUT and DELETE as `manner` says, over TLS if it has a
-    certificate."""
-
-    def __init__(self, place, manner=lambda handler: handler.answer(200), certificate=None):
-        self.requests = []
-        fake = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def answer(self, code, body=b""):
-                self.send_response(code)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def take(self):
-                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                fake.requests.append((self.command, self.path, body))
-                manner(self)
-
-            do_PUT = do_DELETE = take
-
-            def log_message(self, *arguments):
-                pass
-
-        class Quiet(http.server.ThreadingHTTPServer):
-            daemon_threads = True
-
-            def handle_error(self, request, client_address):
-                pass
-
-        self.server = Quiet(("127.0.0.1", 0), Handler)
-        scheme = "http"
-        if certificate:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(certificate)
-            # Each connection shakes hands in its own thread, when it first reads.
-            self.server.socket = context.wrap_socket(self.server.socket, server_side=True,
-                                                     do_handshake_on_connect=False)
-            scheme = "https"
-        self.url = f"{scheme}://127.0.0.1:{self.server.server_address[1]}"
-        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True)
-        self.thread.start()
-        place.started.append(self)
-
-    def kill(self):
-        self.server.shutdown()
-        self.server.server_close()
-
-
 def slow_and_strange_servers_lose_nothing(place):
     def silent(handler):
         time.sleep(20)
@@ -368,22 +235,6 @@ def slow_and_strange_servers_lose_nothing(place):
     equal((method, path), ("PUT", "/metrics/job/push/instance/one"))
     page = gzip.decompress(body).decode("utf-8")
     contains(page, f"\npush_events_done_total {totals.events}\n")
-
-
-def certificate(place):
-    """A self-signed certificate for 127.0.0.1, with its key in the same file."""
-    openssl = shutil.which("openssl")
-    if openssl is None:
-        raise Skip("there is no openssl command to make a certificate with")
-    path = place.folder / "server.pem"
-    subprocess.run([openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt",
-                    "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=crest",
-                    "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", path, "-out",
-                    place.folder / "certificate.pem"],
-                   check=True, capture_output=True, timeout=harness.ANSWER_S)
-    with open(path, "ab") as whole:
-        whole.write((place.folder / "certificate.pem").read_bytes())
-    return path
 
 
 def tls_trusts_only_known_authorities(place):
