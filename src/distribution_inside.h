@@ -52,6 +52,11 @@ void crest_distribution_finish(crest_distribution *distribution);
 /* After any change of the cells and the sum: the count, and whether the sum is past 64 bits. */
 void crest_distribution_settle(crest_distribution *distribution);
 
+/* Fills counts[i] with the records in cells whose lowest value is at most limits[i]; limits ascend.
+ * distribution_below.c. */
+void crest_distribution_below(const crest_distribution *distribution, const uint64_t *limits,
+                              unsigned count, uint64_t *counts);
+
 /* The largest value recorded since `before` was read (NULL: ever), exact when it is the largest of
  * all times, else the top of its bucket; 0 when there was none. */
 uint64_t crest_distribution_max_since(const crest_distribution *now,

@@ -187,20 +187,13 @@ static char *distributions_begin(const distributions_series *series, const char 
  */
 static void distributions_put_buckets(distributions_series *series, uint64_t all)
 {
-    const crest_page_source *source = series->shared->page->source;
     const crest_page_bounds *bounds = series->shared->bounds;
-    const crest_distribution *distribution = series->row->distribution;
-    uint64_t below = 0;
-    unsigned at = 0;
-    size_t cursor = 0;
-    crest_bucket bucket;
-    while (all != 0 && at < bounds->count && source->next(distribution, &cursor, &bucket)) {
-        for (; at < bounds->count && bounds->limits[at] < bucket.lowest; at++)
-            distributions_put_bucket(series, at, below);
-        below += bucket.count;
-    }
-    for (; at < bounds->count; at++)
-        distributions_put_bucket(series, at, below);
+    uint64_t below[CREST_BUCKETS_MAX] = {0};
+    if (all != 0)
+        series->shared->page->source->below(series->row->distribution, bounds->limits,
+                                            bounds->count, below);
+    for (unsigned at = 0; at < bounds->count; at++)
+        distributions_put_bucket(series, at, below[at]);
     distributions_put_bucket(series, bounds->count, all);
 }
 

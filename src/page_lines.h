@@ -50,12 +50,7 @@ void crest_line_form_labels(crest_line_form *form, const crest_page_metric *metr
 /* Bytes that a row makes with the form; 0: it has to go the long way. */
 static inline size_t crest_line_bytes(const crest_line_form *form, const crest_page_row *row)
 {
-    size_t bytes = form->fixed;
-    if (!form->whole || !row->plain)
-        return 0;
-    for (unsigned i = 0; i < form->labels; i++)
-        bytes += row->lengths[i];
-    return bytes;
+    return form->whole && row->plain ? form->fixed + row->bytes : 0;
 }
 
 /* Writes those bytes, and touches up to CREST_COPY_PAD behind them; returns their end. */

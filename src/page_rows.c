@@ -23,16 +23,33 @@ static void page_rows_metric(const crest_snapshot *snapshot, size_t index,
     metric->identity = own;
 }
 
-/* The values' texts lie one behind the other in the child; a timer's outcome does not. */
-static void page_rows_lengths(const crest_series *series, unsigned count, crest_page_row *row)
+/* The values' texts lie one behind the other in the child. */
+static inline void page_rows_lengths(crest_page_row *row, unsigned count, unsigned text_bytes)
 {
-    row->plain = count == 0 || series->text_bytes != 0;
-    if (count == 0 || !row->plain)
+    row->plain = count == 0 || text_bytes != 0;
+    row->bytes = 0;
+    if (!row->plain || count == 0)
         return;
-    for (unsigned i = 0; i + 1 < count; i++)
-        row->lengths[i] = (uint16_t)(row->values[i + 1] - row->values[i] - 1);
-    row->lengths[count - 1] =
-        (uint16_t)(row->values[0] + series->text_bytes - row->values[count - 1] - 1);
+    row->bytes = (uint16_t)(text_bytes - count);
+    const char *text = row->values[0], *end = text + text_bytes;
+    for (unsigned i = 1; i < count; text = row->values[i++])
+        row->lengths[i - 1] = (uint16_t)(row->values[i] - text - 1);
+    row->lengths[count - 1] = (uint16_t)(end - text - 1);
+}
+
+/* What a row of a timer has otherwise: the outcome, which is elsewhere. */
+static void page_rows_timer(const crest_series *series, unsigned count, crest_page_row *row)
+{
+    row->values = crest_series_values(series);
+    page_rows_lengths(row, count, series->text_bytes);
+    row->lengths[count] = (uint16_t)strlen(row->values[count]);
+    row->bytes = (uint16_t)(row->bytes + row->lengths[count]);
+}
+
+static void page_rows_ahead(const crest_series *series)
+{
+    for (unsigned line = 0; line < 3; line++)
+        __builtin_prefetch((const char *)series + line * CREST_LINE_BYTES);
 }
 
 static unsigned page_rows_fill(const crest_snapshot *snapshot, const crest_page_metric *metric,
@@ -40,31 +57,28 @@ static unsigned page_rows_fill(const crest_snapshot *snapshot, const crest_page_
 {
     const crest_directory *directory = snapshot->directory;
     const crest_metric *own = metric->identity;
-    size_t left = directory->count - index;
+    size_t left = directory->count - index, values = crest_child_bytes(own->kind);
     crest_series *const *series = directory->series + index;
-    unsigned count = 0;
-    int timer = own->kind == CREST_KIND_TIMER;
+    unsigned count = 0, labels = own->label_count;
     for (; count < room && count < left && series[count]->metric == own; count++) {
         crest_page_row *row = &rows[count];
-        if (left - count > PAGE_ROWS_AHEAD) {
-            const char *ahead = (const char *)series[count + PAGE_ROWS_AHEAD];
-            __builtin_prefetch(ahead);
-            __builtin_prefetch(ahead + CREST_LINE_BYTES);
-        }
-        row->values = crest_series_values(series[count]);
+        if (left - count > PAGE_ROWS_AHEAD)
+            page_rows_ahead(series[count + PAGE_ROWS_AHEAD]);
+        row->values = (const char *const *)((uintptr_t)series[count] + values);
         row->counter = snapshot->values[index + count];
+        row->made_s = metric->made ? crest_made_s(series[count]->slot) : 0;
         if (own->layout != NULL)
             row->distribution = crest_snapshot_distribution(snapshot, index + count);
-        row->made_s = metric->made ? crest_made_s(series[count]->slot) : 0;
-        page_rows_lengths(series[count], own->label_count, row);
-        if (timer)
-            row->lengths[own->label_count] = (uint16_t)strlen(row->values[own->label_count]);
+        if (own->kind == CREST_KIND_TIMER)
+            page_rows_timer(series[count], labels, row);
+        else
+            page_rows_lengths(row, labels, series[count]->text_bytes);
     }
     return count;
 }
 
 const crest_page_source crest_page_source_snapshot = {
-    crest_snapshot_size,    page_rows_metric,        page_rows_fill,
-    crest_snapshot_windows, crest_snapshot_window,   crest_distribution_count,
-    crest_distribution_sum, crest_distribution_next,
+    crest_snapshot_size,    page_rows_metric,         page_rows_fill,
+    crest_snapshot_windows, crest_snapshot_window,    crest_distribution_count,
+    crest_distribution_sum, crest_distribution_below,
 };

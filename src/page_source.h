@@ -43,8 +43,10 @@ typedef struct crest_page_row {
         const crest_distribution *distribution;
     };
     uint32_t made_s; /* since 1970; 0: not known, or not asked for */
-    /* non-zero: the values are valid UTF-8, need no escaping, and `lengths` are theirs */
+    /* non-zero: the values are valid UTF-8, need no escaping, and `bytes` and `lengths` are
+     * theirs */
     uint16_t plain;
+    uint16_t bytes; /* of all values together */
     uint16_t lengths[CREST_PAGE_LABELS_MAX];
 } crest_page_row;
 
@@ -65,7 +67,9 @@ typedef struct crest_page_source {
     /* Those in <crest/distribution.h>. */
     uint64_t (*count)(const crest_distribution *distribution);
     uint64_t (*sum)(const crest_distribution *distribution);
-    int (*next)(const crest_distribution *distribution, size_t *cursor, crest_bucket *bucket);
+    /* As crest_distribution_below. */
+    void (*below)(const crest_distribution *distribution, const uint64_t *limits, unsigned count,
+                  uint64_t *counts);
 } crest_page_source;
 
 extern const crest_page_source crest_page_source_snapshot;

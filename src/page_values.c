@@ -24,7 +24,9 @@ static void values_put_counter(const values_family *family, const crest_page_row
 {
     crest_buffer *out = family->page->out;
     char *at = crest_line_begin(out, &family->sample, row);
-    crest_line_end(out, at + crest_number_scaled(at, row->counter, family->decimals));
+    crest_line_end(out, at + (family->decimals == 0
+                                  ? crest_number_u64(at, row->counter)
+                                  : crest_number_scaled(at, row->counter, family->decimals)));
     if (row->made_s != 0) {
         at = crest_line_begin(out, &family->made, row);
         crest_line_end(out, at + crest_number_u64(at, row->made_s));

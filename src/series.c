@@ -72,9 +72,7 @@ crest_series *crest_child_at(const crest_child *child, unsigned outcome)
     return crest_atomic_load_ptr_acquire(CREST_PTR(&child->handle.others[outcome - 1]));
 }
 
-/* A child's own bytes: its handle is as large as its kind needs, and what follows is a pointer's
- * multiple. */
-static size_t series_child_bytes(crest_kind kind)
+size_t crest_child_bytes(crest_kind kind)
 {
     switch (kind) {
     case CREST_KIND_GAUGE: return offsetof(crest_child, handle) + sizeof(crest_gauge);
@@ -93,7 +91,7 @@ static unsigned series_value_count(const crest_metric *metric)
 
 static const char **series_child_values(const crest_child *child)
 {
-    return (const char **)((uintptr_t)child + series_child_bytes(child->first.metric->kind));
+    return (const char **)((uintptr_t)child + crest_child_bytes(child->first.metric->kind));
 }
 
 const char *const *crest_series_values(const crest_series *series)
@@ -207,7 +205,7 @@ static crest_child *series_child_new(crest_metric *metric, const char *const *va
         plain &= series_is_plain(values[i]);
     }
     size_t pointers = series_value_count(metric) * sizeof(char *);
-    size_t before = series_child_bytes(metric->kind) + pointers;
+    size_t before = crest_child_bytes(metric->kind) + pointers;
     crest_child *child =
         crest_arena_take(CREST_ARENA_META, before + text_bytes, _Alignof(crest_child));
     if (child == NULL)

@@ -36,24 +36,57 @@ static size_t number_text(char *text, const char *word)
 /* Digits of a 64-bit number. */
 #define NUMBER_DIGITS_MAX 20
 
-/* The digits of value, without a NUL; two at a time, because the division is what costs. */
+/* How many digits it has. */
+static unsigned number_length(uint64_t value)
+{
+    static const uint64_t powers[] = {
+        0,
+        UINT64_C(10),
+        UINT64_C(100),
+        UINT64_C(1000),
+        UINT64_C(10000),
+        UINT64_C(100000),
+        UINT64_C(1000000),
+        UINT64_C(10000000),
+        UINT64_C(100000000),
+        UINT64_C(1000000000),
+        UINT64_C(10000000000),
+        UINT64_C(100000000000),
+        UINT64_C(1000000000000),
+        UINT64_C(10000000000000),
+        UINT64_C(100000000000000),
+        UINT64_C(1000000000000000),
+        UINT64_C(10000000000000000),
+        UINT64_C(100000000000000000),
+        UINT64_C(1000000000000000000),
+        UINT64_C(10000000000000000000),
+    };
+    /* 1233 / 4096 is the logarithm of 2 to the base of 10, near enough for 64 bits */
+    unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1), digits = bits * 1233 >> 12;
+    return digits + (value >= powers[digits]);
+}
+
+/* The digits of value, without a NUL, from the last on; two at a time, because the division is what
+ * costs, and in 32 bits as soon as they are enough. */
 static size_t number_digits(char *text, uint64_t value)
 {
-    char digits[NUMBER_DIGITS_MAX];
-    char *at = digits + sizeof digits;
-    while (value >= 100) {
+    unsigned length = value == 0 ? 1 : number_length(value);
+    char *at = text + length;
+    while (value > UINT32_MAX) {
         at -= 2;
         memcpy(at, number_pairs + 2 * (value % 100), 2);
         value /= 100;
     }
-    if (value >= 10) {
+    uint32_t rest = (uint32_t)value;
+    while (rest >= 100) {
         at -= 2;
-        memcpy(at, number_pairs + 2 * value, 2);
-    } else {
-        *--at = (char)('0' + value);
+        memcpy(at, number_pairs + 2 * (rest % 100), 2);
+        rest /= 100;
     }
-    size_t length = (size_t)(digits + sizeof digits - at);
-    memcpy(text, at, length);
+    if (rest >= 10)
+        memcpy(at - 2, number_pairs + 2 * rest, 2);
+    else
+        at[-1] = (char)('0' + rest);
     return length;
 }
 
@@ -72,6 +105,8 @@ size_t crest_number_i64(char *text, int64_t value)
 
 size_t crest_number_scaled(char *text, uint64_t value, unsigned decimals)
 {
+    if (decimals == 0)
+        return crest_number_u64(text, value);
     uint64_t scale = 1;
     for (unsigned i = 0; i < decimals; i++)
         scale *= 10;

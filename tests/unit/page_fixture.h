@@ -59,8 +59,10 @@ static void fake_row(const crest_series_view *series, unsigned constants, crest_
     memset(row, 0xee, sizeof *row);
     row->values = series->label_values + constants;
     row->plain = 1;
+    row->bytes = 0;
     for (unsigned i = 0; i < series->label_count - constants; i++) {
         row->lengths[i] = (uint16_t)strlen(row->values[i]);
+        row->bytes = (uint16_t)(row->bytes + row->lengths[i]);
         row->plain &= fake_plain(row->values[i]);
     }
     switch (series->kind) {
@@ -116,16 +118,19 @@ static uint64_t fake_sum(const crest_distribution *distribution)
     return distribution->sum;
 }
 
-static int fake_next(const crest_distribution *distribution, size_t *cursor, crest_bucket *bucket)
+static void fake_below(const crest_distribution *distribution, const uint64_t *limits,
+                       unsigned count, uint64_t *counts)
 {
-    if (*cursor >= distribution->size)
-        return 0;
-    *bucket = distribution->buckets[(*cursor)++];
-    return 1;
+    for (unsigned i = 0; i < count; i++) {
+        counts[i] = 0;
+        for (size_t k = 0; k < distribution->size; k++)
+            if (distribution->buckets[k].lowest <= limits[i])
+                counts[i] += distribution->buckets[k].count;
+    }
 }
 
 static const crest_page_source fake = {
-    fake_size, fake_metric, fake_rows, fake_windows, fake_window, fake_count, fake_sum, fake_next,
+    fake_size, fake_metric, fake_rows, fake_windows, fake_window, fake_count, fake_sum, fake_below,
 };
 
 /* ---- where pages go ---- */
