@@ -33,6 +33,12 @@ spin                  the tests of protocols: their models
 python3               the test runner, the integration tests and the demo
 '
 
+# Many have these from elsewhere than Debian.
+command -v node > /dev/null || packages="$packages
+nodejs                the tests of StatsD: the server that npm has"
+command -v npm > /dev/null || packages="$packages
+npm                   fetching that server"
+
 names() {
     printf '%s\n' "$packages" | awk 'NF { print $1 }'
 }

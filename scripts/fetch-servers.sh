@@ -1,25 +1,27 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Fetches Prometheus, its Pushgateway and its node_exporter as Debian packages and unpacks them
-# below build/servers, for the integration tests and the demo. Nothing is installed, nothing is
-# started, no root is needed. Does nothing when they are there already.
+# Fetches Prometheus, its Pushgateway and its node_exporter, and collectd, as Debian packages and
+# unpacks them below build/servers, and npm's statsd beside them, for the integration tests and the
+# demo. Nothing is installed, nothing is started, no root is needed. Does nothing when they are there
+# already.
 #
 #   make servers           or    scripts/fetch-servers.sh
 #
 # Afterwards: build/servers/root/usr/bin/{prometheus,promtool,prometheus-pushgateway,
-# prometheus-node-exporter}
+# prometheus-node-exporter}, and links there to collectd and statsd, which lie elsewhere
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
 here=$(pwd)/build/servers
 bin=$here/root/usr/bin
-packages='prometheus prometheus-pushgateway prometheus-node-exporter'
+packages='prometheus prometheus-pushgateway prometheus-node-exporter collectd-core'
+statsd=statsd@0.9.0
 # What their web pages show with; started with --web.local-assets, Prometheus finds it here.
 pages='libjs-jquery libjs-bootstrap4 libjs-d3 libjs-eonasdan-bootstrap-datetimepicker
     libjs-jquery-hotkeys libjs-moment libjs-moment-timezone libjs-mustache libjs-popper.js
     libjs-rickshaw fonts-glyphicons-halflings'
-programs='prometheus promtool prometheus-pushgateway prometheus-node-exporter'
+programs='prometheus promtool prometheus-pushgateway prometheus-node-exporter collectd statsd'
 
 complete() {
     for program in $programs; do
@@ -70,6 +72,19 @@ for package in "$here"/packages/*.deb; do
 done
 # 200 MB of time zones in sources that no page loads.
 rm -rf "$here/root/usr/share/javascript/moment-timezone/data"
+ln -sf ../sbin/collectd "$bin/collectd"
+
+command -v npm > /dev/null && command -v node > /dev/null ||
+    give_up "there is no npm and node on this system, which the server 'statsd' needs."
+mkdir -p "$here/statsd" && cd "$here/statsd" || give_up "$here/statsd cannot be written."
+# Its one dependency that is needed comes along; nothing of it is run while it is installed.
+npm install --prefix "$here/statsd" --no-save --no-audit --no-fund --ignore-scripts \
+    --omit=optional --omit=dev "$statsd" >> "$here/npm.log" 2>&1 || {
+    tail -n 15 "$here/npm.log" >&2
+    give_up "'npm install $statsd' failed. Its last words are above, all of them in
+build/servers/npm.log."
+}
+ln -sf ../../../statsd/node_modules/statsd/bin/statsd "$bin/statsd"
 complete || give_up "the packages were unpacked, but one of these is not in them: $programs"
 
 for program in $programs; do
