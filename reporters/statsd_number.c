@@ -4,6 +4,7 @@
  */
 #include "statsd_number.h"
 
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,8 @@ typedef struct statsd_decimal {
 static void statsd_decimal_of(double value, statsd_decimal *decimal)
 {
     char text[64];
-    int precision = STATSD_NUMBER_DIGITS_MAX - 3;
+    /* the 15 digits that any double keeps, less where it has lost precision */
+    int precision = value < DBL_MIN ? 0 : STATSD_NUMBER_DIGITS_MAX - 3;
     do {
         snprintf(text, sizeof text, "%.*e", precision, value);
     } while (strtod(text, NULL) != value && ++precision < STATSD_NUMBER_DIGITS_MAX);

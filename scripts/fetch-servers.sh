@@ -3,8 +3,8 @@
 #
 # Fetches Prometheus, its Pushgateway and its node_exporter, and collectd, as Debian packages and
 # unpacks them below build/servers, and npm's statsd beside them, for the integration tests and the
-# demo. Nothing is installed, nothing is started, no root is needed. Does nothing when they are there
-# already.
+# demo. Nothing is installed, nothing is started, no root is needed. Does nothing when they are
+# there already.
 #
 #   make servers           or    scripts/fetch-servers.sh
 #
