@@ -40,7 +40,7 @@ static inline int gather(void *context, const char *line, size_t length, uint64_
     return 0;
 }
 
-/* The sum of 1/rate of all values, as a server adds them; values of the lines' own order in *out. */
+/* The sum of 1/rate of all values, as a server adds them. */
 static inline double said_records(const gathered *all)
 {
     double records = 0;

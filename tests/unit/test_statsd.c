@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The StatsD reporter around its encoder: addresses and options, packets, what it remembers as sent,
- * and connections that break in the middle of a report.
+ * The StatsD reporter around its encoder: addresses and options, packets, what it remembers as
+ * sent, and connections that break in the middle of a report.
  */
 #define _GNU_SOURCE
 #include "statsd_fixture.h"
@@ -352,8 +352,8 @@ typedef struct drain {
     uint64_t totals[200];
 } drain;
 
-/* A server that reads so many bytes of its first connection, rests until the client has given it up,
- * then reads what there is; and serves a second one to its end. */
+/* A server that reads so many bytes of its first connection, rests until the client has given it
+ * up, then reads what there is; and serves a second one to its end. */
 static void *drain_run(void *context)
 {
     drain *server = context;
@@ -380,7 +380,7 @@ static void *drain_run(void *context)
     return NULL;
 }
 
-/* A connection given up in the middle: lines that arrived whole are not sent again, the others are. */
+/* A connection given up in the middle: only lines that did not arrive whole are sent again. */
 static void a_stream_may_break_anywhere(void **state)
 {
     (void)state;
