@@ -122,6 +122,23 @@ def formats_and_encodings(place):
         raise Failure(f"gzip made {len(packed)} of {len(body)} bytes")
 
 
+def names_narrow_the_page(place):
+    node = Node(place)
+    _, _, body = node.ask("/metrics?name[]=scrape_level&name%5B%5D=scrape%5Fbalance&x=y")
+    samples = [line for line in body.decode().splitlines() if not line.startswith("#")]
+    equal([sample.split()[0] for sample in samples], ["scrape_balance", "scrape_level"])
+    equal(node.ask("/metrics?name[]=there_is_none")[0], 200)
+    status, _, body = node.ask("/metrics?name[]=a%00b")
+    equal(status, 400)
+    contains(body.decode(), "zero byte")
+    names = "&".join(["name[]=scrape_level"] * 800)
+    equal(node.ask(f"/metrics?{names}")[0], 200)
+    equal(node.ask("/metrics?" + "&".join(["name[]=x"] * 1000))[0], 200)
+    equal(node.ask("/metrics?" + "&".join(["name[]=x"] * 1001))[0], 414)
+    equal(node.ask("/" + "x" * 16000)[0], 404)
+    equal(node.ask("/" + "x" * 17000)[0], 414)
+
+
 def methods_and_paths(place):
     node = Node(place)
     equal(node.ask("/-/healthy")[::2], (200, b"Healthy\n"))
@@ -176,6 +193,14 @@ def filters_options_and_labels(place):
     contains(page, "crest_scrapes_total")
     for missing in ("scrape_level", "crest_series", "queue_depth_max1m", "_created"):
         lacks(page, missing)
+    page = node.page(Accept=OPENMETRICS, Accept_Encoding="gzip")
+    contains(page, "scrape_events_done_created ")
+    quiet = Node(place, ",prometheus.exemplars=off")
+    quiet.do("record 1 100")
+    # The id of an operation that a timer holds, once a tick has seen it.
+    wait_for("an exemplar", lambda: " # {" in node.page(Accept=OPENMETRICS))
+    time.sleep(1.2)
+    lacks(quiet.page(Accept=OPENMETRICS), " # {")
 
 
 # ---- limits ----
@@ -494,7 +519,7 @@ def wrong_options_are_sentences(place):
         contains(program.begun, "OK http://127.0.0.1:")
 
 
-harness.main([formats_and_encodings, methods_and_paths, connections_are_kept,
+harness.main([formats_and_encodings, names_narrow_the_page, methods_and_paths, connections_are_kept,
               filters_options_and_labels, slow_readers_delay_nobody, the_deadline_is_the_scrapers,
               malformed_requests_are_refused, trickling_requests_end, ten_thousand_connections,
               no_descriptors, aborted_connections, stop_with_clients_attached,
