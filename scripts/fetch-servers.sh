@@ -1,27 +1,29 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Fetches Prometheus, its Pushgateway and its node_exporter, and collectd, as Debian packages and
-# unpacks them below build/servers, and npm's statsd beside them, for the integration tests and the
-# demo. Nothing is installed, nothing is started, no root is needed. Does nothing when they are
+# Fetches Prometheus, its Pushgateway and its node_exporter, nginx and collectd, as Debian packages
+# and unpacks them below build/servers, and npm's statsd beside them, for the integration tests and
+# the demo. Nothing is installed, nothing is started, no root is needed. Does nothing when they are
 # there already.
 #
 #   make servers           or    scripts/fetch-servers.sh
 #
 # Afterwards: build/servers/root/usr/bin/{prometheus,promtool,prometheus-pushgateway,
-# prometheus-node-exporter}, and links there to collectd and statsd, which lie elsewhere
+# prometheus-node-exporter}, and links there to collectd, nginx and statsd, which
+# lie elsewhere
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
 here=$(pwd)/build/servers
 bin=$here/root/usr/bin
-packages='prometheus prometheus-pushgateway prometheus-node-exporter collectd-core'
+packages='prometheus prometheus-pushgateway prometheus-node-exporter collectd-core nginx'
 statsd=statsd@0.9.0
 # What their web pages show with; started with --web.local-assets, Prometheus finds it here.
 pages='libjs-jquery libjs-bootstrap4 libjs-d3 libjs-eonasdan-bootstrap-datetimepicker
     libjs-jquery-hotkeys libjs-moment libjs-moment-timezone libjs-mustache libjs-popper.js
     libjs-rickshaw fonts-glyphicons-halflings'
-programs='prometheus promtool prometheus-pushgateway prometheus-node-exporter collectd statsd'
+programs='prometheus promtool prometheus-pushgateway prometheus-node-exporter collectd nginx
+    statsd'
 
 complete() {
     for program in $programs; do
@@ -73,6 +75,7 @@ done
 # 200 MB of time zones in sources that no page loads.
 rm -rf "$here/root/usr/share/javascript/moment-timezone/data"
 ln -sf ../sbin/collectd "$bin/collectd"
+ln -sf ../sbin/nginx "$bin/nginx"
 
 command -v npm > /dev/null && command -v node > /dev/null ||
     give_up "there is no npm and node on this system, which the server 'statsd' needs."
