@@ -34,6 +34,8 @@ static crest_status scrape_start(crest_reporter *self, crest_registry *registry,
     char shown[CREST_SCRAPE_SHOWN_BYTES] = "";
     pthread_mutex_lock(&endpoint->lock);
     crest_status status = CREST_OK;
+    if (endpoint->server != NULL && crest_scrape_server_port(endpoint->server) == 0)
+        endpoint->server = NULL; /* it is the parent's */
     if (endpoint->server != NULL)
         status = crest_error_set(error, CREST_ALREADY,
                                  "This scrape endpoint is serving already, or has not ended yet");

@@ -27,6 +27,8 @@
 #define SCRAPE_SERVER_NS_PER_S UINT64_C(1000000000)
 /* Accepted before those that are open get their turn. */
 #define SCRAPE_SERVER_ACCEPTED_AT_ONCE 16u
+/* Of libmicrohttpd, until it has closed a connection that was shut down. */
+#define SCRAPE_SERVER_CLOSING_TURNS 3u
 /* Before another try when there are no descriptors. */
 #define SCRAPE_SERVER_ACCEPT_AGAIN_MS 100u
 /* Of a connection that was refused, so that the client can still read why. */
@@ -214,25 +216,37 @@ void crest_scrape_server_reset(struct MHD_Connection *connection)
                      sizeof at_once);
 }
 
-/* A place for one more connection; the one that has been waited for longest makes room. NULL when
- * all are being answered. */
+/* Whether one more could be accepted; otherwise those who knock are not to wake anybody. */
+static int scrape_server_has_room(const crest_scrape_server *server)
+{
+    if (server->accept_again_ns != 0)
+        return 0;
+    for (unsigned i = 0; i < server->settings->connections; i++)
+        if (server->connections[i].socket < 0 || !server->connections[i].answering)
+            return 1;
+    return 0;
+}
+
+/* A place for a connection; the one that has been waited for longest makes room. NULL if it does
+ * not do so at once. */
 static crest_scrape_connection *scrape_server_place(crest_scrape_server *server)
 {
-    crest_scrape_connection *longest = NULL, *free_place = NULL;
+    crest_scrape_connection *longest = NULL;
     for (unsigned i = 0; i < server->settings->connections; i++) {
         crest_scrape_connection *at = &server->connections[i];
         if (at->socket < 0)
-            free_place = at;
-        else if (!at->answering && (longest == NULL || at->since_ns < longest->since_ns))
+            return at;
+        if (!at->answering && (longest == NULL || at->since_ns < longest->since_ns))
             longest = at;
     }
-    if (free_place != NULL || longest == NULL)
-        return free_place;
+    if (longest == NULL)
+        return NULL;
     if (!longest->closing) {
         scrape_server_shut(longest);
         crest_scrape_figures_closed(CREST_SCRAPE_CROWDED);
     }
-    MHD_run(server->daemon);
+    for (unsigned i = 0; i < SCRAPE_SERVER_CLOSING_TURNS && longest->socket >= 0; i++)
+        MHD_run(server->daemon);
     return longest->socket < 0 ? longest : NULL;
 }
 
@@ -241,8 +255,7 @@ static int scrape_server_accept(crest_scrape_server *server)
 {
     struct sockaddr_storage address;
     socklen_t size = sizeof address;
-    crest_scrape_connection *place = scrape_server_place(server);
-    if (place == NULL)
+    if (!scrape_server_has_room(server))
         return 0;
     int accepted = accept4(server->listener.socket, (struct sockaddr *)&address, &size,
                            SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -252,6 +265,12 @@ static int scrape_server_accept(crest_scrape_server *server)
             server->accept_again_ns =
                 crest_scrape_now_ns() + SCRAPE_SERVER_ACCEPT_AGAIN_MS * SCRAPE_SERVER_NS_PER_MS;
         return !none_now && server->accept_again_ns == 0; /* else that one had gone again */
+    }
+    crest_scrape_connection *place = scrape_server_place(server);
+    if (place == NULL) {
+        close(accepted);
+        crest_scrape_figures_closed(CREST_SCRAPE_CROWDED);
+        return 0;
     }
     *place = (crest_scrape_connection){.socket = accepted};
     scrape_server_wait_for(place, CREST_PROMETHEUS_REQUEST_S);
@@ -393,7 +412,7 @@ static void scrape_server_wait(crest_scrape_server *server, int stopping, uint64
     struct pollfd events[] = {
         {.fd = server->wake, .events = POLLIN},
         {.fd = server->epoll, .events = POLLIN},
-        {.fd = server->accept_again_ns == 0 ? server->listener.socket : -1, .events = POLLIN},
+        {.fd = scrape_server_has_room(server) ? server->listener.socket : -1, .events = POLLIN},
     };
     uint64_t count;
     if (stopping && crest_scrape_now_ns() >= stop_ns)

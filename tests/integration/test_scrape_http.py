@@ -389,6 +389,23 @@ def no_descriptors(place):
         client.close()
 
 
+def all_connections_are_busy(place):
+    """Those who come then wait in the kernel's queue, without keeping the node from its work."""
+    node = Node(place, ",windows=off,prometheus.connections=4")
+    node.do("many 100000")
+    with contextlib.ExitStack() as stack:
+        for _ in range(4):
+            stack.enter_context(slow_reader(node))
+        time.sleep(0.5)
+        waiting = stack.enter_context(node.connect())
+        waiting.sendall(b"GET /-/healthy HTTP/1.0\r\n\r\n")
+        began, used = time.monotonic(), cpu_seconds(node)
+        time.sleep(1)
+        if cpu_seconds(node) - used > 0.3 * (time.monotonic() - began):
+            raise Failure("it spins while all connections are busy")
+        contains(waiting.recv(1000).decode(), "Healthy")
+
+
 def cpu_seconds(node):
     with open(f"/proc/{node.program.process.pid}/stat", encoding="ascii") as stat:
         fields = stat.read().rpartition(")")[2].split()
@@ -522,6 +539,6 @@ def wrong_options_are_sentences(place):
 harness.main([formats_and_encodings, names_narrow_the_page, methods_and_paths, connections_are_kept,
               filters_options_and_labels, slow_readers_delay_nobody, the_deadline_is_the_scrapers,
               malformed_requests_are_refused, trickling_requests_end, ten_thousand_connections,
-              no_descriptors, aborted_connections, stop_with_clients_attached,
+              no_descriptors, all_connections_are_busy, aborted_connections, stop_with_clients_attached,
               a_page_is_finished_before_the_stop, a_child_does_not_keep_the_port,
               wrong_options_are_sentences], servers=())

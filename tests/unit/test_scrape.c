@@ -244,9 +244,12 @@ static void a_forked_child_does_not_serve(void **state)
         char byte;
         close(to_child[1]);
         int wrong = crest_prometheus_port(scrape) != 0;
-        crest_reporter_free(scrape);
-        /* and may serve by itself */
+        /* and may serve by itself, through the parent's reporter too */
         crest_error error;
+        wrong |= crest_reporter_attach(NULL, scrape, NULL, &error) != CREST_OK;
+        wrong |= crest_prometheus_port(scrape) == 0;
+        wrong |= crest_reporter_detach(scrape, 2000, &error) != CREST_OK;
+        crest_reporter_free(scrape);
         crest_reporter *own =
             crest_prometheus_new(&(crest_prometheus_options){.listen = "0"}, &error);
         wrong |= own == NULL || crest_reporter_attach(NULL, own, NULL, &error) != CREST_OK;
