@@ -358,6 +358,8 @@ static int scrape_server_stopping(crest_scrape_server *server, uint64_t *stop_ns
 static int scrape_server_wind_up(crest_scrape_server *server, uint64_t stop_ns, uint64_t now_ns)
 {
     if (server->listener.socket >= 0) {
+        /* also the copy of a child that was forked a moment ago and has not closed it yet */
+        (void)shutdown(server->listener.socket, SHUT_RDWR);
         close(server->listener.socket);
         server->listener.socket = -1;
     }
