@@ -10,6 +10,7 @@
 
 #include <curl/curl.h>
 #include <string.h>
+#include <strings.h>
 
 #define HTTP_EXPLAIN_NS_PER_MS UINT64_C(1000000)
 
@@ -114,9 +115,10 @@ static const char *http_explain_tls(const crest_http_failure *failure)
 }
 
 /* Advice for the rest; the status in *status. */
-static const char *http_explain_other(const crest_http_failure *failure, int proxied,
-                                      crest_status *status)
+static const char *http_explain_other(const crest_http_request *request,
+                                      const crest_http_failure *failure, crest_status *status)
 {
+    int proxied = request->proxy != NULL;
     *status = CREST_IO;
     switch (failure->code) {
     case CURLE_COULDNT_RESOLVE_HOST:
@@ -136,10 +138,15 @@ static const char *http_explain_other(const crest_http_failure *failure, int pro
                "be https://?";
     case CURLE_WEIRD_SERVER_REPLY:
         return "What answers at this address does not speak HTTP as it should; is the port right?";
-    default:
-        return "The connection broke before the answer was complete. A server that wants https:// "
-               "may do that, or one that is just being stopped";
+    default: break;
     }
+    /* With TLS 1.3 the server's alert comes after the handshake, and a reset may overtake it. */
+    if (strncasecmp(request->url, "https:", 6) == 0)
+        return "The connection broke before the answer was complete. A server that wants a "
+               "certificate of ours, or another one (pushgateway.cert-file), may do that, or one "
+               "that is just being stopped";
+    return "The connection broke before the answer was complete. A server that wants https:// may "
+           "do that, or one that is just being stopped";
 }
 
 crest_status crest_http_explain(const crest_http_request *request,
@@ -156,7 +163,7 @@ crest_status crest_http_explain(const crest_http_request *request,
     crest_status status = CREST_UNREACHABLE;
     const char *advice = http_explain_tls(failure);
     if (advice == NULL)
-        advice = http_explain_other(failure, request->proxy != NULL, &status);
+        advice = http_explain_other(request, failure, &status);
     char words[CURL_ERROR_SIZE];
     crest_push_text_show(failure->words, strlen(failure->words), words, sizeof words);
     http_explain_way way = http_explain_through(request);

@@ -258,5 +258,3 @@ def certificate(place):
     with open(path, "ab") as whole:
         whole.write((place.folder / "certificate.pem").read_bytes())
     return path
-
-

@@ -282,6 +282,7 @@ def many_threads_may_start_and_stop(place):
     gateway = Pushgateway(place).start()
     programs = [attach(place, gateway.url, instance=f"i{i}", INTERVAL_MS="100") for i in range(4)]
     totals = [Totals() for _ in programs]
+
     def work(index):
         for _ in range(3):
             totals[index].record(programs[index], 2, 100 + index)

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is said of requests that fail, by what libcurl and OpenSSL say of them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <curl/curl.h>
+
+#include "http_explain.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static void check(const crest_http_request *request, const crest_http_failure *failure,
+                  crest_status wanted, const char *says)
+{
+    crest_error error;
+    crest_status status = crest_http_explain(request, failure, &error);
+    if (status != wanted || error.status != wanted)
+        fail_msg("%s: %s", crest_status_text(status), error.message);
+    if (strstr(error.message, says) == NULL)
+        fail_msg("\"%s\" is not in: %s", says, error.message);
+    if (strncmp(error.message, "PUT SHOWN", 9) != 0)
+        fail_msg("it does not begin with what was tried: %s", error.message);
+}
+
+static void failures_say_what_to_do(void **state)
+{
+    (void)state;
+    static const struct {
+        CURLcode code;
+        const char *words;
+        crest_status status;
+        const char *says;
+    } cases[] = {
+        {CURLE_PEER_FAILED_VERIFICATION, "SSL certificate problem: certificate has expired",
+         CREST_UNREACHABLE, "certificate renewed"},
+        {CURLE_PEER_FAILED_VERIFICATION, "SSL certificate problem: certificate is not yet valid",
+         CREST_UNREACHABLE, "clock wrong"},
+        {CURLE_PEER_FAILED_VERIFICATION,
+         "SSL: no alternative certificate subject name matches target host name '127.0.0.1'",
+         CREST_UNREACHABLE, "another name"},
+        {CURLE_PEER_FAILED_VERIFICATION,
+         "SSL certificate problem: unable to get local issuer certificate", CREST_UNREACHABLE,
+         "pushgateway.ca-file"},
+        {CURLE_SSL_CACERT_BADFILE, "error setting certificate file: /x", CREST_UNREACHABLE,
+         "ca-certificates"},
+        {CURLE_SSL_CERTPROBLEM, "unable to set private key file: '/k' type PEM", CREST_UNREACHABLE,
+         "pushgateway.key-password-file"},
+        {CURLE_SSL_CONNECT_ERROR, "error:0A00010B:SSL routines::wrong version number",
+         CREST_UNREACHABLE, "use http://"},
+        {CURLE_SSL_CONNECT_ERROR,
+         "error:14094412:SSL routines:ssl3_read_bytes:sslv3 alert bad certificate",
+         CREST_UNREACHABLE, "The server wants a certificate of ours"},
+        {CURLE_RECV_ERROR,
+         "OpenSSL SSL_read: error:0A00045C:SSL routines::tlsv13 alert certificate required, errno "
+         "0",
+         CREST_UNREACHABLE, "The server wants a certificate of ours"},
+        {CURLE_RECV_ERROR, "OpenSSL SSL_read: error:0A000418:SSL routines::tlsv1 alert unknown ca",
+         CREST_UNREACHABLE, "The server wants a certificate of ours"},
+        {CURLE_RECV_ERROR, "Connection reset by peer", CREST_IO, "pushgateway.cert-file"},
+        {CURLE_COULDNT_CONNECT, "Connection refused", CREST_UNREACHABLE, "Is it running"},
+        {CURLE_COULDNT_RESOLVE_HOST, "Could not resolve host: h", CREST_UNREACHABLE,
+         "does it resolve here?"},
+        {CURLE_OUT_OF_MEMORY, "Out of memory", CREST_NO_MEMORY, "no memory"},
+        {CURLE_URL_MALFORMAT, "bad", CREST_INVALID_ARGUMENT, "Check the URL"},
+        {CURLE_WEIRD_SERVER_REPLY, "Weird", CREST_IO, "does not speak HTTP as it should"},
+        {CURLE_GOT_NOTHING, "Empty reply\x1b[2J from\nserver", CREST_IO, "Empty reply [2J from"},
+    };
+    const crest_http_request request = {.method = "PUT", .url = "https://h", .shown = "SHOWN"};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const crest_http_failure failure = {.code = (int)cases[i].code, .words = cases[i].words};
+        check(&request, &failure, cases[i].status, cases[i].says);
+    }
+    const crest_http_request plain = {.method = "PUT", .url = "http://h", .shown = "SHOWN"};
+    const crest_http_failure broken = {.code = CURLE_RECV_ERROR, .words = "Connection reset"};
+    check(&plain, &broken, CREST_IO, "A server that wants https://");
+}
+
+static void timeouts_say_how_far_it_was(void **state)
+{
+    (void)state;
+    const crest_http_request request = {
+        .method = "PUT", .url = "https://h", .shown = "SHOWN", .body = "12345", .length = 5};
+    static const struct {
+        unsigned steps;
+        size_t sent;
+        const char *says;
+    } cases[] = {
+        {0, 0, "still looking up the host's name"},
+        {1, 0, "still connecting"},
+        {2, 0, "still agreeing on TLS"},
+        {3, 4, "still sending"},
+        {3, 5, "still waiting for the answer"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const crest_http_failure failure = {.code = CURLE_OPERATION_TIMEDOUT,
+                                            .words = "",
+                                            .waited_ns = UINT64_C(1234567890),
+                                            .steps_done = cases[i].steps,
+                                            .sent = cases[i].sent};
+        check(&request, &failure, CREST_TIMED_OUT, "not done after 1.234 s");
+        check(&request, &failure, CREST_TIMED_OUT, cases[i].says);
+    }
+}
+
+static void who_broke_it_off_is_told(void **state)
+{
+    (void)state;
+    const crest_http_request request = {.method = "PUT", .url = "http://h", .shown = "SHOWN"};
+    crest_http_failure failure = {.code = CURLE_ABORTED_BY_CALLBACK, .words = "", .cancelled = 1};
+    check(&request, &failure, CREST_TIMED_OUT, "The reporter is being stopped");
+    failure.cancelled = 0;
+    check(&request, &failure, CREST_TIMED_OUT, "The process is ending");
+}
+
+static void proxies_are_named(void **state)
+{
+    (void)state;
+    const crest_http_request request = {.method = "PUT",
+                                        .url = "https://h",
+                                        .shown = "SHOWN",
+                                        .proxy = "http://u:secret@p:1",
+                                        .proxy_shown = "http://***@p:1"};
+    crest_http_failure failure = {.code = CURLE_RECV_ERROR, .words = "CONNECT tunnel failed"};
+    check(&request, &failure, CREST_IO, "PUT SHOWN through the proxy http://***@p:1: ");
+    failure.proxy_code = 200;
+    check(&request, &failure, CREST_IO, "CONNECT tunnel failed");
+    failure.proxy_code = 407;
+    check(&request, &failure, CREST_REFUSED, "the proxy http://***@p:1 answered with code 407");
+    failure.proxy_code = 504;
+    check(&request, &failure, CREST_UNREACHABLE, "could not reach the server itself");
+    failure.proxy_code = 0;
+    failure.code = CURLE_COULDNT_CONNECT;
+    check(&request, &failure, CREST_UNREACHABLE, "Is the proxy running");
+    failure.code = CURLE_COULDNT_RESOLVE_PROXY;
+    check(&request, &failure, CREST_UNREACHABLE, "Is the proxy's name right");
+    failure.code = CURLE_OPERATION_TIMEDOUT;
+    check(&request, &failure, CREST_TIMED_OUT, "SHOWN through the proxy http://***@p:1: not done");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(failures_say_what_to_do),
+        cmocka_unit_test(timeouts_say_how_far_it_was),
+        cmocka_unit_test(who_broke_it_off_is_told),
+        cmocka_unit_test(proxies_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
