@@ -26,7 +26,7 @@
  *   prometheus=ADDRESS           serves /metrics there, see prometheus.h
  *   console=DURATION             a table on standard error at that interval, or console=on
  *   pushgateway=URL              see pushgateway.h for its further options
- *   statsd=URL                   see statsd.h for its further options; statsd=on: the default address
+ *   statsd=URL                   see statsd.h for its further options; statsd=on for 127.0.0.1
  *   textfile=PATH                a page for node_exporter, see textfile.h
  *   json=PATH                    JSON lines appended to a file; json=- to standard output; see
  *                                json_lines.h

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * StatsD lines: whatever prefixes, names, labels, tags and values there are, what comes out is lines
- * of the grammar, in packets that are not too long, and records are counted exactly.
+ * StatsD lines: whatever prefixes, names, labels, tags and values there are, what comes out is
+ * lines of the grammar, in packets that are not too long, and records are counted exactly.
  *
  * Input: a byte of choices, sixteen bytes of numbers, then texts, each up to a NUL: prefix, name,
  * two label values, service. The reader is written from the servers' documentation, not from our

@@ -315,8 +315,8 @@ static void a_report_may_stop_anywhere(void **state)
     check_every_stop(&form);
 }
 
-/* The server that keeps one value a line finds quantiles within a bucket and 1/samples of the ranks;
- * extremes are exact. */
+/* The server that keeps one value a line finds quantiles within a bucket and 1/samples of the
+ * ranks; extremes are exact. */
 static void quantiles_of_lines_are_those_of_records(void **state)
 {
     (void)state;
