@@ -284,6 +284,29 @@ static void statsd_put_all(statsd_reporter *statsd, const crest_report *report)
         statsd_settle_all(statsd);
 }
 
+/* The end of a report, unless it is still on its way over a slow connection. */
+static void statsd_end(statsd_reporter *statsd)
+{
+    crest_statsd_sent_confirm(&statsd->sent, statsd->to->confirmed);
+    statsd->unsettled = crest_statsd_socket_unsettled(statsd->to);
+    if (!statsd->unsettled)
+        crest_statsd_sent_end(&statsd->sent, &statsd->form);
+}
+
+/* What the last report left on its way comes first: until it has arrived or is lost for good, what
+ * is news is not known. */
+static crest_status statsd_resume(statsd_reporter *statsd, const crest_report *report,
+                                  crest_error *error)
+{
+    if (!statsd->unsettled)
+        return CREST_OK;
+    crest_status status = crest_statsd_socket_resume(statsd->to, report->deadline_ns, error);
+    statsd_end(statsd);
+    if (status != CREST_OK)
+        statsd_failed(statsd, status);
+    return status;
+}
+
 static crest_status statsd_send(statsd_reporter *statsd, const crest_report *report,
                                 crest_error *error)
 {
@@ -293,7 +316,10 @@ static crest_status statsd_send(statsd_reporter *statsd, const crest_report *rep
     statsd->status = CREST_OK;
     if (statsd->form.dialect == CREST_STATSD_DATADOG)
         statsd_describe(statsd, report->resource);
-    crest_status status = crest_statsd_socket_open(statsd->to, report->deadline_ns, error);
+    crest_status status = statsd_resume(statsd, report, error);
+    if (status != CREST_OK)
+        return status;
+    status = crest_statsd_socket_open(statsd->to, report->deadline_ns, error);
     if (status != CREST_OK) {
         statsd_failed(statsd, status);
         return status;
@@ -303,7 +329,7 @@ static crest_status statsd_send(statsd_reporter *statsd, const crest_report *rep
         return crest_error_set(error, status, "No memory to remember what is sent to %s",
                                statsd->url.shown);
     statsd_put_all(statsd, report);
-    crest_statsd_sent_end(&statsd->sent, &statsd->form, report->snapshot);
+    statsd_end(statsd);
     return statsd->status;
 }
 

@@ -25,6 +25,7 @@ typedef struct statsd_reporter {
     pthread_mutex_t one_at_a_time;
     crest_statsd_packet packet;
     crest_statsd_sent sent;
+    int unsettled; /* the last report's end is still on its way, and `sent` waits for it */
     crest_statsd_identity *identity;
     char tags[CREST_STATSD_NAME_BYTES_MAX];
     /* of the report under way */

@@ -172,12 +172,10 @@ static void statsd_settle(crest_statsd_entry *entry, const crest_statsd_form *fo
     crest_distribution_free(next);
 }
 
-void crest_statsd_sent_end(crest_statsd_sent *sent, const crest_statsd_form *form,
-                           const crest_snapshot *snapshot)
+void crest_statsd_sent_end(crest_statsd_sent *sent, const crest_statsd_form *form)
 {
-    crest_series_view series;
-    for (size_t i = 0; crest_snapshot_series(snapshot, i, &series) == CREST_OK; i++) {
-        crest_statsd_entry *entry = statsd_find(sent->entries, sent->places, series.life);
+    for (size_t i = 0; i < sent->places; i++) {
+        crest_statsd_entry *entry = &sent->entries[i];
         if (entry->done != 0 && entry->next != NULL)
             statsd_settle(entry, form);
         else if (entry->done != 0)

@@ -13,7 +13,7 @@
  *     crest_statsd_sent_mark(&sent, end, entry, done);
  *     ... when the transport has confirmed so many bytes:
  *     crest_statsd_sent_confirm(&sent, bytes);
- *     crest_statsd_sent_end(&sent, form, snapshot);
+ *     crest_statsd_sent_end(&sent, form);
  */
 #ifndef CREST_REPORTERS_STATSD_SENT_H
 #define CREST_REPORTERS_STATSD_SENT_H
@@ -68,8 +68,7 @@ crest_status crest_statsd_sent_mark(crest_statsd_sent *sent, uint64_t end,
 void crest_statsd_sent_confirm(crest_statsd_sent *sent, uint64_t end);
 
 /* The report is over; what is not confirmed was not sent. */
-void crest_statsd_sent_end(crest_statsd_sent *sent, const crest_statsd_form *form,
-                           const crest_snapshot *snapshot);
+void crest_statsd_sent_end(crest_statsd_sent *sent, const crest_statsd_form *form);
 
 void crest_statsd_sent_fini(crest_statsd_sent *sent);
 

@@ -38,6 +38,8 @@ typedef struct statsd_connection {
     uint64_t resolved_ns;
     crest_statsd_addresses addresses;
     unsigned current; /* the address in use */
+    const char *rest; /* of a packet that a TCP connection took a part of */
+    size_t rest_length;
 } statsd_connection;
 
 crest_statsd_socket *crest_statsd_socket_new(const crest_statsd_url *url, unsigned rate,
@@ -64,27 +66,23 @@ crest_statsd_socket *crest_statsd_socket_new(const crest_statsd_url *url, unsign
     return NULL;
 }
 
-/* Closes the connection at once: what a TCP connection still had to send is not sent any more. */
+/*
+ * In order: npm's statsd ends with an unhandled error when a connection is reset. What the kernel
+ * has taken is delivered even so, as long as the server lives.
+ */
 static void statsd_socket_close(statsd_connection *inside)
 {
-    struct linger none = {1, 0};
-    if (inside->fd < 0)
-        return;
-    if (inside->url.transport == CREST_STATSD_TCP)
-        setsockopt(inside->fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
-    close(inside->fd);
+    if (inside->fd >= 0)
+        close(inside->fd);
     inside->fd = -1;
+    inside->rest_length = 0;
 }
 
 void crest_statsd_socket_free(crest_statsd_socket *to)
 {
     if (to == NULL)
         return;
-    /* all is confirmed that was not taken back, so that an orderly end loses nothing */
-    if (to->offered == to->confirmed && to->inside->fd >= 0)
-        close(to->inside->fd);
-    else
-        statsd_socket_close(to->inside);
+    statsd_socket_close(to->inside);
     if (to->inside->cancel_fd >= 0)
         close(to->inside->cancel_fd);
     free(to->inside);
@@ -97,8 +95,11 @@ static crest_status statsd_socket_late(crest_statsd_socket *to, const char *doin
                                        crest_error *error)
 {
     to->cause = CREST_STATSD_TIMED_OUT;
-    to->offered = to->confirmed;
-    statsd_socket_close(to->inside);
+    /* what a connection has taken may still arrive */
+    if (!crest_statsd_socket_unsettled(to)) {
+        to->offered = to->confirmed;
+        statsd_socket_close(to->inside);
+    }
     return crest_error_set(error, CREST_TIMED_OUT,
                            "%s %s was not done in time; the rest follows with the next report. Is "
                            "the server slow, or are there more series than statsd.rate allows?",
@@ -335,6 +336,8 @@ static crest_status statsd_socket_send_stream(crest_statsd_socket *to, const cha
                                               crest_error *error)
 {
     statsd_connection *inside = to->inside;
+    size_t whole = length;
+    int begun = inside->rest_length != 0;
     while (length > 0) {
         ssize_t sent = send(inside->fd, bytes, length, MSG_NOSIGNAL);
         int failed = sent < 0 ? errno : 0;
@@ -350,9 +353,13 @@ static crest_status statsd_socket_send_stream(crest_statsd_socket *to, const cha
             return statsd_socket_failed(to, "Sending to", failed, error);
         if (crest_statsd_wait(inside->fd, POLLOUT, deadline_ns, inside->cancel_fd) != 1) {
             statsd_socket_confirm_acked(to);
+            /* a packet of which nothing was taken is none */
+            inside->rest = bytes;
+            inside->rest_length = begun || length < whole ? length : 0;
             return statsd_socket_late(to, "Sending to", error);
         }
     }
+    inside->rest_length = 0;
     return CREST_OK;
 }
 
@@ -456,6 +463,22 @@ crest_status crest_statsd_socket_settle(crest_statsd_socket *to, uint64_t deadli
         return statsd_socket_failed(to, "Sending to", failed, error);
     to->confirmed = to->offered;
     return CREST_OK;
+}
+
+int crest_statsd_socket_unsettled(const crest_statsd_socket *to)
+{
+    return to->inside->url.transport == CREST_STATSD_TCP && to->inside->fd >= 0 &&
+           (to->offered != to->confirmed || to->inside->rest_length != 0);
+}
+
+crest_status crest_statsd_socket_resume(crest_statsd_socket *to, uint64_t deadline_ns,
+                                        crest_error *error)
+{
+    crest_status status = CREST_OK;
+    if (to->inside->rest_length != 0)
+        status = statsd_socket_send_stream(to, to->inside->rest, to->inside->rest_length,
+                                           deadline_ns, error);
+    return status == CREST_OK ? crest_statsd_socket_settle(to, deadline_ns, error) : status;
 }
 
 /* ---- cancelling ---- */

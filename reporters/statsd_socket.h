@@ -13,8 +13,8 @@
  * What has arrived: of Unix datagrams what was sent. Of UDP what was sent before the last packet,
  * and that too when nobody has answered within CREST_STATSD_DOUBT_MS that the port is closed; that
  * answer is seen at the next packet otherwise, which then has not been sent either. Of TCP what the
- * other host has acknowledged. After a failure what is not confirmed has not arrived and will not:
- * a TCP connection is reset.
+ * other host has acknowledged. After a failure what is not confirmed has not arrived and will not;
+ * but a TCP connection that is only late stays, unsettled, until it is resumed or breaks.
  */
 #ifndef CREST_REPORTERS_STATSD_SOCKET_H
 #define CREST_REPORTERS_STATSD_SOCKET_H
@@ -51,7 +51,7 @@ void crest_statsd_socket_free(crest_statsd_socket *to);
 
 /* Sees to it that there is a connection, to an address that is not older than
  * CREST_STATSD_RESOLVE_S. All three: CREST_UNREACHABLE, CREST_TIMED_OUT, CREST_IO, CREST_NO_MEMORY,
- * CREST_SYSTEM, with *error filled; the connection is then closed. */
+ * CREST_SYSTEM, with *error filled; the connection is then closed, unless it is unsettled. */
 crest_status crest_statsd_socket_open(crest_statsd_socket *to, uint64_t deadline_ns,
                                       crest_error *error);
 
@@ -62,6 +62,14 @@ crest_status crest_statsd_socket_send(crest_statsd_socket *to, const void *bytes
 
 /* Waits until all that was offered is confirmed. */
 crest_status crest_statsd_socket_settle(crest_statsd_socket *to, uint64_t deadline_ns,
+                                        crest_error *error);
+
+/* Whether a late TCP connection has something that may still arrive. The bytes of the packet that
+ * was being sent then have to stay where they are, and nothing else may be sent before _resume. */
+int crest_statsd_socket_unsettled(const crest_statsd_socket *to);
+
+/* Goes on with that: as _send and _settle, which may leave it unsettled again. */
+crest_status crest_statsd_socket_resume(crest_statsd_socket *to, uint64_t deadline_ns,
                                         crest_error *error);
 
 /* Makes a call that waits end with CREST_TIMED_OUT, and those after it until _rearm. Any thread;

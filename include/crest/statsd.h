@@ -35,7 +35,7 @@
  * nothing of what came before or after it. Sent means
  *   unix://   the receiver's socket has it: no loss but the receiver's own;
  *   tcp://    the receiving host has acknowledged it; what a server had not read when it was killed
- *             is lost;
+ *             is lost. A connection that is late is gone on with, not broken off;
  *   udp://    it was handed out and nobody has said within 5 ms that the port is closed. A network
  *             or a full socket may lose it all the same: prefer unix:// on one machine.
  * What was sent is remembered by the reporter, not by its attachment: detaching and attaching it
@@ -67,8 +67,8 @@
 #define CREST_STATSD_PACKET_ETHERNET 1432u
 #define CREST_STATSD_PACKET_JUMBO 8932u
 #define CREST_STATSD_PACKET_UDS 8192u
-/* Packets a second over UDP when nothing is said: 1.4 MB/s, and a burst of 16. */
-#define CREST_STATSD_RATE_DEFAULT 1000u
+/* Packets a second over UDP when nothing is said: 700 kB/s, and a burst of 16. */
+#define CREST_STATSD_RATE_DEFAULT 500u
 #define CREST_STATSD_RATE_MAX 1000000u
 /* Values of one series in a report, and the most that may be asked for. */
 #define CREST_STATSD_SAMPLES_DEFAULT 1000u
