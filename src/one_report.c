@@ -6,6 +6,7 @@
 #include "alloc.h"
 #include "error.h"
 #include "options.h"
+#include "previous.h"
 #include "utf8.h"
 
 #include <crest/family.h>
@@ -157,13 +158,15 @@ static crest_status one_report_take(crest_one_report *order, crest_error *error)
     uint64_t deadline_ns = crest_now() + order->timeout_ns;
     crest_snapshot *snapshot = crest_snapshot_take(order->registry);
     if (snapshot == NULL ||
-        crest_snapshot_select(snapshot, order->include, order->exclude) != CREST_OK) {
+        crest_snapshot_select(snapshot, order->include, order->exclude) != CREST_OK ||
+        crest_previous_prepare(snapshot, order->previous) != CREST_OK) {
         crest_snapshot_free(snapshot);
         return crest_error_set(error, CREST_NO_MEMORY, "no memory for a snapshot to report");
     }
     order->series = crest_snapshot_size(snapshot);
     crest_status status = one_report_hand_out(order, snapshot, deadline_ns, error);
     if (status == CREST_OK && order->deltas) {
+        crest_previous_commit(snapshot, order->previous);
         crest_snapshot_free(order->previous);
         order->previous = snapshot;
     } else {

@@ -16,6 +16,7 @@ struct crest_snapshot {
     uint64_t wall_ns;
     crest_window *windows; /* one a series, or NULL */
     uint64_t shift;        /* previous.c's: how far an earlier snapshot's index is off, roughly */
+    struct crest_carried_list *carried; /* previous.h's, or NULL */
     uint64_t values[];     /* a counter; the bits of a gauge; a range sampler; a
                               * crest_distribution * */
 };

@@ -9,6 +9,7 @@
 #include "in_flight_figures.h"
 #include "lives.h"
 #include "poller.h"
+#include "previous.h"
 #include "range_cell.h"
 #include "reading.h"
 #include "series.h"
@@ -165,6 +166,7 @@ void crest_snapshot_free(crest_snapshot *snapshot)
         for (uint32_t i = 0; run->metric->layout != NULL && i < run->count; i++)
             crest_distribution_free(
                 (crest_distribution *)(uintptr_t)snapshot->values[run->first + i]);
+    crest_previous_free(snapshot->carried);
     crest_directory_drop(snapshot->directory);
     crest_alloc_free(snapshot->windows);
     crest_alloc_free(snapshot);
