@@ -9,8 +9,10 @@
 #include "error.h"
 #include "one_report.h"
 #include "registry_inside.h"
+#include "report_watch.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -20,6 +22,9 @@
 #define ATTACHMENT_NS_PER_MS UINT64_C(1000000)
 /* How often one that reports at points of the wall clock looks whether this was set. */
 #define ATTACHMENT_LOOK_NS UINT64_C(5000000000)
+/* Of the time that is left for the last report and stop: the part for stop, and at most this. */
+#define ATTACHMENT_SPARE_PART 8u
+#define ATTACHMENT_SPARE_NS UINT64_C(250000000)
 /* What the kernel keeps of a thread's name, its NUL included. */
 #define ATTACHMENT_THREAD_NAME_BYTES 16
 
@@ -126,6 +131,17 @@ static int attachment_copy_texts(crest_attachment *attachment, const char *name,
            (attachment->exclude != NULL || exclude == NULL);
 }
 
+/* The order is its attachment's. */
+static void attachment_around(crest_one_report *order, int begins)
+{
+    crest_attachment *attachment =
+        (crest_attachment *)(void *)((char *)order - offsetof(crest_attachment, order));
+    if (begins)
+        crest_report_watch_enter(attachment);
+    else
+        crest_report_watch_leave(attachment);
+}
+
 crest_attachment *crest_attachment_new(crest_registry *registry, crest_reporter *reporter,
                                        const char *name, const crest_schedule *schedule)
 {
@@ -143,10 +159,12 @@ crest_attachment *crest_attachment_new(crest_registry *registry, crest_reporter 
                                            .name = attachment->name,
                                            .include = attachment->include,
                                            .exclude = attachment->exclude,
+                                           .around = attachment_around,
                                            .deltas = reporter->deltas};
     attachment->server = reporter->report == NULL;
+    attachment->cancels = reporter->cancel != NULL;
     if (!attachment->server)
-        crest_one_report_measured(attachment->name);
+        crest_one_report_measure(&attachment->order);
     crest_pace_init(&attachment->pace, schedule, attachment_time(), attachment_seed(attachment));
     attachment->timeout_ns = attachment->pace.interval_ns;
     if (schedule != NULL && schedule->timeout_ms != 0)
@@ -210,66 +228,93 @@ static void attachment_serve(crest_request **requests, crest_status status,
 
 /* Tells of the first failure of a streak and of its end; a server that is down for hours is no
  * news a thousand times. What fails last is not made up for. Not under the lock. */
-static void attachment_tell(const char *name, uint64_t failures_before, int final,
+static void attachment_tell(const crest_one_report *order, uint64_t failures_before,
                             crest_status status, const crest_error *error)
 {
-    if (status != CREST_OK && final)
+    if (status != CREST_OK && order->final)
         crest_log_write(CREST_LOG_WARNING,
                         "crest: %s: %s (this was the last report: what was recorded since the one "
                         "that last succeeded is not delivered)",
-                        name, error->message);
+                        order->name, error->message);
     else if (status != CREST_OK && failures_before == 0)
         crest_log_write(CREST_LOG_WARNING,
                         "crest: %s: %s (nothing is lost: it is tried again%s, and the next report "
                         "that succeeds is complete)",
-                        name, error->message,
+                        order->name, error->message,
                         status == CREST_REFUSED ? " at its next regular time" : "");
     if (status == CREST_OK && failures_before > 0)
-        crest_log_write(CREST_LOG_INFO, "crest: %s: reports again, after %llu failures", name,
-                        (unsigned long long)failures_before);
+        crest_log_write(CREST_LOG_INFO, "crest: %s: reports again, after %llu failures",
+                        order->name, (unsigned long long)failures_before);
+}
+
+/* How long a report may take. The last one leaves a part of the time for the reporter's stop, and
+ * for itself to fail with a reason rather than be left behind. */
+static uint64_t attachment_timeout_ns(const crest_attachment *attachment, uint64_t now_ns)
+{
+    if (!attachment->order.final)
+        return attachment->timeout_ns;
+    if (attachment->stop_ns <= now_ns)
+        return 1;
+    uint64_t left_ns = attachment->stop_ns - now_ns, spare_ns = left_ns / ATTACHMENT_SPARE_PART;
+    return left_ns - (spare_ns < ATTACHMENT_SPARE_NS ? spare_ns : ATTACHMENT_SPARE_NS);
+}
+
+/* Under the lock: what a report that has ended leaves behind. */
+static void attachment_note(crest_attachment *attachment, crest_status status,
+                            const crest_error *error, uint64_t began_ns, int was_due)
+{
+    crest_reporter_state *state = &attachment->state;
+    const crest_one_report *order = &attachment->order;
+    state->reports++;
+    state->last_duration_ns = order->duration_ns;
+    state->series = order->series;
+    state->consecutive_failures = order->failures;
+    attachment->last_status = status;
+    if (status == CREST_OK) {
+        attachment->delivered_ns = began_ns;
+    } else {
+        state->failures++;
+        state->last_error = *error;
+    }
+    if (status != CREST_OK && status != CREST_REFUSED)
+        crest_pace_retry(&attachment->pace, attachment_time(), order->failures);
+    else if (was_due)
+        crest_pace_next(&attachment->pace, attachment_time());
 }
 
 /* Under the lock, which is given up meanwhile. Afterwards the attachment may be abandoned or
  * orphaned, and its reporter gone. */
 static void attachment_turn(crest_attachment *attachment, int final)
 {
-    crest_reporter_state *state = &attachment->state;
-    uint64_t timeout_ns = attachment->timeout_ns, now_ns = crest_attachment_now_ns();
-    if (final)
-        timeout_ns = attachment->stop_ns > now_ns ? attachment->stop_ns - now_ns : 1;
-    uint64_t failures_before = state->consecutive_failures;
+    crest_one_report *order = &attachment->order;
+    uint64_t now_ns = crest_attachment_now_ns(), failures_before = order->failures;
     int was_due = attachment->pace.due_ns <= now_ns || failures_before > 0;
+    order->final = final;
+    order->timeout_ns = attachment_timeout_ns(attachment, now_ns);
+    crest_report_watch_begin(attachment, now_ns + order->timeout_ns);
     attachment->serving = attachment->waiting;
     attachment->waiting = NULL;
     pthread_mutex_unlock(&crest_attachments_lock);
 
     crest_error error;
     uint64_t began_ns = crest_now();
-    attachment->order.timeout_ns = timeout_ns;
-    attachment->order.final = final;
-    crest_status status = crest_one_report_make(&attachment->order, &error);
-    attachment_tell(attachment->name, failures_before, final, status, &error);
+    crest_status status = crest_one_report_make(order, &error);
+    attachment_tell(order, failures_before, status, &error);
     uint64_t wall_ns = crest_clock_wall_ns();
 
     pthread_mutex_lock(&crest_attachments_lock);
-    state->reports++;
-    state->last_duration_ns = attachment->order.duration_ns;
-    state->series = attachment->order.series;
-    attachment->last_status = status;
-    if (status == CREST_OK) {
-        state->consecutive_failures = 0;
-        attachment->delivered_ns = began_ns;
-        state->last_success_wall_ns = wall_ns;
-    } else {
-        state->failures++;
-        state->consecutive_failures++;
-        state->last_error = error;
-    }
-    if (status != CREST_OK && status != CREST_REFUSED)
-        crest_pace_retry(&attachment->pace, attachment_time(), state->consecutive_failures);
-    else if (was_due)
-        crest_pace_next(&attachment->pace, attachment_time());
+    attachment_note(attachment, status, &error, began_ns, was_due);
+    if (status == CREST_OK)
+        attachment->state.last_success_wall_ns = wall_ns;
+    int told = crest_report_watch_end(attachment);
     attachment_serve(&attachment->serving, status, &error);
+    if (!told)
+        return;
+    double lasted_s = (double)order->duration_ns / 1e9;
+    pthread_mutex_unlock(&crest_attachments_lock);
+    crest_log_write(CREST_LOG_INFO, "crest: %s: the report that hung has ended after %.1f s",
+                    order->name, lasted_s);
+    pthread_mutex_lock(&crest_attachments_lock);
 }
 
 /* Under the lock, given up meanwhile: the reporter's own stop, whose failure counts when the last
@@ -303,10 +348,16 @@ static int attachment_idle(crest_attachment *attachment)
         crest_pace_realign(pace, now);
         if (now.now_ns >= pace->due_ns)
             break;
-        uint64_t until_ns = pace->due_ns;
-        if (pace->align && until_ns - now.now_ns > ATTACHMENT_LOOK_NS)
+        uint64_t until_ns = crest_report_watch();
+        if (attachment->stopping || attachment->waiting != NULL)
+            break; /* the lock may have been given up */
+        if (until_ns > pace->due_ns)
+            until_ns = pace->due_ns;
+        if (pace->align && until_ns > now.now_ns + ATTACHMENT_LOOK_NS)
             until_ns = now.now_ns + ATTACHMENT_LOOK_NS;
+        attachment->idle = 1;
         crest_attachment_wait(&attachment->wake, until_ns);
+        attachment->idle = 0;
     }
     return attachment->stopping;
 }

@@ -24,13 +24,28 @@ typedef struct crest_request {
     crest_error *error; /* may be NULL */
 } crest_request;
 
+/* A report under way, as report_watch.c sees it. */
+typedef struct crest_watched {
+    uint64_t since_ns;  /* 0: none is */
+    uint64_t until_ns;  /* its deadline */
+    uint64_t cancel_ns; /* when the reporter is to be told to give up, next */
+    uint64_t pause_ns;  /* until it is told again */
+    uint64_t tell_ns;   /* when it is told of */
+    int told;
+    int inside;     /* the reporter's own function is running */
+    int cancelling; /* its cancel is being called */
+} crest_watched;
+
 typedef struct crest_attachment {
     struct crest_attachment *next;
     crest_one_report order; /* what is reported, and to whom */
     int owned;              /* the reporter is freed with the attachment */
     int server;             /* it serves by itself: there is no thread, and no report is made */
+    int cancels;            /* it has a cancel */
     char *name, *include, *exclude;
     crest_pace pace;
+    crest_watched watched;
+    int idle; /* its thread waits, and watches the others meanwhile */
     uint64_t timeout_ns;
     pthread_t thread;
     pthread_cond_t wake;

@@ -13,10 +13,20 @@
 #include <pthread.h>
 #include <string.h>
 
+/* Bytes of a status' word. */
+#define ONE_REPORT_CAUSE_BYTES 32
+
 CREST_TIMER_FAMILY(one_report_time, "crest.report-time",
                    "Taking a snapshot and handing it to a reporter.", reporter);
 CREST_GAUGE_FAMILY_OPTIONS(one_report_success, "crest.report-last-success-timestamp",
                            "When a reporter last succeeded, since 1970; 0: not yet.",
+                           (.unit = CREST_SECONDS), reporter);
+CREST_COUNTER_FAMILY(one_report_failed, "crest.report-failures",
+                     "Reports that were not delivered, by what came in between.", reporter, cause);
+CREST_GAUGE_FAMILY(one_report_streak, "crest.report-consecutive-failures",
+                   "Reports of a reporter that failed since the last that succeeded.", reporter);
+CREST_GAUGE_FAMILY_OPTIONS(one_report_running, "crest.report-running",
+                           "How long the present report has been under way; 0: none is.",
                            (.unit = CREST_SECONDS), reporter);
 
 typedef struct one_report_label {
@@ -112,16 +122,53 @@ crest_status crest_one_report_describe(const crest_resource *resource)
     return CREST_OK;
 }
 
-void crest_one_report_measured(const char *name)
+/* ---- measuring ---- */
+
+void crest_one_report_measure(crest_one_report *order)
 {
-    (void)one_report_time_with(name);
-    (void)one_report_success_with(name);
+    order->measures = (crest_one_report_measures){
+        .time = one_report_time_with(order->name),
+        .success = one_report_success_with(order->name),
+        .streak = one_report_streak_with(order->name),
+        .running = one_report_running_with(order->name),
+    };
 }
 
+/* The name of a status as label values are written: TIMED_OUT is "timed-out". */
+static void one_report_cause(crest_status status, char word[ONE_REPORT_CAUSE_BYTES])
+{
+#define ONE_REPORT_NAME(name, text) #name,
+    static const char *const names[] = {CREST_STATUS_TABLE(ONE_REPORT_NAME)};
+#undef ONE_REPORT_NAME
+    const char *name = (unsigned)status < CREST_STATUS_COUNT ? names[status] : "UNKNOWN";
+    size_t length = 0;
+    for (; name[length] != '\0' && length < ONE_REPORT_CAUSE_BYTES - 1; length++)
+        word[length] = (char)(name[length] == '_' ? '-' : name[length] + ('a' - 'A'));
+    word[length] = '\0';
+}
+
+static void one_report_record(crest_one_report *order, crest_status status)
+{
+    const crest_one_report_measures *measures = &order->measures;
+    crest_timer_record(measures->time, (int64_t)order->duration_ns,
+                       status == CREST_OK ? CREST_OUTCOME_OK : CREST_OUTCOME_ERROR);
+    if (status == CREST_OK) {
+        order->failures = 0;
+        crest_gauge_set_to_now(measures->success);
+    } else {
+        char cause[ONE_REPORT_CAUSE_BYTES];
+        one_report_cause(status, cause);
+        order->failures++;
+        crest_counter_inc(one_report_failed_with(order->name, cause));
+    }
+    crest_gauge_set(measures->streak, (double)order->failures);
+}
+
+/* ---- reporting ---- */
+
 /* Hands a snapshot out; *error says how that ended, the same as the status. */
-static crest_status one_report_hand_out(const crest_one_report *order,
-                                        const crest_snapshot *snapshot, uint64_t deadline_ns,
-                                        crest_error *error)
+static crest_status one_report_hand_out(crest_one_report *order, const crest_snapshot *snapshot,
+                                        uint64_t deadline_ns, crest_error *error)
 {
     one_report_resource *about = one_report_use();
     char host[CREST_HOST_BYTES];
@@ -141,7 +188,11 @@ static crest_status one_report_hand_out(const crest_one_report *order,
                            .final = order->final,
                            .previous = order->previous};
     crest_error_clear(error);
+    if (order->around != NULL)
+        order->around(order, 1);
     crest_status status = order->reporter->report(order->reporter, &report, error);
+    if (order->around != NULL)
+        order->around(order, 0);
     one_report_drop(about);
     if (status == CREST_OK)
         crest_error_clear(error);
@@ -180,9 +231,6 @@ crest_status crest_one_report_make(crest_one_report *order, crest_error *error)
     uint64_t start_ns = crest_now();
     crest_status status = one_report_take(order, error);
     order->duration_ns = crest_now() - start_ns;
-    crest_timer_record(one_report_time_with(order->name), (int64_t)order->duration_ns,
-                       status == CREST_OK ? CREST_OUTCOME_OK : CREST_OUTCOME_ERROR);
-    if (status == CREST_OK)
-        crest_gauge_set_to_now(one_report_success_with(order->name));
+    one_report_record(order, status);
     return status;
 }

@@ -13,8 +13,11 @@
  * changed. Thread-safe. */
 crest_status crest_one_report_describe(const crest_resource *resource);
 
-/* Makes the series that measure a reporter's reports, so that they exist before its first one. */
-void crest_one_report_measured(const char *name);
+/* What measures the reports of one reporter. */
+typedef struct crest_one_report_measures {
+    crest_timer *time;
+    crest_gauge *success, *streak, *running;
+} crest_one_report_measures;
 
 /* What to report, to whom, and how it went. */
 typedef struct crest_one_report {
@@ -24,11 +27,18 @@ typedef struct crest_one_report {
     const char *include, *exclude;
     uint64_t timeout_ns;
     int final;
+    uint64_t failures; /* in a row; counted here */
+    crest_one_report_measures measures;
+    /* called around the reporter's own function; NULL: nobody wants to know */
+    void (*around)(struct crest_one_report *order, int begins);
     int deltas;               /* the reporter wants the snapshot before */
     crest_snapshot *previous; /* of the last success, or NULL; then this one's, if it succeeds */
     uint64_t duration_ns;     /* how long it took */
     size_t series;            /* how many it had */
 } crest_one_report;
+
+/* Finds the series that measure the reports, so that they exist before the first one. */
+void crest_one_report_measure(crest_one_report *order);
 
 /* Makes the report. Returns the reporter's status, the same as that of *error (not NULL), which has
  * a message unless that is CREST_OK. Not under a lock. */

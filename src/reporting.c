@@ -9,6 +9,7 @@
 #include "attachment.h"
 #include "error.h"
 #include "one_report.h"
+#include "report_watch.h"
 #include "utf8.h"
 
 #include <signal.h>
@@ -17,6 +18,9 @@
 
 #define REPORTING_NS_PER_MS UINT64_C(1000000)
 #define REPORTING_DETACH_MS_DEFAULT 2000u
+/* A report that is under way when its reporter is to end may take this part of the time that there
+ * is, and is then cancelled: the rest is for the last report. */
+#define REPORTING_CUT_PART 3u
 
 /* Deadlines are relative and bounded, so that nothing overflows. */
 static uint64_t reporting_deadline_ns(uint64_t deadline_ms, uint64_t when_zero_ms)
@@ -210,6 +214,9 @@ static void reporting_begin_end(crest_attachment *attachment, crest_reporting_en
     attachment->detaching = 1;
     attachment->discard = how == CREST_REPORTING_DISCARD;
     attachment->stop_ns = until_ns;
+    uint64_t now_ns = crest_attachment_now_ns();
+    uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+    crest_report_watch_cut(attachment, now_ns + left_ns / REPORTING_CUT_PART);
     pthread_cond_signal(&attachment->wake);
 }
 
@@ -229,7 +236,10 @@ static crest_status reporting_end_server(crest_attachment *attachment, crest_err
 {
     crest_reporter *reporter = attachment->order.reporter;
     uint64_t now_ns = crest_attachment_now_ns();
+    /* with others to wait for: they have to be watched by the time that they may be cancelled */
     uint64_t left_ns = attachment->stop_ns > now_ns ? attachment->stop_ns - now_ns : 1;
+    if (crest_attachments != attachment || attachment->next != NULL)
+        left_ns /= REPORTING_CUT_PART;
     crest_status status = CREST_OK;
     pthread_mutex_unlock(&crest_attachments_lock);
     if (reporter->stop != NULL) {
@@ -253,8 +263,15 @@ static crest_status reporting_await_end(crest_attachment *attachment, crest_erro
         return reporting_end_server(attachment, error);
     int own_thread = pthread_equal(attachment->thread, pthread_self());
     int timed_out = own_thread;
-    while (!attachment->ended && !timed_out)
-        timed_out = crest_attachment_wait(&crest_attachments_changed, attachment->stop_ns);
+    while (!attachment->ended && !timed_out) {
+        uint64_t until_ns = crest_report_watch();
+        if (attachment->ended)
+            break;
+        if (until_ns > attachment->stop_ns)
+            until_ns = attachment->stop_ns;
+        crest_attachment_wait(&crest_attachments_changed, until_ns);
+        timed_out = crest_attachment_now_ns() >= attachment->stop_ns;
+    }
     if (!attachment->ended) {
         attachment->detaching = 0;
         attachment->abandoned = 1;
@@ -415,6 +432,33 @@ crest_status crest_report_now(crest_reporter *reporter, uint64_t deadline_ms, cr
     return request.status;
 }
 
+/* Under the lock. */
+static void reporting_state(const crest_attachment *attachment, crest_reporter_state *state)
+{
+    uint64_t now_ns = crest_attachment_now_ns(), due_ns = attachment->pace.due_ns;
+    *state = attachment->state;
+    if (attachment->watched.since_ns != 0)
+        state->running_ns = now_ns - attachment->watched.since_ns;
+    else if (!attachment->server && !attachment->stopping && due_ns > now_ns)
+        state->next_in_ns = due_ns - now_ns;
+    state->hangs = attachment->watched.told;
+}
+
+size_t crest_reporter_list(crest_reporter_info *infos, size_t room)
+{
+    size_t count = 0;
+    pthread_mutex_lock(&crest_attachments_lock);
+    for (const crest_attachment *at = crest_attachments; at != NULL; at = at->next) {
+        if (count < room) {
+            crest_utf8_copy(at->name, infos[count].name, sizeof infos[count].name, NULL);
+            reporting_state(at, &infos[count].state);
+        }
+        count++;
+    }
+    pthread_mutex_unlock(&crest_attachments_lock);
+    return count;
+}
+
 crest_status crest_reporter_status(const crest_reporter *reporter, crest_reporter_state *state)
 {
     if (state == NULL)
@@ -423,7 +467,7 @@ crest_status crest_reporter_status(const crest_reporter *reporter, crest_reporte
     pthread_mutex_lock(&crest_attachments_lock);
     const crest_attachment *attachment = reporting_find(reporter);
     if (attachment != NULL)
-        *state = attachment->state;
+        reporting_state(attachment, state);
     pthread_mutex_unlock(&crest_attachments_lock);
     return attachment != NULL ? CREST_OK : CREST_NOT_FOUND;
 }
@@ -457,6 +501,7 @@ crest_status crest_report_once(crest_registry *registry, crest_reporter *reporte
                               .name = reporter->name,
                               .timeout_ns = left_ns,
                               .final = 1};
+    crest_one_report_measure(&order);
     status = crest_one_report_make(&order, &reported);
     crest_error_clear(&stopped);
     crest_status stop_status =

@@ -12,6 +12,7 @@
 #include "previous.h"
 #include "range_cell.h"
 #include "reading.h"
+#include "report_watch.h"
 #include "series.h"
 #include "slowest.h"
 #include "ticker.h"
@@ -125,6 +126,7 @@ crest_snapshot *crest_snapshot_read_notes(crest_registry_state *state)
 crest_snapshot *crest_snapshot_take(crest_registry *registry)
 {
     crest_registry_state *state = crest_registry_state_of(registry);
+    crest_report_watch_gauges();
     crest_poller_round(state);
     if (state != NULL)
         crest_lives_look(state);

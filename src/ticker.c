@@ -12,6 +12,7 @@
 #include "lives.h"
 #include "misuse.h"
 #include "poller.h"
+#include "report_watch.h"
 #include "series.h"
 #include "windows.h"
 
@@ -147,6 +148,7 @@ static void ticker_tell(void)
 static void ticker_tick_all(void)
 {
     crest_clock_check();
+    crest_report_watch_now();
     crest_lives_tick();
     for (unsigned i = 0; i < CREST_OBSERVED_MAX; i++) {
         crest_registry_state *state = ticker_due(i);

@@ -10,9 +10,12 @@
  *     static crest_reporter mine = {.name = "mine", .report = report};
  *     crest_reporter_attach(NULL, &mine, &(crest_schedule){.interval_ms = 10000}, &error);
  *
- * Each report is measured by the default registry's crest.report-time (outcome ok or error) and
- * crest.report-last-success-timestamp, both labelled with the reporter's name. The log callback is
- * told of the first failure of a streak and of its end, not of each.
+ * Each report is measured in the default registry by crest.report-time (outcome ok or error),
+ * crest.report-last-success-timestamp, crest.report-failures (by cause),
+ * crest.report-consecutive-failures and crest.report-running, labelled with the reporter's name.
+ * The log callback is told of the first failure of a streak and of its end, not of each, and once
+ * of a report that hangs: one that goes on after its deadline for half as long again, or 5 s. The
+ * ticker sees that, or the thread of another reporter that has nothing to do.
  *
  * The child of a fork has no reporter attached and no thread running: it must not report into its
  * parent's group. It may attach reporters of its own, or call crest_start.
@@ -84,9 +87,10 @@ typedef struct crest_reporter {
        called. May be NULL */
     crest_status (*start)(struct crest_reporter *self, crest_registry *registry,
                           crest_error *error);
-    /* makes a report in flight give up soon, as its deadline has passed or the time to stop is
-       running out. Called on any other thread, at most once a report, while `report` or the `stop`
-       after it may be running or about to return; must not block. May be NULL */
+    /* makes the report give up soon, as its deadline has passed or the time to stop is running out.
+       Called on any other thread, only while `report` runs, and again after 100 ms, 200 ms … as
+       long as it does: so `report` may begin with forgetting an earlier one. Must not block. May be
+       NULL */
     void (*cancel)(struct crest_reporter *self);
 } crest_reporter;
 
@@ -122,7 +126,16 @@ typedef struct crest_reporter_state {
     uint64_t last_duration_ns;     /* of the last try */
     crest_error last_error;        /* CREST_OK and "" if none yet */
     uint64_t series;               /* of the last try: how many it was given */
+    uint64_t running_ns;           /* how long the present report has been under way; 0: none is */
+    uint64_t next_in_ns;           /* until the next one is due; 0 while one is under way */
+    int hangs;                     /* the present one has been told of in the log */
 } crest_reporter_state;
+
+/* One that is attached, by name: KIND@NAME if crest_start made it, and its reporter's otherwise. */
+typedef struct crest_reporter_info {
+    char name[CREST_RESOURCE_BYTES_MAX + 1]; /* cut at a character */
+    crest_reporter_state state;
+} crest_reporter_info;
 
 CREST_BEGIN_C
 
@@ -173,6 +186,11 @@ CREST_API crest_status crest_report_now(crest_reporter *reporter, uint64_t deadl
 /* How it is doing. CREST_NOT_FOUND, and zeros, when it is not attached. Thread-safe; locks. */
 CREST_API crest_status crest_reporter_status(const crest_reporter *reporter,
                                              crest_reporter_state *state);
+
+/* All that are attached, those left behind busy and those that crest_start made among them: fills
+ * the first `room` of infos, the last attached first, and returns how many there are. Thread-safe;
+ * locks. */
+CREST_API size_t crest_reporter_list(crest_reporter_info *infos, size_t room);
 
 /*
  * For batch programs: one report of the registry (NULL: the default one) on the caller's thread,

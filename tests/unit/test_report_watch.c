@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reporters that hang or are slow, beside others that are not: who is delayed, who is told, and
+ * what the end of the process still gets out.
+ */
+#define _GNU_SOURCE
+#include "attachment.h"
+#include "error.h"
+#include "fake_reporter.h"
+#include "reporting.h"
+
+#include <crest/crest.h>
+#include <crest/testing.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+CREST_COUNTER(watch_things, "watch.things", "Things that happened.");
+
+static const crest_schedule often = {.interval_ms = 100, .jitter = -1};
+static const crest_schedule patient = {.interval_ms = 100, .jitter = -1, .timeout_ms = 10000};
+static const crest_schedule seldom = {.interval_ms = 3600000, .jitter = -1};
+
+/* What a busy machine may take to wake who waits. */
+#define SLACK_MS 400
+
+/* One that takes its time: `report` lasts `wait_ms`, or until it is cancelled if it heeds that. */
+typedef struct slow_reporter {
+    crest_reporter reporter;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    unsigned wait_ms, final_wait_ms; /* UINT_MAX: for ever */
+    int heeds, end;
+    int cancelled, inside;
+    unsigned cancels, begun, ended, finals, stray; /* stray: cancelled while no report ran */
+    uint64_t things;                               /* in the last report that ended well */
+    uint64_t first_cancel_ms;
+} slow_reporter;
+
+static crest_status slow_report(crest_reporter *self, const crest_report *report,
+                                crest_error *error)
+{
+    slow_reporter *slow = self->state;
+    crest_series_view view;
+    crest_snapshot_find(report->snapshot, "watch.things", NULL, 0, &view);
+    pthread_mutex_lock(&slow->lock);
+    slow->begun++;
+    slow->inside = 1;
+    slow->cancelled = 0;
+    unsigned wait_ms = report->final ? slow->final_wait_ms : slow->wait_ms;
+    uint64_t until_ms = fake_now_ms() + wait_ms;
+    pthread_cond_broadcast(&slow->changed);
+    while (!slow->end && !(slow->heeds && slow->cancelled) && fake_now_ms() < until_ms) {
+        uint64_t ms = wait_ms == UINT32_MAX ? fake_now_ms() + 3600000 : until_ms;
+        struct timespec until = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
+        pthread_cond_timedwait(&slow->changed, &slow->lock, &until);
+    }
+    int cut = slow->heeds && slow->cancelled;
+    slow->inside = 0;
+    slow->ended++;
+    slow->finals += report->final && !cut;
+    if (!cut)
+        slow->things = view.counter;
+    pthread_mutex_unlock(&slow->lock);
+    return cut ? crest_error_set(error, CREST_TIMED_OUT, "cut short") : CREST_OK;
+}
+
+static void slow_cancel(crest_reporter *self)
+{
+    slow_reporter *slow = self->state;
+    pthread_mutex_lock(&slow->lock);
+    if (slow->cancels++ == 0)
+        slow->first_cancel_ms = fake_now_ms();
+    slow->stray += !slow->inside;
+    slow->cancelled = 1;
+    pthread_cond_broadcast(&slow->changed);
+    pthread_mutex_unlock(&slow->lock);
+}
+
+static void slow_init(slow_reporter *slow, const char *name, unsigned wait_ms, int heeds)
+{
+    memset(slow, 0, sizeof *slow);
+    slow->reporter =
+        (crest_reporter){.name = name, .report = slow_report, .state = slow, .cancel = slow_cancel};
+    slow->wait_ms = wait_ms;
+    slow->heeds = heeds;
+    pthread_mutex_init(&slow->lock, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&slow->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}
+
+static unsigned slow_get(slow_reporter *slow, const unsigned *field)
+{
+    pthread_mutex_lock(&slow->lock);
+    unsigned value = *field;
+    pthread_mutex_unlock(&slow->lock);
+    return value;
+}
+
+static void slow_wait(slow_reporter *slow, const unsigned *field, unsigned least)
+{
+    uint64_t start_ms = fake_now_ms();
+    while (slow_get(slow, field) < least) {
+        assert_true(fake_now_ms() - start_ms < FAKE_PATIENCE_MS);
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+}
+
+static void slow_release(slow_reporter *slow)
+{
+    pthread_mutex_lock(&slow->lock);
+    slow->end = 1;
+    pthread_cond_broadcast(&slow->changed);
+    pthread_mutex_unlock(&slow->lock);
+    crest_status status = crest_reporter_detach(&slow->reporter, FAKE_PATIENCE_MS, NULL);
+    assert_true(status == CREST_OK || status == CREST_NOT_FOUND);
+}
+
+/* ---- the log ---- */
+
+static struct {
+    pthread_mutex_t lock;
+    unsigned hangs, ended;
+    char hung[CREST_ERROR_BYTES];
+} logged = {PTHREAD_MUTEX_INITIALIZER, 0, 0, ""};
+
+static void keep_log(crest_log_level level, const char *message, void *context)
+{
+    (void)level, (void)context;
+    pthread_mutex_lock(&logged.lock);
+    if (strstr(message, "hangs") != NULL) {
+        logged.hangs++;
+        snprintf(logged.hung, sizeof logged.hung, "%s", message);
+    }
+    logged.ended += strstr(message, "the report that hung has ended") != NULL;
+    pthread_mutex_unlock(&logged.lock);
+}
+
+static unsigned log_get(const unsigned *field)
+{
+    pthread_mutex_lock(&logged.lock);
+    unsigned value = *field;
+    pthread_mutex_unlock(&logged.lock);
+    return value;
+}
+
+static double gauge_of(const char *name, const char *reporter)
+{
+    crest_testing_reading found;
+    crest_error error;
+    if (crest_testing_read(NULL, NULL, &found, &error, name, "reporter", reporter, NULL) !=
+        CREST_OK)
+        fail_msg("%s", error.message);
+    return found.gauge;
+}
+
+/* ---- one that hangs beside others ---- */
+
+static void test_hangs(void **state)
+{
+    (void)state;
+    slow_reporter hung;
+    fake_reporter fakes[3];
+    static const char *const names[] = {"one", "two", "three"};
+    slow_init(&hung, "hung", UINT32_MAX, 0);
+    memset(&logged.hangs, 0, sizeof logged.hangs);
+    crest_log_to(keep_log, NULL);
+    assert_int_equal(crest_reporter_attach(NULL, &hung.reporter, &often, NULL), CREST_OK);
+    slow_wait(&hung, &hung.begun, 1);
+    /* no ticker: the threads of the others see it */
+    for (unsigned i = 0; i < 3; i++) {
+        fake_init(&fakes[i], names[i]);
+        assert_int_equal(crest_reporter_attach(NULL, &fakes[i].reporter, &often, NULL), CREST_OK);
+    }
+    for (unsigned i = 0; i < 3; i++)
+        assert_true(fake_wait(&fakes[i], &fakes[i].reports, 12));
+    uint64_t start_ms = fake_now_ms();
+    while (log_get(&logged.hangs) == 0 && fake_now_ms() - start_ms < FAKE_PATIENCE_MS)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    assert_int_equal(log_get(&logged.hangs), 1);
+    assert_non_null(strstr(logged.hung, "crest: hung: hangs: its report has been under way for "));
+    slow_wait(&hung, &hung.cancels, 3);
+    crest_reporter_state seen;
+    assert_int_equal(crest_reporter_status(&hung.reporter, &seen), CREST_OK);
+    assert_true(seen.running_ns > 700000000 && seen.hangs && seen.next_in_ns == 0);
+    assert_int_equal(seen.reports, 0);
+    assert_true(gauge_of("crest.report-running", "hung") > 0.7);
+    /* the others keep their pace, and do not hang */
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(crest_reporter_status(&fakes[i].reporter, &seen), CREST_OK);
+        assert_true(seen.reports >= 11 && !seen.hangs && seen.failures == 0);
+        assert_true(fakes[i].began_ns[7] - fakes[i].began_ns[1] < 5000000000);
+    }
+    crest_reporter_info infos[8];
+    assert_int_equal(crest_reporter_list(infos, 8), 4);
+    assert_string_equal(infos[3].name, "hung");
+    assert_true(infos[3].state.hangs && !infos[0].state.hangs);
+    assert_int_equal(crest_reporter_list(NULL, 0), 4);
+    /* it comes back, and the rest is as it was */
+    pthread_mutex_lock(&hung.lock);
+    hung.wait_ms = 0;
+    hung.end = 1;
+    pthread_cond_broadcast(&hung.changed);
+    pthread_mutex_unlock(&hung.lock);
+    slow_wait(&hung, &hung.ended, 4);
+    assert_int_equal(crest_reporter_status(&hung.reporter, &seen), CREST_OK);
+    assert_true(seen.reports >= 3 && !seen.hangs);
+    assert_int_equal(log_get(&logged.hangs), 1);
+    assert_int_equal(log_get(&logged.ended), 1);
+    assert_int_equal(hung.stray, 0);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(crest_reporter_detach(&fakes[i].reporter, 0, NULL), CREST_OK);
+    assert_int_equal(crest_reporter_detach(&hung.reporter, 0, NULL), CREST_OK);
+    assert_true(gauge_of("crest.report-running", "hung") == 0);
+    crest_log_to(NULL, NULL);
+}
+
+/* One that heeds its cancel fails at its deadline, and is tried again. */
+static void test_cancelled(void **state)
+{
+    (void)state;
+    slow_reporter slow;
+    fake_reporter other;
+    slow_init(&slow, "slow", UINT32_MAX, 1);
+    fake_init(&other, "other");
+    crest_schedule schedule = {.interval_ms = 100, .jitter = -1, .timeout_ms = 200};
+    assert_int_equal(crest_reporter_attach(NULL, &other.reporter, &seldom, NULL), CREST_OK);
+    uint64_t start_ms = fake_now_ms();
+    assert_int_equal(crest_reporter_attach(NULL, &slow.reporter, &schedule, NULL), CREST_OK);
+    slow_wait(&slow, &slow.ended, 3);
+    assert_true(slow.first_cancel_ms - start_ms >= 290);
+    crest_reporter_state seen;
+    assert_int_equal(crest_reporter_status(&slow.reporter, &seen), CREST_OK);
+    assert_true(seen.failures >= 2 && seen.last_error.status == CREST_TIMED_OUT);
+    assert_true(gauge_of("crest.report-consecutive-failures", "slow") >= 2);
+    crest_testing_reading failed;
+    assert_int_equal(crest_testing_read(NULL, NULL, &failed, NULL, "crest.report-failures",
+                                        "reporter", "slow", "cause", "timed-out", NULL),
+                     CREST_OK);
+    assert_true(failed.counter >= 2);
+    assert_int_equal(slow.stray, 0);
+    /* all the others were idle all the time */
+    assert_int_equal(fake_get(&other, &other.reports), 0);
+    slow.final_wait_ms = 0;
+    assert_int_equal(crest_reporter_detach(&slow.reporter, 5000, NULL), CREST_OK);
+    assert_int_equal(crest_reporter_detach(&other.reporter, 0, NULL), CREST_OK);
+    assert_true(gauge_of("crest.report-consecutive-failures", "slow") == 0);
+}
+
+/* ---- the end ---- */
+
+/* A report under way is cut short early enough for the last one. */
+static void test_cut_for_the_last(void **state)
+{
+    (void)state;
+    slow_reporter slow;
+    slow_init(&slow, "cut", UINT32_MAX, 1);
+    slow.final_wait_ms = 500; /* as long as a real server may take */
+    crest_counter_inc(&watch_things);
+    assert_int_equal(crest_reporter_attach(NULL, &slow.reporter, &patient, NULL), CREST_OK);
+    slow_wait(&slow, &slow.begun, 1);
+    crest_counter_inc(&watch_things);
+    uint64_t start_ms = fake_now_ms();
+    crest_error error;
+    assert_int_equal(crest_reporter_detach(&slow.reporter, 1500, &error), CREST_OK);
+    assert_in_range(fake_now_ms() - start_ms, 950, 1500 + SLACK_MS);
+    assert_int_equal(slow.finals, 1);
+    assert_int_equal(slow.things, crest_counter_value(&watch_things));
+    assert_in_range(slow.first_cancel_ms - start_ms, 490, 500 + SLACK_MS);
+}
+
+static crest_status serve(crest_reporter *self, crest_registry *registry, crest_error *error)
+{
+    (void)error;
+    assert_ptr_equal(registry, crest_default_registry());
+    *(unsigned *)self->state |= 1;
+    return CREST_OK;
+}
+
+static crest_status serve_no_more(crest_reporter *self, uint64_t deadline_ns, crest_error *error)
+{
+    (void)error;
+    *(unsigned *)self->state |= deadline_ns > crest_now() ? 2 : 4;
+    return CREST_OK;
+}
+
+/* Of a mixed lot the end takes its deadline and no more, and what can be delivered is. */
+static void test_stop_within_its_deadline(void **state)
+{
+    (void)state;
+    static const unsigned deadlines_ms[] = {200, 1000, 2000};
+    for (unsigned round = 0; round < 3; round++) {
+        slow_reporter hung[2], deaf, slow[4];
+        fake_reporter quick[4];
+        char names[4][2][16];
+        unsigned served = 0, deadline_ms = deadlines_ms[round];
+        crest_reporter server = {
+            .name = "server", .start = serve, .stop = serve_no_more, .state = &served};
+        assert_int_equal(crest_reporter_attach(NULL, &server, NULL, NULL), CREST_OK);
+        slow_init(&hung[0], "hung-0", UINT32_MAX, 0);
+        slow_init(&hung[1], "hung-1", UINT32_MAX, 0);
+        hung[1].reporter.cancel = NULL;
+        slow_init(&deaf, "deaf", 0, 0); /* hangs in its last report only */
+        deaf.final_wait_ms = UINT32_MAX;
+        for (unsigned i = 0; i < 2; i++)
+            assert_int_equal(crest_reporter_attach(NULL, &hung[i].reporter, &often, NULL),
+                             CREST_OK);
+        assert_int_equal(crest_reporter_attach(NULL, &deaf.reporter, &seldom, NULL), CREST_OK);
+        for (unsigned i = 0; i < 4; i++) {
+            snprintf(names[i][0], sizeof names[i][0], "slow-%u", i);
+            snprintf(names[i][1], sizeof names[i][1], "quick-%u", i);
+            slow_init(&slow[i], names[i][0], UINT32_MAX, 1);
+            slow[i].final_wait_ms = deadline_ms / 3;
+            fake_init(&quick[i], names[i][1]);
+            quick[i].counter = "watch.things";
+            assert_int_equal(crest_reporter_attach(NULL, &slow[i].reporter, &patient, NULL),
+                             CREST_OK);
+            assert_int_equal(crest_reporter_attach(NULL, &quick[i].reporter, &seldom, NULL),
+                             CREST_OK);
+        }
+        for (unsigned i = 0; i < 4; i++)
+            slow_wait(&slow[i], &slow[i].begun, 1);
+        for (unsigned i = 0; i < 2; i++)
+            slow_wait(&hung[i], &hung[i].begun, 1);
+        crest_counter_inc(&watch_things);
+        crest_error error;
+        uint64_t start_ms = fake_now_ms();
+        assert_int_equal(crest_reporting_stop_all(CREST_REPORTING_FLUSH, deadline_ms, &error),
+                         CREST_TIMED_OUT);
+        uint64_t took_ms = fake_now_ms() - start_ms;
+        assert_in_range(took_ms, deadline_ms - 5, deadline_ms + SLACK_MS);
+        assert_non_null(strstr(error.message, "3 of 12 reporters failed at the end: "));
+        assert_non_null(strstr(error.message, "hung-0: "));
+        assert_non_null(strstr(error.message, "hung-1: "));
+        assert_non_null(strstr(error.message, "deaf: "));
+        assert_int_equal(served, 3);
+        for (unsigned i = 0; i < 4; i++) {
+            assert_int_equal(slow[i].finals, 1);
+            assert_int_equal(slow[i].things, crest_counter_value(&watch_things));
+            assert_int_equal(slow[i].stray, 0);
+            assert_int_equal(quick[i].finals, 1);
+            assert_int_equal(quick[i].value, crest_counter_value(&watch_things));
+        }
+        for (unsigned i = 0; i < 2; i++)
+            slow_release(&hung[i]);
+        slow_release(&deaf);
+    }
+}
+
+/* The ticker watches when there is nobody else, and crest_stop cuts what hangs. */
+static void test_alone(void **state)
+{
+    (void)state;
+    slow_reporter slow;
+    slow_init(&slow, "alone", UINT32_MAX, 0);
+    crest_error error;
+    logged.hangs = 0;
+    crest_log_to(keep_log, NULL);
+    assert_int_equal(crest_start("interval=1h", &error), CREST_OK);
+    assert_int_equal(crest_reporter_attach(NULL, &slow.reporter, &often, NULL), CREST_OK);
+    slow_wait(&slow, &slow.cancels, 1);
+    uint64_t start_ms = fake_now_ms();
+    while (log_get(&logged.hangs) == 0 && fake_now_ms() - start_ms < FAKE_PATIENCE_MS)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    assert_int_equal(log_get(&logged.hangs), 1);
+    start_ms = fake_now_ms();
+    assert_int_equal(crest_stop(300, &error), CREST_TIMED_OUT);
+    assert_in_range(fake_now_ms() - start_ms, 295, 300 + SLACK_MS);
+    assert_non_null(strstr(error.message, "alone"));
+    slow_release(&slow);
+    crest_log_to(NULL, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hangs),
+        cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_cut_for_the_last),
+        cmocka_unit_test(test_stop_within_its_deadline),
+        cmocka_unit_test(test_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
