@@ -196,7 +196,7 @@ CREST_API size_t crest_reporter_list(crest_reporter_info *infos, size_t room);
  * For batch programs: one report of the registry (NULL: the default one) on the caller's thread,
  * with final set, between the reporter's `start` and `stop` if it has them. Report and stop get the
  * deadline (0: CREST_REPORT_TIMEOUT_MS_DEFAULT), and keeping to it is theirs. There is no previous
- * report, so that one which asks for `deltas` hands out all that the process recorded: call it once.
+ * report, so that one which asks for `deltas` hands out all that was recorded: call it once.
  * The status of start, of the report, or of stop when that went well; CREST_ALREADY when the
  * reporter is attached. Thread-safe; blocks.
  */

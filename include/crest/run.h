@@ -32,10 +32,22 @@
  *                                json_lines.h
  *   KIND=off                     no such reporter, whatever the code says
  *   KIND.interval, KIND.timeout, KIND.jitter
- *                                the schedule of that reporter, where KIND is console, pushgateway
- *                                or what crest_reporter_kind_add was given
+ *                                the schedule of that reporter, where KIND is one of the above or
+ *                                what crest_reporter_kind_add was given
+ *   KIND.align                   on or off (the default): report at multiples of the interval on
+ *                                the wall clock, moved by the jitter
+ *   KIND.include, KIND.exclude   what that reporter reports: canonical names, in which * is any
+ *                                bytes and ? is one, separated by blanks or colons: comm.*:crest.*
+ *   KIND@NAME, KIND@NAME.interval, …
+ *                                one more of that kind, with options of its own: statsd@lan=…;
+ *                                NAME is 1 to 32 letters, digits, - and _
+ *   resource.KEY=VALUE           one more label of who reports; an empty VALUE takes it back
  *
- * The kinds are in libcrest-reporters. An option that is not known is refused, not passed over.
+ * The kinds are in libcrest-reporters. An option that is not known is refused, not passed over, and
+ * so is one of a KIND@NAME that nobody asks for.
+ *
+ *     service=rnode,interval=10s,statsd=udp://127.0.0.1:8125,statsd.exclude=jvm.*,
+ *     statsd@lan=udp://10.0.0.9:8125,statsd@lan.align=on,resource.shard=eu-1
  *
  * The grammar: options are key=value, separated by commas; blanks around keys, values and commas
  * mean nothing. A value in " or ' may hold commas, and the quote itself when it is written twice.
