@@ -38,7 +38,7 @@ void crest_scrape_page_free(crest_scrape_page *page)
 static crest_status scrape_page_write(crest_scrape_page *page, const crest_page_options *options)
 {
     const crest_scrape_settings *settings = page->settings;
-    crest_snapshot *snapshot = crest_snapshot_take(page->registry);
+    crest_snapshot *snapshot = crest_snapshot_take_windows(page->registry, options->windows);
     if (snapshot == NULL)
         return crest_error_set(&page->error, CREST_NO_MEMORY, "There is no memory for a snapshot");
     crest_status status = CREST_OK;

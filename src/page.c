@@ -26,7 +26,7 @@ crest_status crest_snapshot_write(const crest_snapshot *snapshot, crest_format f
 crest_status crest_page_write(crest_registry *registry, crest_format format, crest_write_fn *write,
                               void *context, crest_error *error)
 {
-    crest_snapshot *snapshot = crest_snapshot_take(registry);
+    crest_snapshot *snapshot = crest_snapshot_take_windows(registry, CREST_PAGE_WINDOWS_RANGES);
     if (snapshot == NULL)
         return crest_error_set(error, CREST_NO_MEMORY,
                                "The page was not written: there is no memory for a snapshot. "

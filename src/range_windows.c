@@ -27,7 +27,43 @@ crest_range_ring *crest_range_ring_new(const crest_range_cell *cell, int new)
 
 void crest_range_ring_free(crest_range_ring *ring)
 {
+    if (ring != NULL)
+        crest_alloc_free(ring->slots);
     crest_alloc_free(ring);
+}
+
+int crest_range_ring_slots(crest_range_ring *ring, const crest_window_times *times)
+{
+    if (times->slots == 0)
+        return 1;
+    ring->slots = crest_alloc(times->slots, sizeof *ring->slots);
+    for (unsigned i = 0; ring->slots != NULL && i < times->slots; i++)
+        ring->slots[i] = (crest_range_slot){.minimum = INT64_MAX, .maximum = INT64_MIN};
+    return ring->slots != NULL;
+}
+
+static void range_merge(crest_range_slot *into, const crest_range_slot *from)
+{
+    into->area += from->area;
+    into->time += from->time;
+    into->minimum = from->minimum < into->minimum ? from->minimum : into->minimum;
+    into->maximum = from->maximum > into->maximum ? from->maximum : into->maximum;
+}
+
+static crest_range_slot range_tick(const crest_range_ring *ring, unsigned at)
+{
+    return (crest_range_slot){ring->area[at], ring->minimum[at], ring->maximum[at], ring->time[at]};
+}
+
+void crest_range_ring_add(crest_range_ring *ring, const crest_window_times *times)
+{
+    if (ring->slots == NULL || times->slot_count == 0)
+        return;
+    crest_range_slot *slot = &ring->slots[times->slot];
+    if (times->slot_opened)
+        *slot = (crest_range_slot){.minimum = INT64_MAX, .maximum = INT64_MIN};
+    crest_range_slot tick = range_tick(ring, times->newest);
+    range_merge(slot, &tick);
 }
 
 /* Negative for 2^63 and more. */
@@ -72,24 +108,15 @@ int crest_range_ring_take(crest_range_ring *ring, crest_range_cell *cell, unsign
     return known;
 }
 
-int crest_range_ring_result(const crest_range_ring *ring, unsigned newest, unsigned count,
-                            crest_window *result)
+static int range_result(const crest_range_ring *ring, const crest_range_slot *all,
+                        crest_window *result)
 {
-    int64_t minimum = INT64_MAX, maximum = INT64_MIN;
-    crest_range_area area = 0;
-    uint64_t time = 0;
-    for (unsigned i = 0; i < count; i++) {
-        unsigned at = (newest + CREST_WINDOW_READINGS - i) % CREST_WINDOW_READINGS;
-        minimum = ring->minimum[at] < minimum ? ring->minimum[at] : minimum;
-        maximum = ring->maximum[at] > maximum ? ring->maximum[at] : maximum;
-        area += ring->area[at];
-        time += ring->time[at];
-    }
-    if (minimum > maximum)
+    if (all->minimum > all->maximum)
         return 0;
-    result->minimum = (double)minimum;
-    result->maximum = (double)maximum;
-    result->average = time != 0 ? (double)area / (double)time : (double)ring->last.value;
+    result->minimum = (double)all->minimum;
+    result->maximum = (double)all->maximum;
+    result->average =
+        all->time != 0 ? (double)all->area / (double)all->time : (double)ring->last.value;
     /* an update that was interrupted between its steps is in the area before it is in the extremes,
        and one interrupted before them is in the area of a time when it was not made yet */
     if (result->average < result->minimum)
@@ -97,4 +124,27 @@ int crest_range_ring_result(const crest_range_ring *ring, unsigned newest, unsig
     if (result->average > result->maximum)
         result->average = result->maximum;
     return 1;
+}
+
+int crest_range_ring_result(const crest_range_ring *ring, unsigned newest, unsigned count,
+                            crest_window *result)
+{
+    crest_range_slot all = {.minimum = INT64_MAX, .maximum = INT64_MIN};
+    for (unsigned i = 0; i < count; i++) {
+        crest_range_slot tick =
+            range_tick(ring, (newest + CREST_WINDOW_READINGS - i) % CREST_WINDOW_READINGS);
+        range_merge(&all, &tick);
+    }
+    return range_result(ring, &all, result);
+}
+
+int crest_range_ring_window(const crest_range_ring *ring, const crest_window_times *times,
+                            const crest_window_span *span, crest_window *result)
+{
+    if (span->window_s == CREST_WINDOW_S)
+        return crest_range_ring_result(ring, times->newest, span->count, result);
+    crest_range_slot all = {.minimum = INT64_MAX, .maximum = INT64_MIN};
+    for (unsigned back = 0; back < span->count; back++)
+        range_merge(&all, &ring->slots[crest_window_times_slot(times, back)]);
+    return range_result(ring, &all, result);
 }

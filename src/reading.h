@@ -14,7 +14,7 @@ struct crest_snapshot {
     crest_directory *directory;
     uint64_t time_ns;
     uint64_t wall_ns;
-    crest_window *windows; /* one a series, or NULL */
+    struct crest_window_copies *windows; /* what they say of its series, or NULL */
     uint64_t shift;        /* previous.c's: how far an earlier snapshot's index is off, roughly */
     struct crest_carried_list *carried; /* previous.h's, or NULL */
     uint64_t values[];     /* a counter; the bits of a gauge; a range sampler; a

@@ -30,7 +30,7 @@
 typedef struct crest_series {
     struct crest_metric *metric;
     void *shared;     /* a gauge's or range sampler's cell; a histogram's crest_shared_shard */
-    void *window;     /* the ticker's, under its lock */
+    uint64_t window;  /* its place among the windowed, windows.c's, under the ticker's lock */
     uint32_t slot;    /* 0: it has none, see lives.h */
     uint16_t outcome; /* of a timer's series; 0: the series that the child itself carries */
     /* of the label values that lie in the child, with their NULs; 0: some need escaping */

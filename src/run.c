@@ -129,6 +129,7 @@ static crest_status run_attach(crest_run_plan *plan, crest_error *error)
 /* Starts what the plan has. */
 static crest_status run_launch(crest_run_plan *plan, crest_error *error)
 {
+    crest_windows_configure(&plan->window_options);
     crest_status status = plan->windows ? crest_ticker_attach(NULL) : CREST_OK;
     if (status != CREST_OK)
         return crest_error_set(

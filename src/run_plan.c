@@ -19,9 +19,9 @@
 #define RUN_PLAN_KEY_BYTES (CREST_REPORTER_KIND_BYTES_MAX + 16u)
 #define RUN_PLAN_RESOURCE "resource."
 
-static const char *const run_plan_keys[] = {"service",  "version", "instance",
-                                            "interval", "jitter",  "windows",
-                                            "atexit",   "strict",  RUN_PLAN_RESOURCE};
+static const char *const run_plan_keys[] = {
+    "service", "version",        "instance", "interval", "jitter",
+    "windows", "windows.series", "atexit",   "strict",   RUN_PLAN_RESOURCE};
 
 /* What every kind of reporter has, after its name. */
 enum { KEY_ITSELF, KEY_INTERVAL, KEY_TIMEOUT, KEY_JITTER, KEY_ALIGN, KEY_INCLUDE, KEY_EXCLUDE };
@@ -191,12 +191,53 @@ static crest_status run_plan_read_resource(crest_run_plan *plan, crest_error *er
     return status == CREST_OK ? run_plan_read_labels(plan, error) : status;
 }
 
+/* "1m:5m:15m", the first with or without the others; 0 if it is none of these. */
+static int run_plan_split_windows(const char *text, unsigned window_s[CREST_WINDOWS_MAX + 1])
+{
+    static const struct {
+        const char *text;
+        unsigned window_s;
+    } all[CREST_WINDOWS_MAX] = {{"1m", CREST_WINDOW_S}, {"5m", 300}, {"15m", 900}};
+    unsigned count = 0;
+    for (unsigned i = 0; i < CREST_WINDOWS_MAX; i++) {
+        size_t length = strlen(all[i].text);
+        if (strncmp(text, all[i].text, length) != 0 ||
+            (text[length] != ':' && text[length] != '\0'))
+            continue;
+        window_s[count++] = all[i].window_s;
+        text += length;
+        if (*text == '\0')
+            return window_s[0] == CREST_WINDOW_S;
+        text++;
+    }
+    return 0;
+}
+
+static int run_plan_whole_number(const char *text, unsigned most, unsigned *value)
+{
+    *value = 0;
+    for (const char *at = text; *at != '\0'; at++) {
+        if (*at < '0' || *at > '9' || *value > most)
+            return 0;
+        *value = *value * 10 + (unsigned)(*at - '0');
+    }
+    return *value >= 1 && *value <= most;
+}
+
 static crest_status run_plan_read_windows(crest_run_plan *plan, crest_error *error)
 {
     const char *windows = crest_option(plan->options, "windows");
-    if (windows != NULL && strcmp(windows, "1m") != 0 && strcmp(windows, "off") != 0)
-        return run_plan_refuse(plan->options, "windows", "a window: write 1m or off", error);
-    plan->windows = windows == NULL || strcmp(windows, "1m") == 0;
+    const char *series = crest_option(plan->options, "windows.series");
+    plan->windows = windows == NULL || strcmp(windows, "off") != 0;
+    if (windows != NULL && plan->windows &&
+        !run_plan_split_windows(windows, plan->window_options.window_s))
+        return run_plan_refuse(plan->options, "windows",
+                               "a list of windows: write off, 1m, 1m:5m, 1m:15m or 1m:5m:15m",
+                               error);
+    if (series != NULL &&
+        !run_plan_whole_number(series, CREST_WINDOWED_SERIES_MAX, &plan->window_options.series))
+        return run_plan_refuse(plan->options, "windows.series",
+                               "a number of series from 1 to 4000000", error);
     return CREST_OK;
 }
 

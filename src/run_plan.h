@@ -12,6 +12,7 @@
 #define CREST_RUN_PLAN_H
 
 #include "options.h"
+#include <crest/window.h>
 
 typedef struct crest_run_reporter {
     crest_reporter *reporter;
@@ -28,6 +29,7 @@ typedef struct crest_run_plan {
     uint64_t interval_ms; /* of reporters that have none of their own */
     double jitter;
     int windows;
+    crest_windows_options window_options;
     int at_exit;
     int strict;
     crest_run_reporter reporters[CREST_REPORTERS_MAX];

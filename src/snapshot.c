@@ -16,6 +16,9 @@
 #include "series.h"
 #include "slowest.h"
 #include "ticker.h"
+#include "window_copies.h"
+
+#include <crest/page.h>
 
 #include <string.h>
 
@@ -123,7 +126,7 @@ crest_snapshot *crest_snapshot_read_notes(crest_registry_state *state)
     return snapshot_read(state, 1);
 }
 
-crest_snapshot *crest_snapshot_take(crest_registry *registry)
+crest_snapshot *crest_snapshot_take_windows(crest_registry *registry, int windows)
 {
     crest_registry_state *state = crest_registry_state_of(registry);
     crest_report_watch_gauges();
@@ -131,18 +134,20 @@ crest_snapshot *crest_snapshot_take(crest_registry *registry)
     if (state != NULL)
         crest_lives_look(state);
     crest_snapshot *snapshot = state ? crest_snapshot_read(state) : NULL;
-    if (snapshot != NULL)
-        crest_lives_exported(state, snapshot->time_ns);
-    if (snapshot == NULL || !crest_ticker_observes(state))
-        return snapshot;
-    snapshot->windows = crest_alloc(snapshot->directory->count, sizeof *snapshot->windows);
-    if (snapshot->windows == NULL) {
-        crest_snapshot_free(snapshot);
+    if (snapshot == NULL)
         return NULL;
-    }
-    crest_ticker_read(state, snapshot->directory->series, snapshot->directory->count,
-                      snapshot->windows);
-    return snapshot;
+    crest_lives_exported(state, snapshot->time_ns);
+    if (windows < CREST_PAGE_WINDOWS_RANGES ||
+        crest_ticker_copy(snapshot->directory, windows < CREST_PAGE_WINDOWS_ALL,
+                          &snapshot->windows))
+        return snapshot;
+    crest_snapshot_free(snapshot);
+    return NULL;
+}
+
+crest_snapshot *crest_snapshot_take(crest_registry *registry)
+{
+    return crest_snapshot_take_windows(registry, CREST_PAGE_WINDOWS_ALL);
 }
 
 void crest_snapshot_lose(crest_snapshot *snapshot, size_t index)
@@ -154,8 +159,7 @@ void crest_snapshot_lose(crest_snapshot *snapshot, size_t index)
 void crest_snapshot_move(crest_snapshot *snapshot, size_t from, size_t to)
 {
     snapshot->values[to] = snapshot->values[from];
-    if (snapshot->windows != NULL)
-        snapshot->windows[to] = snapshot->windows[from];
+    crest_window_copies_move(snapshot->windows, from, to);
 }
 
 void crest_snapshot_free(crest_snapshot *snapshot)
@@ -224,17 +228,14 @@ crest_status crest_snapshot_series(const crest_snapshot *snapshot, size_t index,
         view->current = (int64_t)snapshot->values[index];
     view->quantiles = metric->quantiles;
     if (snapshot->windows != NULL)
-        view->window = snapshot->windows[index];
+        crest_window_copies_find(snapshot->windows, index, CREST_WINDOW_S, &view->window);
     return CREST_OK;
 }
 
 unsigned crest_snapshot_windows(const crest_snapshot *snapshot,
                                 unsigned window_s[CREST_WINDOWS_MAX])
 {
-    if (snapshot == NULL || snapshot->windows == NULL)
-        return 0;
-    window_s[0] = CREST_WINDOW_S;
-    return 1;
+    return snapshot != NULL ? crest_window_copies_windows(snapshot->windows, window_s) : 0;
 }
 
 crest_status crest_snapshot_window(const crest_snapshot *snapshot, size_t index, unsigned window_s,
@@ -243,11 +244,8 @@ crest_status crest_snapshot_window(const crest_snapshot *snapshot, size_t index,
     memset(window, 0, sizeof *window);
     if (snapshot == NULL || index >= snapshot->directory->count)
         return CREST_INVALID_ARGUMENT;
-    if (snapshot->windows == NULL || window_s != CREST_WINDOW_S ||
-        !(snapshot->windows[index].covered_s > 0))
-        return CREST_NOT_FOUND;
-    *window = snapshot->windows[index];
-    return CREST_OK;
+    return crest_window_copies_find(snapshot->windows, index, window_s, window) ? CREST_OK
+                                                                                : CREST_NOT_FOUND;
 }
 
 /* The values of a wanted series against one of the same metric: <0, 0, >0 as strcmp. */

@@ -14,6 +14,7 @@
 #include "poller.h"
 #include "report_watch.h"
 #include "series.h"
+#include "window_copies.h"
 #include "windows.h"
 
 #include <pthread.h>
@@ -24,6 +25,13 @@
 CREST_GAUGE_FAMILY_OPTIONS(ticker_covered, "crest.window-covered",
                            "How much of the moving window has been observed.",
                            (.unit = CREST_SECONDS), window);
+CREST_GAUGE(ticker_windowed, "crest.series-windowed", "Series that windows are kept of.");
+CREST_GAUGE(ticker_refused, "crest.windows-refused",
+            "Series without windows, because as many as may have them have.");
+CREST_TIMER(ticker_time, "crest.tick-time", "How long a tick's readings took.",
+            .buckets = CREST_BUCKETS_FAST);
+CREST_COUNTER(ticker_late, "crest.ticks-late",
+              "Ticks that came half a tick or more after their time, or not at all.");
 CREST_GAUGE(ticker_series, "crest.series", "Series made in this process.");
 CREST_GAUGE(ticker_records, "crest.thread-records",
             "Tables of cells; as many as threads ever recorded at once.");
@@ -80,17 +88,19 @@ int crest_ticker_observes(const crest_registry_state *state)
     return observed;
 }
 
-void crest_ticker_read(const crest_registry_state *state, crest_series *const *series, size_t count,
-                       crest_window *results)
+int crest_ticker_copy(const crest_directory *directory, int ranges_only,
+                      crest_window_copies **copies)
 {
+    int whole = 1;
+    *copies = NULL;
     pthread_mutex_lock(&ticker_lock);
-    const ticker_observed *observed = ticker_find(state);
-    for (size_t i = 0; i < count; i++)
-        if (observed != NULL)
-            crest_windows_result(observed->windows, series[i], &results[i]);
-        else
-            memset(&results[i], 0, sizeof results[i]);
+    const ticker_observed *observed = ticker_find(directory->state);
+    if (observed != NULL) {
+        *copies = crest_windows_copy(observed->windows, directory, ranges_only);
+        whole = *copies != NULL;
+    }
     pthread_mutex_unlock(&ticker_lock);
+    return whole;
 }
 
 /* One reading of a registry, taken before the lock: snapshots are not made under it. Non-zero if
@@ -120,14 +130,30 @@ static crest_registry_state *ticker_due(unsigned place)
     const uint64_t least_ns = CREST_TICK_MS * UINT64_C(1000000) / 2;
     pthread_mutex_lock(&ticker_lock);
     crest_registry_state *state = ticker_table[place].state;
-    const crest_windows *windows = ticker_table[place].windows;
+    const crest_window_times *times = NULL;
+    if (state != NULL)
+        times = &ticker_table[place].windows->times;
     if (ticker_table[place].by_hand)
         state = NULL;
-    if (state != NULL && windows->count == 1 &&
-        crest_now() - windows->time_ns[windows->newest] < least_ns)
+    if (state != NULL && times->count == 1 &&
+        crest_now() - times->time_ns[times->newest] < least_ns)
         state = NULL;
     pthread_mutex_unlock(&ticker_lock);
     return state;
+}
+
+static crest_gauge *ticker_covered_of(unsigned window_s)
+{
+    return ticker_covered_with(window_s == CREST_WINDOW_S ? "1m" : window_s == 300 ? "5m" : "15m");
+}
+
+/* They are there before the first tick. */
+static void ticker_covered_make(void)
+{
+    unsigned window_s[CREST_WINDOWS_MAX];
+    unsigned windows = crest_windows_kept(window_s);
+    for (unsigned w = 0; w < windows; w++)
+        (void)ticker_covered_of(window_s[w]);
 }
 
 /* What the library says about itself, as of this tick. */
@@ -135,9 +161,16 @@ static void ticker_tell(void)
 {
     pthread_mutex_lock(&ticker_lock);
     const ticker_observed *observed = ticker_find(crest_registry_state_seen(NULL));
-    double covered_s = observed ? crest_windows_covered_s(observed->windows) : 0;
+    double covered_s[CREST_WINDOWS_MAX] = {0};
+    unsigned window_s[CREST_WINDOWS_MAX];
+    unsigned windows = crest_windows_kept(window_s);
+    for (unsigned w = 0; observed != NULL && w < windows; w++)
+        covered_s[w] = crest_windows_covered_s(observed->windows, window_s[w]);
     pthread_mutex_unlock(&ticker_lock);
-    crest_gauge_set(ticker_covered_with("1m"), covered_s);
+    for (unsigned w = 0; w < windows; w++)
+        crest_gauge_set(ticker_covered_of(window_s[w]), covered_s[w]);
+    crest_gauge_set(&ticker_windowed, (double)crest_windows_places());
+    crest_gauge_set(&ticker_refused, (double)crest_windows_refused());
     crest_gauge_set(&ticker_series, (double)crest_cells_slot_count());
     crest_gauge_set(&ticker_records, (double)crest_cells_record_count());
     crest_gauge_set(&ticker_memory, (double)(crest_arena_used(CREST_ARENA_META) +
@@ -178,8 +211,11 @@ static void *ticker_run(void *unused)
             ticker_monotonic_ns() < next_ns)
             continue;
         pthread_mutex_unlock(&ticker_lock);
+        uint64_t begun_ns = ticker_monotonic_ns();
         ticker_tick_all();
         uint64_t now_ns = ticker_monotonic_ns();
+        crest_timer_record(&ticker_time, (int64_t)(now_ns - begun_ns), CREST_OUTCOME_OK);
+        crest_counter_add(&ticker_late, (int64_t)((begun_ns - next_ns + tick_ns / 2) / tick_ns));
         next_ns += tick_ns;
         /* a late tick is measured as it is; the one after it still gets at least half its time, so
            that a short tick's few events do not look like a peak */
@@ -271,7 +307,7 @@ crest_status crest_ticker_attach(crest_registry *registry)
         crest_windows_free(windows);
         return CREST_NO_MEMORY;
     }
-    (void)ticker_covered_with("1m");
+    ticker_covered_make();
     crest_poller_round(state);
     pthread_mutex_lock(&ticker_control);
     crest_status status = ticker_add(state, windows);
@@ -312,7 +348,7 @@ crest_status crest_ticker_by_hand(crest_registry *registry)
     crest_registry_state *state = crest_registry_state_of(registry);
     if (state == NULL)
         return CREST_NO_MEMORY;
-    (void)ticker_covered_with("1m");
+    ticker_covered_make();
     crest_poller_round(state);
     pthread_mutex_lock(&ticker_control);
     crest_status status = ticker_add_by_hand(state);
@@ -352,6 +388,22 @@ void crest_ticker_forget(const crest_registry_state *state)
     ticker_detach(state, 1);
 }
 
+crest_status crest_windows_configure(const crest_windows_options *options)
+{
+    static const unsigned kept[] = {CREST_WINDOW_S, 300, 900};
+    unsigned count = 0;
+    if (options == NULL || options->series > CREST_WINDOWED_SERIES_MAX)
+        return CREST_INVALID_ARGUMENT;
+    for (unsigned i = 0; count <= CREST_WINDOWS_MAX && options->window_s[count] != 0; count++) {
+        while (count != 0 && i < CREST_WINDOWS_MAX && kept[i] != options->window_s[count])
+            i++;
+        if (i == CREST_WINDOWS_MAX || kept[i++] != options->window_s[count])
+            return CREST_INVALID_ARGUMENT;
+    }
+    crest_windows_set(options->window_s, count, options->series);
+    return CREST_OK;
+}
+
 /* The series that a handle leads to, if it leads to one. */
 static crest_series *ticker_series_of(const crest_handle *handle)
 {
@@ -360,12 +412,17 @@ static crest_series *ticker_series_of(const crest_handle *handle)
     return series != NULL && !crest_series_is_dead(series, &dead) ? series : NULL;
 }
 
-static crest_window ticker_window(crest_series *series, unsigned window_s)
+static crest_window ticker_window(const crest_series *series, unsigned window_s)
 {
     crest_window result;
     memset(&result, 0, sizeof result);
-    if (window_s == CREST_WINDOW_S && series != NULL)
-        crest_ticker_read(series->metric->state, &series, 1, &result);
+    if (series == NULL)
+        return result;
+    pthread_mutex_lock(&ticker_lock);
+    const ticker_observed *observed = ticker_find(series->metric->state);
+    if (observed != NULL)
+        crest_windows_result(observed->windows, series, window_s, &result);
+    pthread_mutex_unlock(&ticker_lock);
     return result;
 }
 

@@ -6,7 +6,7 @@
 #ifndef CREST_TICKER_H
 #define CREST_TICKER_H
 
-#include "registry_inside.h"
+#include "reading.h"
 #include <crest/window.h>
 
 /* Registries observed at a time. */
@@ -15,9 +15,10 @@
 /* Whether the registry has windows. */
 int crest_ticker_observes(const crest_registry_state *state);
 
-/* Fills results[i] for series[i], all zero where there is nothing. */
-void crest_ticker_read(const crest_registry_state *state, crest_series *const *series, size_t count,
-                       crest_window *results);
+/* What the windows say of the directory's series (window_copies.h), or of its range samplers alone;
+ * *copies is NULL if the registry is not observed. 0 without memory. */
+int crest_ticker_copy(const crest_directory *directory, int ranges_only,
+                      struct crest_window_copies **copies);
 
 /* The registry is being freed: its windows go, whoever attached it. */
 void crest_ticker_forget(const crest_registry_state *state);

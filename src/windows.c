@@ -1,340 +1,477 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rings of cumulative readings. See windows.h.
+ * Places, readings and results. See windows.h.
  */
 #include "windows.h"
 #include "alloc.h"
+#include "atomic.h"
 #include "lives.h"
 #include "misuse.h"
 #include "range_windows.h"
-#include "slowest.h"
+#include "window_values.h"
 
 #include <string.h>
 
-/* A series' readings, aligned with crest_windows.time_ns. Counters have the first array only. */
-typedef struct window_ring {
-    const crest_windows *owner;
-    struct window_ring *next; /* of the owner's */
-    crest_series *series;
-    const crest_distribution *last; /* in crest_windows.last, or `kept` */
-    size_t index;                   /* where there */
-    crest_distribution *kept;       /* of a series that snapshots do not have at present */
-    uint64_t changed_ns;            /* the reading before which it was last recorded into */
-    uint64_t tick;                  /* the last that found it in the snapshot */
-    uint8_t birth;                  /* of the series' life that this is about */
-    crest_slowest slowest;          /* timers: whose the maxima were */
-    crest_note early;               /* noted, but not counted in that tick */
-    uint64_t rough;                 /* the last maximum, if only its bucket was known, else 0 */
-    crest_range_ring *range;        /* of a range sampler, which has no other readings */
-    uint64_t events[CREST_WINDOW_READINGS];
-    uint64_t more[]; /* distributions: sums, then the maximum of each tick */
-} window_ring;
+/* The upper bits of a place in an entry: how its series is read. */
+#define PLACE_COUNTER 0u
+#define PLACE_VALUES 1u
+#define PLACE_RANGE 2u
+#define PLACE_HOW_SHIFT 30u
+#define PLACE_NUMBER ((1u << PLACE_HOW_SHIFT) - 1)
+/* A series' mark: its birth, and above that its place plus 1, or this: it goes without. */
+#define PLACE_REFUSED UINT32_MAX
 
-static uint64_t *window_sums(const window_ring *ring)
+static unsigned windows_series_max = CREST_WINDOWED_SERIES_DEFAULT;
+static unsigned windows_longest_s = 900;
+static unsigned windows_has_5m = 1;
+/* Of all registries. */
+static uint64_t windows_places, windows_without;
+
+void crest_windows_set(const unsigned *window_s, unsigned windows, unsigned series_max)
 {
-    return (uint64_t *)(uintptr_t)ring->more;
+    unsigned has_5m = 0;
+    for (unsigned w = 0; w < windows; w++)
+        has_5m |= window_s[w] == 300;
+    if (windows != 0) {
+        crest_atomic_store32(&windows_longest_s, window_s[windows - 1]);
+        crest_atomic_store32(&windows_has_5m, has_5m);
+    }
+    if (series_max != 0)
+        crest_atomic_store32(&windows_series_max, series_max);
 }
 
-static uint64_t *window_maxima(const window_ring *ring)
+unsigned crest_windows_kept(unsigned window_s[CREST_WINDOWS_MAX])
 {
-    return window_sums(ring) + CREST_WINDOW_READINGS;
+    unsigned count = 0;
+    window_s[count++] = CREST_WINDOW_S;
+    if (crest_atomic_load32(&windows_has_5m))
+        window_s[count++] = 300;
+    if (crest_atomic_load32(&windows_longest_s) == 900)
+        window_s[count++] = 900;
+    return count;
+}
+
+uint64_t crest_windows_places(void)
+{
+    return crest_atomic_load(&windows_places);
+}
+
+uint64_t crest_windows_refused(void)
+{
+    return crest_atomic_load(&windows_without);
+}
+
+static int windows_room(void)
+{
+    return windows_places < crest_atomic_load32(&windows_series_max);
 }
 
 crest_windows *crest_windows_new(void)
 {
-    return crest_alloc(1, sizeof(crest_windows));
+    unsigned window_s[CREST_WINDOWS_MAX];
+    unsigned count = crest_windows_kept(window_s);
+    crest_windows *windows = crest_alloc(1, sizeof(crest_windows));
+    if (windows != NULL)
+        crest_window_times_init(&windows->times, window_s, count);
+    return windows;
 }
 
-/* Takes the ring that the link leads to off its list, too. */
-static void window_ring_free(window_ring **link)
+/* ---- places ---- */
+
+static crest_window_place *windows_place(const crest_windows *windows, uint32_t number)
 {
-    window_ring *ring = *link;
-    *link = ring->next;
-    if (ring->series->window == ring)
-        ring->series->window = NULL;
-    crest_slowest_fini(&ring->slowest);
-    crest_range_ring_free(ring->range);
-    crest_distribution_free(ring->kept);
-    crest_alloc_free(ring);
+    return &windows->blocks[number / CREST_FRAMES_SERIES]
+                .frames->place[number % CREST_FRAMES_SERIES];
 }
 
-/* The series' ring, if it is one of these windows' and of this life of the series. */
-static window_ring *window_ring_of(crest_windows *windows, const crest_series *series)
+static uint32_t windows_how(const crest_series *series)
 {
-    window_ring *ring = series->window;
-    if (ring == NULL || ring->owner != windows || ring->birth == crest_series_birth(series))
-        return ring != NULL && ring->owner == windows ? ring : NULL;
-    window_ring **link = &windows->rings;
-    while (*link != ring)
-        link = &(*link)->next;
-    window_ring_free(link);
-    return NULL;
+    if (series->metric->kind == CREST_KIND_COUNTER)
+        return PLACE_COUNTER;
+    return series->metric->layout != NULL ? PLACE_VALUES : PLACE_RANGE;
+}
+
+static int windows_wanted(const crest_series *series)
+{
+    return series->metric->kind != CREST_KIND_GAUGE && !series->metric->no_windows;
+}
+
+static void windows_more_free(const crest_window_place *place)
+{
+    if (windows_how(place->series) == PLACE_VALUES)
+        crest_window_values_free(place->more);
+    else if (windows_how(place->series) == PLACE_RANGE)
+        crest_range_ring_free(place->more);
+}
+
+static void windows_mark(crest_series *series, uint32_t word)
+{
+    series->window = (uint64_t)crest_series_birth(series) << 32 | word;
+}
+
+static void windows_place_free(crest_windows *windows, uint32_t number)
+{
+    crest_window_block *block = &windows->blocks[number / CREST_FRAMES_SERIES];
+    unsigned at = number % CREST_FRAMES_SERIES;
+    crest_window_place *place = &block->frames->place[at];
+    windows_more_free(place);
+    if ((uint32_t)place->series->window == number + 1)
+        place->series->window = 0;
+    crest_window_frames_clear(block->frames, at, windows->times.slots);
+    block->taken &= ~(UINT64_C(1) << at);
+    block->present &= ~(UINT64_C(1) << at);
+    windows_places--;
+    if (number / CREST_FRAMES_SERIES < windows->free_from)
+        windows->free_from = number / CREST_FRAMES_SERIES;
 }
 
 void crest_windows_free(crest_windows *windows)
 {
     if (windows == NULL)
         return;
-    while (windows->rings != NULL)
-        window_ring_free(&windows->rings);
+    for (unsigned b = 0; b < windows->block_count; b++) {
+        for (unsigned at = 0; at < CREST_FRAMES_SERIES; at++)
+            if (windows->blocks[b].taken >> at & 1)
+                windows_place_free(windows, b * CREST_FRAMES_SERIES + at);
+        crest_window_frames_free(windows->blocks[b].frames);
+    }
+    windows_without -= windows->refused;
+    crest_alloc_free(windows->blocks);
+    crest_alloc_free(windows->entries);
+    crest_idle_fini(&windows->idle);
     crest_snapshot_free(windows->last);
     crest_alloc_free(windows);
 }
 
-/*
- * The ring of a series that has none of this owner. A series that is new began at zero, so its
- * rings' past is zeros and its first events count; one that was there before the first reading
- * begins with what it has.
- */
-static window_ring *window_ring_make(crest_windows *windows, crest_series *series, uint64_t events,
-                                     uint64_t sum)
+/* The place of this life of the series, if it has one here; *known: it has been seen before. */
+static int windows_place_of(const crest_windows *windows, const crest_series *series,
+                            uint32_t *number, int *known)
 {
-    int distribution = series->metric->layout != NULL;
-    size_t more = distribution ? 2 * CREST_WINDOW_READINGS : 0;
-    window_ring *ring = crest_alloc(1, sizeof *ring + more * sizeof(uint64_t));
-    series->window = ring;
-    if (ring == NULL) {
-        windows->incomplete = 1;
-        return NULL;
+    uint32_t word = (uint32_t)series->window;
+    int same = series->window >> 32 == crest_series_birth(series);
+    *known = word != 0 && same;
+    *number = word - 1;
+    return *known && word != PLACE_REFUSED &&
+           *number / CREST_FRAMES_SERIES < windows->block_count &&
+           windows_place(windows, *number)->series == series;
+}
+
+/* An earlier life of the series may still have a place. */
+static void windows_forget_life(crest_windows *windows, crest_series *series)
+{
+    uint32_t number = (uint32_t)series->window - 1;
+    if (series->window >> 32 != crest_series_birth(series) &&
+        number / CREST_FRAMES_SERIES < windows->block_count &&
+        windows_place(windows, number)->series == series)
+        windows_place_free(windows, number);
+}
+
+int crest_windows_entry_of(const crest_windows *windows, const crest_series *series,
+                           crest_window_entry *entry)
+{
+    int known;
+    if (!windows_wanted(series) || !windows_place_of(windows, series, &entry->place, &known))
+        return 0;
+    entry->place |= windows_how(series) << PLACE_HOW_SHIFT;
+    return 1;
+}
+
+/* A place that nobody has; 0 without memory for another block. */
+static int windows_place_find(crest_windows *windows, uint32_t *number)
+{
+    for (unsigned b = windows->free_from; b < windows->block_count; b++, windows->free_from++)
+        if (~windows->blocks[b].taken != 0) {
+            *number =
+                b * CREST_FRAMES_SERIES + (unsigned)__builtin_ctzll(~windows->blocks[b].taken);
+            return 1;
+        }
+    unsigned count = windows->block_count;
+    if ((count & (count - 1)) == 0) {
+        crest_window_block *blocks = crest_alloc_resize(windows->blocks, count != 0 ? 2 * count : 1,
+                                                        sizeof windows->blocks[0]);
+        if (blocks == NULL)
+            return 0;
+        windows->blocks = blocks;
     }
-    ring->owner = windows;
-    ring->series = series;
-    ring->birth = crest_series_birth(series);
-    ring->next = windows->rings;
-    windows->rings = ring;
-    if (windows->count > 1 && !windows->incomplete)
-        return ring;
-    for (unsigned i = 0; i < CREST_WINDOW_READINGS; i++) {
-        ring->events[i] = events;
-        if (distribution)
-            window_sums(ring)[i] = sum;
+    crest_window_frames *frames = crest_window_frames_new(&windows->times);
+    if (frames == NULL)
+        return 0;
+    windows->blocks[count] = (crest_window_block){.frames = frames};
+    *number = count * CREST_FRAMES_SERIES;
+    windows->block_count++;
+    return 1;
+}
+
+/* What a distribution and a range sampler have beside their rows. `new`: as below. */
+static void *windows_more_new(const crest_windows *windows, const crest_series *series, int new)
+{
+    if (series->metric->layout != NULL)
+        return crest_window_values_new(&windows->times, series->metric);
+    crest_range_ring *ring = crest_range_ring_new(series->shared, new);
+    if (ring != NULL && !crest_range_ring_slots(ring, &windows->times)) {
+        crest_range_ring_free(ring);
+        ring = NULL;
     }
     return ring;
 }
 
-/*
- * The largest value of the tick that ends with `now`, as it was noted. The counts that grew say in
- * which bucket it must lie. When no note is as high, the record was made between the taking of the
- * notes and the reading of the counts: the bucket must do, and the note shows one tick late. A note
- * above it is such a late one, or its count comes with the next tick, to which it then belongs too.
- */
-static crest_note window_maximum(window_ring *ring, const crest_distribution *now)
+static uint64_t windows_events(const crest_snapshot *snapshot, size_t index)
 {
-    const crest_layout *layout = &now->layout;
-    crest_note note = now->note, early = ring->early;
-    uint64_t counted = crest_distribution_max_since(now, ring->last);
-    if (early.value > note.value && early.value <= counted)
-        note = early;
-    ring->early = note.value > counted ? note : (crest_note){.value = 0};
-    /* what keeps no values cannot say where they lie */
-    if (layout->unit == CREST_LAYOUT_UNIT_NONE && ring->last != NULL && now->max <= ring->last->max)
-        return note;
-    unsigned block = crest_layout_block(layout, counted);
-    uint64_t cell = counted >> crest_layout_shift(layout, block);
-    if (note.value < crest_layout_lowest(layout, block, cell)) {
-        note = (crest_note){.value = counted};
-        ring->rough = counted;
-    }
-    return note;
+    const crest_distribution *values = crest_snapshot_distribution(snapshot, index);
+    return values != NULL ? values->count : snapshot->values[index];
 }
 
-/* A maximum of which only the bucket was known, once the note has come: now it is exact. */
-static void window_refine(window_ring *ring, unsigned reading, const crest_distribution *now)
+/* Gives a series a place. One that is `new` began at zero, and its first events count; one that was
+ * there before the reading begins with what it has. 0 without memory. */
+static int windows_place_give(crest_windows *windows, const crest_snapshot *snapshot, size_t index,
+                              int new)
 {
-    const crest_layout *layout = &now->layout;
-    unsigned block = crest_layout_block(layout, ring->rough);
-    uint64_t cell = ring->rough >> crest_layout_shift(layout, block);
-    if (ring->rough > now->note.value &&
-        now->note.value >= crest_layout_lowest(layout, block, cell))
-        window_maxima(ring)[reading] = now->note.value;
-    ring->rough = 0;
-}
-
-static unsigned window_before(unsigned reading)
-{
-    return (reading + CREST_WINDOW_READINGS - 1) % CREST_WINDOW_READINGS;
-}
-
-/* Before the reading is taken: one that has been the same for long may be hidden. */
-static void window_look_idle(const crest_windows *windows, window_ring *ring, uint64_t events,
-                             int fresh)
-{
-    uint64_t now_ns = windows->time_ns[windows->newest];
-    uint64_t idle_ns = ring->series->metric->idle_s * UINT64_C(1000000000);
-    ring->tick = windows->ticks;
-    if (fresh || events != ring->events[window_before(windows->newest)])
-        ring->changed_ns = now_ns;
-    else if (idle_ns != 0 && now_ns - ring->changed_ns >= idle_ns)
-        crest_lives_idle(ring->series, events, ring->changed_ns, now_ns);
-}
-
-static int window_take(crest_windows *windows, crest_series *series, uint64_t value, size_t index)
-{
-    const crest_metric *metric = series->metric;
-    const crest_distribution *now =
-        metric->layout ? (const crest_distribution *)(uintptr_t)value : NULL;
-    uint64_t events = now ? now->count : value;
-    window_ring *ring = window_ring_of(windows, series);
-    int fresh = ring == NULL;
-    if (fresh)
-        ring = window_ring_make(windows, series, events, now ? now->sum : 0);
-    if (ring == NULL)
+    crest_series *series = snapshot->directory->series[index];
+    uint32_t number;
+    void *more = NULL;
+    if (windows_how(series) != PLACE_COUNTER &&
+        (more = windows_more_new(windows, series, new)) == NULL)
         return 0;
-    window_look_idle(windows, ring, events, fresh);
-    ring->events[windows->newest] = events;
-    if (now == NULL)
-        return 1;
-    window_sums(ring)[windows->newest] = now->sum;
-    /* of a series that was there before the first reading, the past is not this tick's */
-    int first = fresh && (windows->count <= 1 || windows->incomplete);
-    if (ring->rough != 0)
-        window_refine(ring, window_before(windows->newest), now);
-    crest_note note = first ? (crest_note){.value = 0} : window_maximum(ring, now);
-    window_maxima(ring)[windows->newest] = note.value;
-    ring->last = now;
-    ring->index = index;
-    crest_distribution_free(ring->kept);
-    ring->kept = NULL;
-    return metric->kind != CREST_KIND_TIMER ||
-           crest_slowest_push(&ring->slowest, windows->newest, &note);
-}
-
-/* A range sampler: its window ends here, at the moment of its own reading. */
-static int window_take_range(crest_windows *windows, crest_series *series)
-{
-    window_ring *ring = window_ring_of(windows, series);
-    int fresh = ring == NULL;
-    int new = fresh && windows->count > 1 && !windows->incomplete;
-    if (fresh)
-        ring = window_ring_make(windows, series, 0, 0);
-    if (ring != NULL && ring->range == NULL)
-        ring->range = crest_range_ring_new(series->shared, new);
-    if (ring == NULL || ring->range == NULL) {
-        windows->incomplete = 1;
+    crest_window_place given = {.series = series, .more = more};
+    if (!windows_place_find(windows, &number)) {
+        windows_more_free(&given);
         return 0;
     }
-    ring->tick = windows->ticks;
-    if (!crest_range_ring_take(ring->range, series->shared, windows->newest))
-        crest_misuse_count(CREST_MISUSE_LIMIT, series->metric->name);
+    if (!new &&windows_how(series) != PLACE_RANGE)
+        given.last = windows_events(snapshot, index);
+    if (!new && windows->times.count > 1)
+        given.since_ns = windows->times.elapsed_ns + 1;
+    *windows_place(windows, number) = given;
+    windows->blocks[number / CREST_FRAMES_SERIES].taken |= UINT64_C(1)
+                                                           << number % CREST_FRAMES_SERIES;
+    windows_mark(series, number + 1);
+    windows_places++;
     return 1;
 }
 
-/* The rings of what this reading does not have: without growth while the series may come back,
- * and gone with its slot. */
-static void window_pass_over(crest_windows *windows)
+/* The place of a series of the directory, given now if need be; 0 if it goes without. */
+static int windows_settle(crest_windows *windows, const crest_snapshot *snapshot, size_t index,
+                          int *lacked)
 {
-    crest_note none = {.value = 0};
-    for (window_ring **link = &windows->rings; *link != NULL;) {
-        window_ring *ring = *link;
-        const crest_metric *metric = ring->series->metric;
-        if (ring->tick != windows->ticks && (crest_series_retired(ring->series) ||
-                                             crest_series_life(ring->series) == CREST_LIFE_GONE)) {
-            window_ring_free(link);
-            continue;
+    crest_series *series = snapshot->directory->series[index];
+    uint32_t number;
+    int known, has = windows_place_of(windows, series, &number, &known);
+    if (!has) {
+        windows_forget_life(windows, series);
+        int room = windows_room();
+        has = room &&
+              windows_place_give(windows, snapshot, index, !known && windows->times.count > 1);
+        if (!has && !known && !room)
+            crest_misuse_count(CREST_MISUSE_LIMIT, series->metric->name);
+        if (!has && room)
+            *lacked = windows->stale = 1;
+        if (!has)
+            windows_mark(series, PLACE_REFUSED);
+        else
+            windows_place_of(windows, series, &number, &known);
+    }
+    if (has)
+        windows->blocks[number / CREST_FRAMES_SERIES].present |= UINT64_C(1)
+                                                                 << number % CREST_FRAMES_SERIES;
+    return has;
+}
+
+/* Lists the entries, if there is memory for that; otherwise they are found one by one. */
+static void windows_list(crest_windows *windows, const crest_directory *directory, size_t count)
+{
+    crest_alloc_free(windows->entries);
+    windows->entry_count = 0;
+    windows->entries = crest_alloc(count + 1, sizeof windows->entries[0]);
+    if (windows->entries == NULL) {
+        windows->stale = 1;
+        return;
+    }
+    for (size_t i = 0; i < directory->count; i++) {
+        crest_window_entry entry = {.index = (uint32_t)i};
+        if (crest_windows_entry_of(windows, directory->series[i], &entry))
+            windows->entries[windows->entry_count++] = entry;
+    }
+}
+
+/* A directory that is not the last reading's, or places that became free. */
+static int windows_follow(crest_windows *windows, const crest_snapshot *snapshot)
+{
+    const crest_directory *directory = snapshot->directory;
+    int lacked = 0;
+    size_t count = 0;
+    uint64_t refused = 0;
+    windows->stale = 0;
+    for (unsigned b = 0; b < windows->block_count; b++)
+        windows->blocks[b].present = 0;
+    for (size_t i = 0; i < directory->count; i++)
+        if (windows_wanted(directory->series[i])) {
+            int has = windows_settle(windows, snapshot, i, &lacked);
+            count += has != 0;
+            refused += !has;
         }
-        link = &ring->next;
-        if (ring->tick == windows->ticks)
-            continue;
-        if (ring->range != NULL) {
-            /* it may come back with an update, whose extremes must not be older ones' too;
-             * acquire: partner of the release store in series.c */
-            crest_range_cell *cell =
-                crest_atomic_load_ptr_acquire(CREST_PTR(&ring->series->shared));
-            if (cell != NULL)
-                crest_range_ring_take(ring->range, cell, windows->newest);
-            continue;
-        }
-        unsigned before = window_before(windows->newest);
-        ring->events[windows->newest] = ring->events[before];
-        if (metric->layout == NULL)
-            continue;
-        window_sums(ring)[windows->newest] = window_sums(ring)[before];
-        window_maxima(ring)[windows->newest] = 0;
-        crest_slowest_push(&ring->slowest, windows->newest, &none);
-        if (ring->kept == NULL && ring->last != NULL) {
-            /* out of its snapshot, which goes */
-            ring->kept = (crest_distribution *)(uintptr_t)windows->last->values[ring->index];
-            windows->last->values[ring->index] = 0;
-        }
+    windows_without += refused - windows->refused;
+    windows->refused = refused;
+    windows_list(windows, directory, count);
+    if (!crest_idle_follow(&windows->idle, directory)) {
+        crest_idle_fini(&windows->idle);
+        lacked = windows->stale = 1;
+    }
+    return lacked;
+}
+
+/* ---- readings ---- */
+
+static int windows_take_values(crest_windows *windows, crest_snapshot *snapshot, size_t index,
+                               crest_window_frames *frames, unsigned at, const double *rates)
+{
+    crest_window_place *place = &frames->place[at];
+    crest_window_values *values = place->more;
+    crest_distribution *now = (crest_distribution *)(uintptr_t)snapshot->values[index];
+    int past = values->last == NULL && now->count == place->last;
+    snapshot->values[index] = 0;
+    int whole = crest_window_frames_take(frames, &windows->times, at, now->count, rates);
+    return crest_window_values_take(values, &windows->times, place->series->metric, now, past) &&
+           whole;
+}
+
+static void windows_take_range(const crest_windows *windows, const crest_window_place *place)
+{
+    crest_range_ring *ring = place->more;
+    /* acquire: partner of the release store in series.c */
+    crest_range_cell *cell = crest_atomic_load_ptr_acquire(CREST_PTR(&place->series->shared));
+    if (cell == NULL)
+        return;
+    if (!crest_range_ring_take(ring, cell, windows->times.newest))
+        crest_misuse_count(CREST_MISUSE_LIMIT, place->series->metric->name);
+    crest_range_ring_add(ring, &windows->times);
+}
+
+static int windows_take(crest_windows *windows, crest_snapshot *snapshot,
+                        const crest_window_entry *entry, const double *rates)
+{
+    uint32_t number = entry->place & PLACE_NUMBER;
+    crest_window_frames *frames = windows->blocks[number / CREST_FRAMES_SERIES].frames;
+    unsigned at = number % CREST_FRAMES_SERIES;
+    if (entry->place >> PLACE_HOW_SHIFT == PLACE_COUNTER)
+        return crest_window_frames_take(frames, &windows->times, at, snapshot->values[entry->index],
+                                        rates);
+    if (entry->place >> PLACE_HOW_SHIFT == PLACE_VALUES)
+        return windows_take_values(windows, snapshot, entry->index, frames, at, rates);
+    windows_take_range(windows, &frames->place[at]);
+    return 1;
+}
+
+static int windows_take_all(crest_windows *windows, crest_snapshot *snapshot)
+{
+    const crest_window_times *times = &windows->times;
+    const crest_directory *directory = snapshot->directory;
+    double rates[CREST_SLOT_TICKS_MAX];
+    int whole = 1;
+    for (unsigned i = 0; i < times->slot_ticks[times->slot]; i++) {
+        uint64_t ns = times->slot_tick_ns[times->slot][i];
+        rates[i] = ns != 0 ? 1 / ((double)ns * 1e-9) : 0;
+    }
+    for (size_t i = 0; i < windows->entry_count; i++)
+        whole &= windows_take(windows, snapshot, &windows->entries[i], rates);
+    for (size_t i = 0; windows->entries == NULL && i < directory->count; i++) {
+        crest_window_entry entry = {.index = (uint32_t)i};
+        if (crest_windows_entry_of(windows, directory->series[i], &entry))
+            whole &= windows_take(windows, snapshot, &entry, rates);
+    }
+    return whole;
+}
+
+/* A series with a place that this reading does not have: without growth while it may come back, and
+ * gone with its slot. */
+static void windows_pass_over(crest_windows *windows, uint32_t number)
+{
+    crest_window_place *place = windows_place(windows, number);
+    crest_window_frames *frames = windows->blocks[number / CREST_FRAMES_SERIES].frames;
+    unsigned at = number % CREST_FRAMES_SERIES;
+    if (crest_series_retired(place->series) ||
+        crest_series_life(place->series) == CREST_LIFE_GONE) {
+        windows_place_free(windows, number);
+        return;
+    }
+    crest_window_frames_take(frames, &windows->times, at, place->last, NULL);
+    if (windows_how(place->series) == PLACE_VALUES)
+        crest_window_values_take(place->more, &windows->times, place->series->metric, NULL, 0);
+    else if (windows_how(place->series) == PLACE_RANGE)
+        /* it may come back with an update, whose extremes must not be older ones' too */
+        windows_take_range(windows, place);
+}
+
+static void windows_pass_over_all(crest_windows *windows)
+{
+    for (unsigned b = 0; b < windows->block_count; b++) {
+        uint64_t absent = windows->blocks[b].taken & ~windows->blocks[b].present;
+        for (; absent != 0; absent &= absent - 1)
+            windows_pass_over(windows, b * CREST_FRAMES_SERIES + (unsigned)__builtin_ctzll(absent));
     }
 }
 
 int crest_windows_tick(crest_windows *windows, crest_snapshot *snapshot)
 {
+    crest_window_times *times = &windows->times;
     int lacked = 0;
-    windows->ticks++;
-    windows->newest = windows->count ? (windows->newest + 1) % CREST_WINDOW_READINGS : 0;
-    if (windows->count < CREST_WINDOW_READINGS)
-        windows->count++;
-    windows->time_ns[windows->newest] = snapshot->time_ns;
-    for (size_t i = 0; i < snapshot->directory->count; i++) {
-        crest_series *series = snapshot->directory->series[i];
-        crest_kind kind = series->metric->kind;
-        if (kind == CREST_KIND_RANGE_SAMPLER)
-            lacked |= !window_take_range(windows, series);
-        else if (kind != CREST_KIND_GAUGE)
-            lacked |= !window_take(windows, series, snapshot->values[i], i);
-    }
-    window_pass_over(windows);
+    crest_window_times_add(times, snapshot->time_ns);
+    for (unsigned b = 0; times->slot_opened && b < windows->block_count; b++)
+        crest_window_frames_open(windows->blocks[b].frames, times->slot);
+    if (windows->stale || windows->last == NULL ||
+        windows->last->directory != snapshot->directory ||
+        (windows->refused != 0 && windows_room()))
+        lacked = windows_follow(windows, snapshot);
+    crest_idle_look(&windows->idle, snapshot);
+    lacked |= !windows_take_all(windows, snapshot);
+    windows_pass_over_all(windows);
     crest_snapshot_free(windows->last);
     windows->last = snapshot;
     return lacked;
 }
 
-static unsigned window_oldest(const crest_windows *windows)
+/* ---- results ---- */
+
+double crest_windows_covered_s(const crest_windows *windows, unsigned window_s)
 {
-    return (windows->newest + CREST_WINDOW_READINGS + 1 - windows->count) % CREST_WINDOW_READINGS;
+    const crest_window_span *span = crest_window_times_span(&windows->times, window_s);
+    return span != NULL ? (double)span->ns * 1e-9 : 0;
 }
 
-static double window_seconds(uint64_t from_ns, uint64_t to_ns)
+crest_kind crest_windows_entry_kind(const crest_windows *windows, const crest_window_entry *entry)
 {
-    return to_ns > from_ns ? (double)(to_ns - from_ns) * 1e-9 : 0;
+    return windows_place(windows, entry->place & PLACE_NUMBER)->series->metric->kind;
 }
 
-double crest_windows_covered_s(const crest_windows *windows)
+void crest_windows_entry_result(const crest_windows *windows, const crest_window_entry *entry,
+                                const crest_window_span *span, crest_window *result)
 {
-    if (windows->count < 2)
-        return 0;
-    return window_seconds(windows->time_ns[window_oldest(windows)],
-                          windows->time_ns[windows->newest]);
+    const crest_window_times *times = &windows->times;
+    uint32_t number = entry->place & PLACE_NUMBER;
+    const crest_window_place *place = windows_place(windows, number);
+    memset(result, 0, sizeof *result);
+    if (!crest_window_frames_result(windows->blocks[number / CREST_FRAMES_SERIES].frames, times,
+                                    number % CREST_FRAMES_SERIES, span, result))
+        return;
+    switch (entry->place >> PLACE_HOW_SHIFT) {
+    case PLACE_VALUES:
+        if (result->events != 0)
+            crest_window_values_result(place->more, times, place->series->metric, span, result);
+        break;
+    case PLACE_RANGE:
+        if (!crest_range_ring_window(place->more, times, span, result))
+            memset(result, 0, sizeof *result);
+        break;
+    default: break;
+    }
 }
 
 void crest_windows_result(const crest_windows *windows, const crest_series *series,
-                          crest_window *result)
+                          unsigned window_s, crest_window *result)
 {
+    const crest_window_span *span = crest_window_times_span(&windows->times, window_s);
+    crest_window_entry entry = {0, 0};
     memset(result, 0, sizeof *result);
-    const window_ring *ring = series->window;
-    double covered_s = crest_windows_covered_s(windows);
-    if (ring == NULL || ring->owner != windows || covered_s <= 0)
+    if (span == NULL || !crest_windows_entry_of(windows, series, &entry))
         return;
-    if (series->metric->kind == CREST_KIND_RANGE_SAMPLER) {
-        if (ring->range != NULL &&
-            crest_range_ring_result(ring->range, windows->newest, windows->count - 1, result))
-            result->covered_s = covered_s;
-        return;
-    }
-    unsigned oldest = window_oldest(windows);
-    uint64_t maximum = 0;
-    unsigned of_maximum = oldest;
-    result->covered_s = covered_s;
-    result->events = ring->events[windows->newest] - ring->events[oldest];
-    result->per_second = (double)result->events / covered_s;
-    for (unsigned i = oldest; i != windows->newest;) {
-        unsigned next = (i + 1) % CREST_WINDOW_READINGS;
-        double tick_s = window_seconds(windows->time_ns[i], windows->time_ns[next]);
-        double rate = tick_s > 0 ? (double)(ring->events[next] - ring->events[i]) / tick_s : 0;
-        if (rate > result->peak)
-            result->peak = rate;
-        if (series->metric->layout != NULL && window_maxima(ring)[next] >= maximum) {
-            maximum = window_maxima(ring)[next];
-            of_maximum = next;
-        }
-        i = next;
-    }
-    if (series->metric->layout == NULL || result->events == 0)
-        return;
-    uint64_t sum = window_sums(ring)[windows->newest] - window_sums(ring)[oldest];
-    result->average = (double)sum / (double)result->events;
-    result->maximum = (double)maximum;
-    result->slowest = crest_slowest_of(&ring->slowest, of_maximum, maximum);
+    crest_windows_entry_result(windows, &entry, span, result);
 }

@@ -18,7 +18,9 @@
  *   interval                     of all reporters that do not set their own: 250ms, 1.5s, 10s, 5m,
  *                                1h, bare seconds; 60s by default
  *   jitter                       fraction of the interval, 0 to 1; 0.1 by default
- *   windows                      1m (the default) or off
+ *   windows                      off, or which are kept: 1m:5m:15m (the default), 1m alone or 1m
+ *                                with one of the others (window.h)
+ *   windows.series               how many series have windows; 20000
  *   atexit                       on (the default) or off: flush at exit when crest_stop was not
  *                                called
  *   strict                       on or off (the default): refuse metrics whose names differ from

@@ -12,9 +12,20 @@
 
 #include <crest/snapshot.h>
 
-/* Seconds of the window and of a tick. */
+/* The shortest window, in seconds, which is always kept; and a tick. */
 #define CREST_WINDOW_S 60u
 #define CREST_TICK_MS 1000u
+/* Series of the process that windows are kept of, unless crest_windows_configure says otherwise. */
+#define CREST_WINDOWED_SERIES_DEFAULT 20000u
+#define CREST_WINDOWED_SERIES_MAX 4000000u
+
+/* What windows are kept, and of how many series. */
+typedef struct crest_windows_options {
+    /* seconds, up to the first 0: 60 and, if wanted, 300 and 900, ascending; none: as they are */
+    unsigned window_s[CREST_WINDOWS_MAX + 1] CREST_DEFAULT_({});
+    /* at most CREST_WINDOWED_SERIES_MAX; 0: as it is */
+    unsigned series CREST_DEFAULT_(0);
+} crest_windows_options;
 
 typedef struct crest_rate {
     double per_second;
@@ -54,6 +65,15 @@ CREST_BEGIN_C
 CREST_API unsigned crest_window_results(const crest_series_view *series, const unsigned *window_s,
                                         unsigned windows,
                                         crest_window_result results[CREST_WINDOW_RESULTS_MAX]);
+
+/*
+ * Which windows registries have that are observed from now on, and at once how many series of the
+ * process have them. Places are given at each tick, in the order of snapshots, to those that have
+ * none; a series that has one keeps it until it is gone, also when fewer are allowed. Those that go
+ * without are counted in crest.windows-refused. crest_start's option `windows` does this too.
+ * CREST_INVALID_ARGUMENT, and nothing is changed. Thread-safe.
+ */
+CREST_API crest_status crest_windows_configure(const crest_windows_options *options);
 
 /* Makes the ticker observe the registry (NULL: the default one), starting it if needed; a reading
  * is taken before the call returns. Reference-counted by registry. crest_start does it for the

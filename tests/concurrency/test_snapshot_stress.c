@@ -197,7 +197,7 @@ static void test_windows_beside_snapshots(void **state)
         assert_non_null(snapshot);
         assert_int_equal(crest_windows_tick(windows, snapshot), 0);
         crest_window window;
-        crest_windows_result(windows, first->handle.series, &window);
+        crest_windows_result(windows, first->handle.series, CREST_WINDOW_S, &window);
         assert_int_equal(window.events, ticks < 59 ? ticks + 1 : 60);
         assert_true(window.average == 10 && window.maximum == 10);
     }

@@ -7,6 +7,7 @@
 #include "core_fixture.h"
 #include "misuse.h"
 #include "range_windows.h"
+#include "windows.h"
 
 #include <crest/testing.h>
 #include <sys/wait.h>
@@ -386,14 +387,14 @@ static void test_no_memory(void **state)
         assert_true(crest_windows_tick(windows, snapshot) != 0);
         crest_alloc_fail_after(0);
         crest_testing_clock_advance(SECOND);
-        crest_windows_result(windows, s.sampler->handle.series, &window);
+        crest_windows_result(windows, s.sampler->handle.series, CREST_WINDOW_S, &window);
         assert_true(window.covered_s == 0 && window.maximum == 0);
     }
     for (int i = 0; i < 2; i++) {
         assert_int_equal(crest_windows_tick(windows, crest_snapshot_read(s.registry->state)), 0);
         crest_testing_clock_advance(SECOND);
     }
-    crest_windows_result(windows, s.sampler->handle.series, &window);
+    crest_windows_result(windows, s.sampler->handle.series, CREST_WINDOW_S, &window);
     assert_true(window.covered_s > 0);
     assert_true(window.minimum == 7 && window.maximum == 7 && window.average == 7);
     crest_windows_free(windows);

@@ -45,7 +45,7 @@ static void watched_end(watched *w)
 static crest_window watched_window(const watched *w, const crest_handle *handle)
 {
     crest_window window;
-    crest_windows_result(w->windows, handle->series, &window);
+    crest_windows_result(w->windows, handle->series, CREST_WINDOW_S, &window);
     return window;
 }
 

@@ -44,7 +44,7 @@ static void bench_tick(bench *b, double seconds)
 static crest_window bench_window(const bench *b, const crest_handle *handle)
 {
     crest_window window;
-    crest_windows_result(b->windows, handle->series, &window);
+    crest_windows_result(b->windows, handle->series, CREST_WINDOW_S, &window);
     return window;
 }
 
@@ -238,7 +238,8 @@ static void test_observed_again(void **state)
     bench_end(&b);
 }
 
-/* Bursts of random sizes at random times, against the list of them. */
+/* Bursts of random sizes at random times, against the list of them: the window is the fewest ticks
+ * that are as long as it, but for half a tick, and sixty at most. */
 static void test_random_ticks(void **state)
 {
     (void)state;
@@ -258,7 +259,7 @@ static void test_random_ticks(void **state)
         bench_tick(&b, lasted[tick]);
         double covered = 0, peak = 0;
         uint64_t events = 0;
-        for (int i = tick; i >= 0 && i > tick - 60; i--) {
+        for (int i = tick; i >= 0 && i > tick - 60 && covered < 59.5; i--) {
             covered += lasted[i];
             events += added[i];
             peak = fmax(peak, (double)added[i] / lasted[i]);
@@ -272,7 +273,7 @@ static void test_random_ticks(void **state)
     bench_end(&b);
 }
 
-/* A series whose ring could not be had gets one later, and then does not count its past as new. */
+/* A series for which there was no place gets one later, and then does not count its past as new. */
 static void test_no_memory(void **state)
 {
     (void)state;
@@ -280,6 +281,11 @@ static void test_no_memory(void **state)
     bench_begin(&b);
     crest_counter *counter = fixture_counter(b.registry, "c");
     fixture_gauge(b.registry, "g");
+    for (unsigned i = 1; i < CREST_FRAMES_SERIES; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "filler.%u", i);
+        fixture_counter(b.registry, name);
+    }
     bench_tick(&b, 0);
     crest_counter *later = fixture_counter(b.registry, "later");
     crest_counter_add(later, 500);
@@ -301,6 +307,7 @@ static void test_no_memory(void **state)
     window = bench_window(&b, &later->handle);
     assert_int_equal(window.events, 3);
     assert_near(window.peak, 3);
+    assert_near(window.covered_s, 1);
     bench_end(&b);
 }
 
