@@ -41,6 +41,8 @@
  * What was sent is remembered by the reporter, not by its attachment: detaching and attaching it
  * again goes on, and another reporter begins with all that was recorded since the process began.
  *
+ * The child of a fork makes a reporter of its own.
+ *
  * A host name is looked up by a thread of its own, so that a slow name server does not hold up a
  * report past its deadline; again after each failure, and every minute.
  *

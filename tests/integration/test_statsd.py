@@ -164,6 +164,10 @@ def npm_statsd_restarts(place):
     server.stop()
     counters, counts, timers, _ = server.totals()
     totals.check_counters(counters)
+    if counters["crest.statsd-dropped-packets.cause.refused"] < 3:
+        raise Failure(f"{counters['crest.statsd-dropped-packets.cause.refused']} packets refused")
+    if counters["crest.statsd-dropped-lines.cause.not-a-number"] < 1:
+        raise Failure("the infinite gauge was not counted")
     for name, values in totals.distributions().items():
         equal(counts[name], len(values), f"count of {name}")
         equal(max(timers[name]), max(values), f"maximum of {name}")
