@@ -2,17 +2,17 @@
 /*
  * The console reporter's encoder: rows in, a table out. Pure; knows no stream and no snapshot.
  *
- * The text is plain: no escape sequences, no cursor movement. What comes from outside (label
- * values, the service's name) has its control characters escaped, so that nobody can draw on the
- * operator's terminal by choosing a peer's name.
+ * The text is plain, without escape sequences, unless colour or redraw ask for them. What comes from
+ * outside (label values, the service's name) has its control characters escaped, so that nobody can
+ * draw on the operator's terminal by choosing a peer's name.
  */
 #ifndef CREST_REPORTERS_CONSOLE_TABLE_H
 #define CREST_REPORTERS_CONSOLE_TABLE_H
 
+#include <crest/console.h>
 #include <crest/page.h>
-#include <crest/reporter.h>
 
-/* A name column is never made narrower than this to fit a width. */
+/* A name column is not made narrower than this to fit a width, unless nothing else helps. */
 #define CREST_CONSOLE_NAME_COLUMNS_MIN 20u
 
 /* One series, all texts borrowed for the call; quantities are in its unit. */
@@ -32,6 +32,8 @@ typedef struct crest_console_row {
     uint64_t p99;
     uint64_t maximum;
     crest_window window;
+    const float *points; /* the trend: rates of a counter or distribution, the oldest first */
+    unsigned point_count;
 } crest_console_row;
 
 typedef struct crest_console_page {
@@ -41,6 +43,10 @@ typedef struct crest_console_page {
     size_t row_count;
     unsigned width; /* columns of the terminal; a longer row takes two lines. 0: no bound */
     int final;
+    int ascii;       /* nothing beyond ASCII */
+    int colour;      /* headings, trends and alarms */
+    int redraw;      /* over what the terminal shows, from its top */
+    unsigned height; /* lines to keep to; 0: no bound */
 } crest_console_page;
 
 /* Writes the table in pieces of at most a line; returns what `write` returned when it stopped it,

@@ -29,7 +29,7 @@ WANTED = re.compile(
 
 
 def options(name):
-    return f"service=rnode,instance={name},console={REPORT_S}s,jitter=0"
+    return f"service=rnode,instance={name},console={REPORT_S}s,console.format=table,jitter=0"
 
 
 def tables(node):

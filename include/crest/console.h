@@ -1,25 +1,77 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The console reporter: a table of every series on a stdio stream at each interval, for a program
- * run by hand and for a machine without a server. From crest_start: console=10s.
+ * The console reporter, in libcrest-reporters: every series on a stdio stream at each interval, for
+ * a program run by hand and for a machine without a server. On a terminal a table, elsewhere JSON
+ * lines.
+ *
+ *     crest_error error;
+ *     crest_console_options options = {.stream = stderr};
+ *     crest_reporter *console = crest_console_new(&options, &error);
+ *     crest_reporter_attach(NULL, console, NULL, &error);
+ *
+ * From crest_start: console=10s writes to standard error; console.format=auto (the default), table
+ * or json; console.redraw=on draws over the table before instead of below it; console.colour=auto
+ * (the default), on or off.
+ *
+ * The table: a title line, then a section each for counters (value, rate and peak over the last
+ * minute), gauges, range samplers and distributions (count, mean, median, 99th percentile, maximum,
+ * and that of the last minute with the id of the operation that took it, where a timer knows one),
+ * in units that fit. On a terminal counters and distributions have a trend too: their rate from
+ * report to report, the last CREST_CONSOLE_POINTS of them, the highest of these as the full height.
+ * Crest's own series that have counted nothing (as the causes of misuse) are left out; whoever wants
+ * those too takes JSON.
+ *
+ * On a terminal the table keeps to its width: a name that does not fit has a line of its own, a
+ * trend is shortened or left out, an operation's id cut. Names of two columns a character line up.
+ * Where LC_ALL, LC_CTYPE or LANG name no UTF-8, or TERM is dumb or not set, everything is ASCII, and
+ * what is not is escaped. Control characters in label values and ids are always escaped, and so are
+ * marks that turn the direction of writing: nobody can draw on the terminal by choosing a peer's
+ * name. Colours are only on a terminal, and never when NO_COLOR is set and not empty, unless
+ * console.colour=on.
+ *
+ * The JSON lines are those of json_lines.h, deltas included.
  */
 #ifndef CREST_CONSOLE_H
 #define CREST_CONSOLE_H
 
 #include <crest/reporter.h>
 
+/* Rates of a series that a trend shows, and series that have one, the first in the snapshot's
+ * order; each takes 100 bytes. */
+#define CREST_CONSOLE_POINTS 16u
+#define CREST_CONSOLE_TREND_SERIES_MAX 4096u
+
+typedef enum crest_console_format {
+    CREST_CONSOLE_AUTO, /* a table if the stream is a terminal, else JSON lines */
+    CREST_CONSOLE_TABLE,
+    CREST_CONSOLE_JSON
+} crest_console_format;
+
+typedef struct crest_console_options {
+    /* borrowed while the reporter lives; required */
+    FILE *stream CREST_DEFAULT_(NULL);
+    crest_console_format format CREST_DEFAULT_(CREST_CONSOLE_AUTO);
+    /* non-zero: on a terminal each table is drawn over the one before; rows below its last line are
+       counted instead of shown */
+    int redraw CREST_DEFAULT_(0);
+    /* 0: as said above; 1: colours, on a terminal or not; -1: none */
+    int colour CREST_DEFAULT_(0);
+} crest_console_options;
+
 CREST_BEGIN_C
 
 /*
- * Makes a reporter that writes to `stream`, borrowed while it lives: one title line, then a section
- * each for counters (value, rate and peak over the last minute), gauges, and distributions (count,
- * mean, median, 99th percentile, maximum, and that of the last minute with the id of the operation
- * that took it, where a timer knows one), in units that fit. A row too long for the terminal takes
- * two lines. Plain text: control characters in label values and ids are escaped. NULL with *error
- * (which may be NULL) filled: CREST_NO_MEMORY, CREST_INVALID_ARGUMENT for
- * no stream. Owned by the caller, freed with crest_reporter_free. Thread-safe; allocates.
+ * Makes a reporter; options are copied, and the environment is read now. NULL with *error (which
+ * may be NULL) filled: CREST_NO_MEMORY, CREST_INVALID_ARGUMENT for no stream. Owned by the caller,
+ * freed with crest_reporter_free. Thread-safe; allocates.
+ *
+ * Its report: CREST_IO (the stream is closed or full), CREST_TIMED_OUT when a terminal that was
+ * stopped or a slow pipe takes no more before report->deadline_ns, CREST_NO_MEMORY. Raises no
+ * signal, and does not hold the stream's lock while it waits, so that others who print are kept
+ * waiting by the reader only, not by this.
  */
-CREST_API crest_reporter *crest_console_new(FILE *stream, crest_error *error);
+CREST_API crest_reporter *crest_console_new(const crest_console_options *options,
+                                            crest_error *error);
 
 CREST_END_C
 

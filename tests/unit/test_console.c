@@ -7,6 +7,8 @@
  *     CREST_UPDATE_GOLDEN=1 build/release/tests/unit/test_console
  */
 #define _GNU_SOURCE
+#include "console_columns.h"
+#include "console_history.h"
 #include "console_number.h"
 #include "console_table.h"
 #include "kinds.h"
@@ -15,10 +17,13 @@
 #include <crest/crest.h>
 #include <locale.h>
 #include <math.h>
+#include <pty.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <termios.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -32,7 +37,7 @@ CREST_TIMER(ping, "test.console-ping-time", "Ping.");
 /* ---- the table ---- */
 
 typedef struct gathered {
-    char text[32768];
+    char text[65536];
     size_t length;
     unsigned pieces;
     unsigned refuse_at; /* the piece to refuse; 0: none */
@@ -293,7 +298,308 @@ static void test_numbers(void **state)
     }
 }
 
+/* ---- terminals ---- */
+
+static const float rising[] = {0, 0.001f, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
+
+/* The same rows with trends, as on a terminal. */
+static crest_console_page terminal_page(crest_console_row *copies, unsigned width)
+{
+    memcpy(copies, rows, sizeof rows);
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        copies[i].points = rising;
+        copies[i].point_count = (unsigned)(i * 2) % (CREST_CONSOLE_POINTS + 1);
+    }
+    crest_console_page page = page_of(width);
+    page.rows = copies;
+    return page;
+}
+
+static void test_terminal_table(void **state)
+{
+    (void)state;
+    gathered *text = calloc(1, sizeof *text);
+    crest_console_row copies[LENGTH(rows)];
+    crest_console_page page = terminal_page(copies, 140);
+    assert_int_equal(crest_console_table_write(&page, gather, text), 0);
+    assert_golden(text, "console_terminal.txt");
+    free(text);
+}
+
+/* No line is wider than the terminal, from the width on that the figures alone need; but lines of
+ * their own, which long names have. */
+static void test_widths(void **state)
+{
+    (void)state;
+    gathered *text = calloc(1, sizeof *text);
+    crest_console_row copies[LENGTH(rows)];
+    for (unsigned width = 78; width < 200; width++) {
+        crest_console_page page = terminal_page(copies, width);
+        page.ascii = width % 2 != 0;
+        memset(text, 0, sizeof *text);
+        assert_int_equal(crest_console_table_write(&page, gather, text), 0);
+        char *line = strchr(text->text, '\n') + 1;
+        for (char *feed; (feed = strchr(line, '\n')) != NULL; line = feed + 1) {
+            size_t columns = crest_console_columns(line, (size_t)(feed - line));
+            *feed = '\0';
+            if (columns > width && strchr(line, '{') == NULL)
+                fail_msg("%zu columns of %u: %s", columns, width, line);
+        }
+    }
+    free(text);
+}
+
+static void test_ascii(void **state)
+{
+    (void)state;
+    gathered *text = calloc(1, sizeof *text);
+    crest_console_row copies[LENGTH(rows)];
+    crest_console_page page = terminal_page(copies, 160);
+    page.ascii = 1;
+    assert_int_equal(crest_console_table_write(&page, gather, text), 0);
+    for (size_t i = 0; i < text->length; i++)
+        assert_true((unsigned char)text->text[i] < 0x7f);
+    assert_non_null(strstr(text->text, "caf\\u00e9 \\u65e5\\u672c"));
+    assert_non_null(strstr(text->text, "45.3 us"));
+    assert_non_null(strstr(text->text, "_.:"));
+    free(text);
+}
+
+static void test_colour_and_redraw(void **state)
+{
+    (void)state;
+    gathered *text = calloc(1, sizeof *text);
+    crest_console_row copies[LENGTH(rows)];
+    crest_console_page page = terminal_page(copies, 160);
+    page.colour = 1;
+    copies[2].window = (crest_window){.covered_s = 60, .events = 3};
+    assert_int_equal(crest_console_table_write(&page, gather, text), 0);
+    assert_int_equal(strncmp(text->text, "\x1b[1mCrest  2023", 15), 0);
+    assert_non_null(strstr(text->text, "\x1b[31mcasper.replay-time{outcome=\"error\"}\x1b[0m"));
+    assert_null(strstr(text->text, "\x1b[31mcasper.replay-time{outcome=\"ok\"}"));
+    /* drawn over: as many lines as there are, each cleared to its end */
+    page.colour = 0;
+    page.redraw = 1;
+    for (unsigned height = 8; height < 40; height++) {
+        memset(text, 0, sizeof *text);
+        page.height = height;
+        assert_int_equal(crest_console_table_write(&page, gather, text), 0);
+        assert_int_equal(strncmp(text->text, "\x1b[HCrest  2023", 14), 0);
+        assert_string_equal(text->text + text->length - 3, "\x1b[J");
+        unsigned lines = 0;
+        for (const char *at = text->text; (at = strchr(at, '\n')) != NULL; at++, lines++)
+            assert_memory_equal(at - 3, "\x1b[K", 3);
+        assert_true(lines < height);
+        assert_true(lines > 20 || strstr(text->text, " more that the terminal has no lines for"));
+    }
+    free(text);
+}
+
+static void test_columns(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t columns;
+    } cases[] = {
+        {"", 0},
+        {"abc", 3},
+        {"caf\xc3\xa9", 4},
+        {"cafe\xcc\x81", 4},
+        {"\xe6\x97\xa5\xe6\x9c\xac", 4},
+        {"\xed\x95\x9c", 2},
+        {"\xf0\x9f\x8e\x89", 2},
+        {"\xef\xbd\xb1", 1},
+        {"\xe2\x96\x81\xe2\x96\x88", 2},
+        {"a\xe2\x80\x8b"
+         "b",
+         2},
+        {"\xff\xc2", 2},
+    };
+    for (size_t i = 0; i < LENGTH(cases); i++)
+        assert_int_equal(crest_console_columns(cases[i].text, strlen(cases[i].text)),
+                         cases[i].columns);
+    static const unsigned controls[] = {0, 0x1b, 0x7f, 0x85, 0x9b, 0x200e, 0x202e, 0x2066, 0x2028};
+    for (size_t i = 0; i < LENGTH(controls); i++)
+        assert_true(crest_console_is_control(controls[i]));
+    static const unsigned shown[] = {' ', '~', 0xa0, 0xe9, 0x65e5, 0x1f389};
+    for (size_t i = 0; i < LENGTH(shown); i++)
+        assert_false(crest_console_is_control(shown[i]));
+}
+
+static void test_history(void **state)
+{
+    (void)state;
+    crest_console_history history = {0};
+    const float *points;
+    enum { SERIES = CREST_CONSOLE_TREND_SERIES_MAX + 10, REPORTS = CREST_CONSOLE_POINTS + 4 };
+    for (unsigned report = 0; report < REPORTS; report++) {
+        crest_console_history_begin(&history, UINT64_C(1000000000) * (report + 1) * 2, SERIES);
+        for (unsigned i = 0; i < SERIES; i++) {
+            unsigned count = crest_console_history_add(
+                &history, crest_console_history_key(i + 1, "x"), (uint64_t)i * report, &points);
+            unsigned wanted = report < CREST_CONSOLE_POINTS ? report : CREST_CONSOLE_POINTS;
+            assert_int_equal(count, i < CREST_CONSOLE_TREND_SERIES_MAX ? wanted : 0);
+            for (unsigned at = 0; at < count; at++)
+                assert_true(points[at] == (float)i / 2);
+        }
+        crest_console_history_end(&history);
+    }
+    /* what is not added is forgotten; what begins anew has no rate at first */
+    uint64_t key = crest_console_history_key(0, "one");
+    static const struct {
+        uint64_t value;
+        unsigned count;
+    } steps[] = {{10, 0}, {30, 1}, {0, 1}, {20, 2}};
+    for (unsigned i = 0; i < LENGTH(steps); i++) {
+        crest_console_history_begin(&history, UINT64_C(1000000000) * (100 + i), 5);
+        assert_int_equal(crest_console_history_add(&history, key, steps[i].value, &points),
+                         steps[i].count);
+        assert_int_equal(crest_console_history_add(&history, key, 1, &points), 0);
+        crest_console_history_end(&history);
+    }
+    crest_console_history_begin(&history, UINT64_C(1000000000000), 5);
+    crest_console_history_end(&history);
+    crest_console_history_begin(&history, UINT64_C(1001000000000), 5);
+    assert_int_equal(crest_console_history_add(&history, key, 5, &points), 0);
+    crest_console_history_fini(&history);
+    assert_true(crest_console_history_key(crest_console_history_key(0, "ab"), "c") !=
+                crest_console_history_key(crest_console_history_key(0, "a"), "bc"));
+}
+
 /* ---- the reporter ---- */
+
+/* A terminal of this width that nobody draws; gives the end that reads it. */
+static FILE *terminal_of(unsigned short columns, unsigned short lines, int *reader)
+{
+    int ends[2];
+    const struct winsize size = {.ws_col = columns, .ws_row = lines};
+    assert_int_equal(openpty(&ends[0], &ends[1], NULL, NULL, &size), 0);
+    struct termios modes;
+    assert_int_equal(tcgetattr(ends[1], &modes), 0);
+    cfmakeraw(&modes);
+    assert_int_equal(tcsetattr(ends[1], TCSANOW, &modes), 0);
+    *reader = ends[0];
+    return fdopen(ends[1], "w");
+}
+
+static crest_reporter *console_of(const crest_console_options *options)
+{
+    crest_error error;
+    crest_reporter *console = crest_console_new(options, &error);
+    if (console == NULL)
+        fail_msg("%s", error.message);
+    return console;
+}
+
+static char *report_on_terminal(crest_reporter *console, int reader)
+{
+    static char text[1 << 16];
+    crest_error error;
+    if (crest_report_once(NULL, console, 5000, &error) != CREST_OK)
+        fail_msg("%s", error.message);
+    ssize_t length = read(reader, text, sizeof text - 1);
+    assert_true(length > 0);
+    text[length] = '\0';
+    return text;
+}
+
+static void test_on_a_terminal(void **state)
+{
+    (void)state;
+    int reader;
+    FILE *stream = terminal_of(100, 40, &reader);
+    setenv("TERM", "xterm", 1);
+    setenv("LC_ALL", "C.UTF-8", 1);
+    unsetenv("NO_COLOR");
+    crest_reporter *console = console_of(&(crest_console_options){.stream = stream, .redraw = 1});
+    for (int i = 0; i < 3; i++) {
+        crest_counter_add(deploys_with("trend"), i < 2 ? 5 : 0);
+        usleep(2000);
+        report_on_terminal(console, reader);
+    }
+    char *text = report_on_terminal(console, reader);
+    assert_int_equal(strncmp(text, "\x1b[H\x1b[1mCrest", 12), 0);
+    assert_non_null(strstr(text, "\xe2\x96\x88\xe2\x96\x81"));
+    /* none of what the library has counted nothing of */
+    assert_null(strstr(text, "cause=\"counter-full\""));
+    crest_reporter_free(console);
+
+    setenv("NO_COLOR", "1", 1);
+    setenv("LC_ALL", "C", 1);
+    console = console_of(&(crest_console_options){.stream = stream});
+    report_on_terminal(console, reader);
+    text = report_on_terminal(console, reader);
+    for (const char *at = text; *at != '\0'; at++)
+        assert_true((*at >= ' ' && *at < 0x7f) || *at == '\n');
+    assert_non_null(strstr(text, "  trend"));
+    crest_reporter_free(console);
+    console = console_of(&(crest_console_options){.stream = stream, .colour = 1});
+    assert_non_null(strstr(report_on_terminal(console, reader), "\x1b[1m"));
+    crest_reporter_free(console);
+    unsetenv("NO_COLOR");
+    setenv("LC_ALL", "", 1);
+    fclose(stream);
+    close(reader);
+}
+
+/* A terminal that takes no more: the report ends at its deadline, and others can print meanwhile. */
+static void test_stopped_terminal(void **state)
+{
+    (void)state;
+    int reader;
+    crest_error error;
+    FILE *stream = terminal_of(100, 40, &reader);
+    crest_reporter *console = console_of(&(crest_console_options){.stream = stream});
+    assert_int_equal(tcflow(fileno(stream), TCOOFF), 0);
+    uint64_t began_ns = crest_now();
+    crest_status status = CREST_OK;
+    for (int i = 0; i < 50 && status == CREST_OK; i++)
+        status = crest_report_once(NULL, console, 300, &error);
+    assert_int_equal(status, CREST_TIMED_OUT);
+    assert_non_null(strstr(error.message, "Ctrl-Q"));
+    assert_in_range(crest_now() - began_ns, 0, UINT64_C(10000000000));
+    assert_int_equal(ftrylockfile(stream), 0);
+    funlockfile(stream);
+    assert_int_equal(tcflow(fileno(stream), TCOON), 0);
+    crest_reporter_free(console);
+    close(reader);
+    fclose(stream);
+}
+
+static void test_json_elsewhere(void **state)
+{
+    (void)state;
+    crest_error error;
+    char *text = NULL;
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    crest_reporter *console = console_of(&(crest_console_options){.stream = stream});
+    crest_counter_inc(deploys_with("json"));
+    assert_int_equal(crest_report_once(NULL, console, 5000, &error), CREST_OK);
+    assert_int_equal(strncmp(text, "{\"crest\":1,\"time\":\"20", 21), 0);
+    assert_non_null(strstr(text, "\"labels\":{\"kind\":\"json\"},\"value\":1,"));
+    assert_int_equal(text[length - 1], '\n');
+    crest_reporter_free(console);
+    fclose(stream);
+    free(text);
+}
+
+static void test_closed_stream(void **state)
+{
+    (void)state;
+    crest_error error;
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    close(ends[0]);
+    FILE *stream = fdopen(ends[1], "w");
+    crest_reporter *console = console_of(&(crest_console_options){.stream = stream});
+    /* SIGPIPE would end this program */
+    assert_int_equal(crest_report_once(NULL, console, 5000, &error), CREST_IO);
+    assert_string_equal(error.message, "console: writing the report: Broken pipe");
+    crest_reporter_free(console);
+    fclose(stream);
+}
 
 static void test_report(void **state)
 {
@@ -306,8 +612,8 @@ static void test_report(void **state)
     size_t length = 0;
     FILE *stream = open_memstream(&text, &length);
     crest_error error;
-    crest_reporter *console = crest_console_new(stream, &error);
-    assert_non_null(console);
+    crest_reporter *console =
+        console_of(&(crest_console_options){.stream = stream, .format = CREST_CONSOLE_TABLE});
     assert_string_equal(console->name, "console");
     if (crest_report_once(NULL, console, 5000, &error) != CREST_OK)
         fail_msg("%s", error.message);
@@ -329,10 +635,13 @@ static void test_report_fails(void **state)
     crest_error error;
     assert_null(crest_console_new(NULL, &error));
     assert_int_equal(error.status, CREST_INVALID_ARGUMENT);
+    assert_null(crest_console_new(&(crest_console_options){.redraw = 1}, &error));
+    assert_int_equal(error.status, CREST_INVALID_ARGUMENT);
     FILE *full = fopen("/dev/full", "w");
     if (full == NULL)
         skip();
-    crest_reporter *console = crest_console_new(full, &error);
+    crest_reporter *console =
+        console_of(&(crest_console_options){.stream = full, .format = CREST_CONSOLE_TABLE});
     assert_int_equal(crest_report_once(NULL, console, 5000, &error), CREST_IO);
     assert_string_equal(error.message, "console: writing the table: No space left on device");
     crest_reporter_free(console);
@@ -347,6 +656,13 @@ static void test_kind(void **state)
     assert_non_null(console);
     crest_reporter_free(console);
     assert_true(crest_console_kind.value_is_interval);
+    static const char *const wrong[] = {
+        "console=1h,console.format=xml", "console=1h,console.colour=2",
+        "console=1h,console.redraw=maybe", "console=1h,console.x=1"};
+    for (size_t i = 0; i < LENGTH(wrong); i++) {
+        assert_int_not_equal(crest_start(wrong[i], &error), CREST_OK);
+        assert_non_null(strstr(error.message, "console."));
+    }
 }
 
 int main(void)
@@ -354,10 +670,15 @@ int main(void)
     /* a decimal comma, where the machine has such a locale, must not show */
     setlocale(LC_ALL, "de_DE.UTF-8");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),        cmocka_unit_test(test_narrow_table),
-        cmocka_unit_test(test_plain),        cmocka_unit_test(test_empty_and_stopped),
-        cmocka_unit_test(test_numbers),      cmocka_unit_test(test_report),
-        cmocka_unit_test(test_report_fails), cmocka_unit_test(test_kind),
+        cmocka_unit_test(test_table),          cmocka_unit_test(test_narrow_table),
+        cmocka_unit_test(test_plain),          cmocka_unit_test(test_empty_and_stopped),
+        cmocka_unit_test(test_numbers),        cmocka_unit_test(test_report),
+        cmocka_unit_test(test_report_fails),   cmocka_unit_test(test_kind),
+        cmocka_unit_test(test_terminal_table), cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_ascii),          cmocka_unit_test(test_colour_and_redraw),
+        cmocka_unit_test(test_columns),        cmocka_unit_test(test_history),
+        cmocka_unit_test(test_on_a_terminal),  cmocka_unit_test(test_stopped_terminal),
+        cmocka_unit_test(test_json_elsewhere), cmocka_unit_test(test_closed_stream),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

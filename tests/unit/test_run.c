@@ -454,7 +454,7 @@ static int child_main(const char *what)
     if (strcmp(what, "off") == 0)
         options = "one=x,interval=24h,atexit=off";
     if (strcmp(what, "console") == 0)
-        options = "console=100ms,jitter=0,service=tables";
+        options = "console=100ms,console.format=table,jitter=0,service=tables";
     if (strcmp(what, "hang") == 0)
         one.reporter.report = report_for_ever;
     if (crest_start(options, &error) != CREST_OK) {
