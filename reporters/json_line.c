@@ -127,16 +127,15 @@ static void json_line_i64(json_line_output *output, const char *key, int64_t val
     json_line_put_text(output, text);
 }
 
-/* The fewest digits that read back as the same number; printf and strtod share the locale's decimal
- * point, which is then made a dot. JSON has no NaN and no infinity: null. */
-static void json_line_double(json_line_output *output, const char *key, double value)
+/* As few digits, from 15 on, as read back as the same number; printf and strtod share the locale's
+ * decimal point, which is then made a dot. JSON has no NaN and no infinity: null. */
+static void json_line_number(char plain[JSON_LINE_NUMBER_BYTES], double value)
 {
-    json_line_key(output, key);
+    char text[JSON_LINE_NUMBER_BYTES];
     if (!isfinite(value)) {
-        json_line_put_text(output, "null");
+        strcpy(plain, "null");
         return;
     }
-    char text[JSON_LINE_NUMBER_BYTES], plain[JSON_LINE_NUMBER_BYTES];
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);
         if (strtod(text, NULL) == value)
@@ -148,7 +147,15 @@ static void json_line_double(json_line_output *output, const char *key, double v
         if (digit || used == 0 || plain[used - 1] != '.')
             plain[used++] = digit ? *at : '.';
     }
-    json_line_put(output, plain, used);
+    plain[used] = '\0';
+}
+
+static void json_line_double(json_line_output *output, const char *key, double value)
+{
+    char text[JSON_LINE_NUMBER_BYTES];
+    json_line_number(text, value);
+    json_line_key(output, key);
+    json_line_put_text(output, text);
 }
 
 /* ---- what all lines have ---- */
@@ -336,8 +343,10 @@ static void json_line_slowest(json_line_output *output, const crest_op *op)
     json_line_text(output, "slowest", text);
 }
 
-static void json_line_window(json_line_output *output, crest_kind kind, const crest_window *window)
+static void json_line_window(json_line_output *output, const crest_series_view *view,
+                             const crest_window *window)
 {
+    crest_kind kind = view->kind;
     json_line_double(output, "covered_s", window->covered_s);
     if (kind == CREST_KIND_RANGE_SAMPLER) {
         json_line_double(output, "min", window->minimum);
@@ -353,11 +362,22 @@ static void json_line_window(json_line_output *output, crest_kind kind, const cr
     json_line_double(output, "avg", window->average);
     json_line_double(output, "max", window->maximum);
     json_line_slowest(output, &window->slowest);
+    if (view->quantiles == NULL || !(view->quantiles[0] > 0))
+        return;
+    json_line_open(output, "quantiles");
+    for (unsigned i = 0; i < CREST_QUANTILES_MAX && view->quantiles[i] > 0; i++) {
+        char key[JSON_LINE_NUMBER_BYTES];
+        json_line_number(key, view->quantiles[i]);
+        json_line_double(output, key, window->quantiles[i]);
+    }
+    json_line_close(output);
 }
+
+const struct crest_json_window crest_json_line_windows[CREST_JSON_LINE_WINDOWS] = {
+    {"1m", 60}, {"5m", 300}, {"15m", 900}};
 
 static void json_line_windows(json_line_output *output, const crest_json_series *series)
 {
-    static const char *const names[CREST_JSON_LINE_WINDOWS] = {"1m", "5m", "15m"};
     int any = 0;
     for (unsigned i = 0; i < CREST_JSON_LINE_WINDOWS; i++)
         any |= series->windows[i].covered_s > 0;
@@ -367,8 +387,8 @@ static void json_line_windows(json_line_output *output, const crest_json_series 
     for (unsigned i = 0; i < CREST_JSON_LINE_WINDOWS; i++) {
         if (!(series->windows[i].covered_s > 0))
             continue;
-        json_line_open(output, names[i]);
-        json_line_window(output, series->view->kind, &series->windows[i]);
+        json_line_open(output, crest_json_line_windows[i].name);
+        json_line_window(output, series->view, &series->windows[i]);
         json_line_close(output);
     }
     json_line_close(output);

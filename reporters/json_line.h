@@ -12,8 +12,11 @@
 #include <crest/json_lines.h>
 #include <crest/page.h>
 
-/* 1m, 5m, 15m */
 #define CREST_JSON_LINE_WINDOWS 3u
+extern const struct crest_json_window {
+    const char *name; /* 1m, 5m, 15m */
+    unsigned seconds;
+} crest_json_line_windows[CREST_JSON_LINE_WINDOWS];
 
 /* What the lines of one report share. */
 typedef struct crest_json_report {

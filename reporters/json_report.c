@@ -29,8 +29,9 @@ int crest_json_report_write(const crest_report *report, const crest_json_choice 
             continue;
         if (crest_report_previous(report, i, &previous) == CREST_OK)
             series.previous = &previous;
-        if (!choice->no_windows)
-            series.windows[0] = view.window;
+        for (unsigned w = 0; w < CREST_JSON_LINE_WINDOWS && !choice->no_windows; w++)
+            (void)crest_snapshot_window(report->snapshot, i, crest_json_line_windows[w].seconds,
+                                        &series.windows[w]);
         int stopped = crest_json_line_write(&shared, &series, write, context);
         if (stopped)
             return stopped;

@@ -122,7 +122,7 @@ void crest_patient_output_begin(crest_patient_output *output, FILE *stream, int 
     output->deadline_ns = deadline_ns;
     output->written = 0;
     output->used = 0;
-    /* a pipe that poll says has room takes so much without waiting; what is not a file may be one */
+    /* a pipe of which poll says that there is room takes so much without waiting */
     int plain = output->file >= 0 && fstat(output->file, &about) == 0 && S_ISREG(about.st_mode);
     output->piece = plain || output->file < 0 ? CREST_PATIENT_OUTPUT_BYTES : PIPE_BUF;
     crest_quiet_signals_begin(&output->quiet);

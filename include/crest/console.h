@@ -18,15 +18,15 @@
  * and that of the last minute with the id of the operation that took it, where a timer knows one),
  * in units that fit. On a terminal counters and distributions have a trend too: their rate from
  * report to report, the last CREST_CONSOLE_POINTS of them, the highest of these as the full height.
- * Crest's own series that have counted nothing (as the causes of misuse) are left out; whoever wants
- * those too takes JSON.
+ * Crest's own series that have counted nothing (as the causes of misuse) are left out; whoever
+ * wants those too takes JSON.
  *
  * On a terminal the table keeps to its width: a name that does not fit has a line of its own, a
  * trend is shortened or left out, an operation's id cut. Names of two columns a character line up.
- * Where LC_ALL, LC_CTYPE or LANG name no UTF-8, or TERM is dumb or not set, everything is ASCII, and
- * what is not is escaped. Control characters in label values and ids are always escaped, and so are
- * marks that turn the direction of writing: nobody can draw on the terminal by choosing a peer's
- * name. Colours are only on a terminal, and never when NO_COLOR is set and not empty, unless
+ * Where LC_ALL, LC_CTYPE or LANG name no UTF-8, or TERM is dumb or not set, everything is ASCII,
+ * and what is not is escaped. Control characters in label values and ids are always escaped, and so
+ * are marks that turn the direction of writing: nobody can draw on the terminal by choosing a
+ * peer's name. Colours are only on a terminal, and never when NO_COLOR is set and not empty, unless
  * console.colour=on.
  *
  * The JSON lines are those of json_lines.h, deltas included.

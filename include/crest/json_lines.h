@@ -41,8 +41,8 @@
  *   delta_s        the seconds since that report; null at the first one
  *   windows        {"1m", "5m", "15m"}, those that are kept: of each covered_s, the seconds that
  *                  were observed, and of counters, histograms and timers events, rate and peak (per
- *                  second), of histograms and timers avg, max and slowest, the operation that took
- *                  max; of range samplers min, avg, max
+ *                  second), of histograms and timers avg, max, slowest (the operation that took
+ *                  max) and the quantiles that the metric asks for; of range samplers min, avg, max
  *
  * Integers are exact to 64 bits. A reader that keeps all numbers as doubles (JavaScript) loses the
  * last digits of those above 2^53, as of time_ns. What is no number (NaN, infinite) is null. Text

@@ -26,7 +26,8 @@
  *   strict                       on or off (the default): refuse metrics whose names differ from
  *                                others' only in case or separators, see crest_registry_strict
  *   prometheus=ADDRESS           serves /metrics there, see prometheus.h
- *   console=DURATION             a table on standard error at that interval, or console=on
+ *   console=DURATION             on standard error at that interval (or console=on): a table on a
+ *                                terminal, JSON lines elsewhere, see console.h
  *   pushgateway=URL              see pushgateway.h for its further options
  *   statsd=URL                   see statsd.h for its further options; statsd=on for 127.0.0.1
  *   textfile=PATH                a page for node_exporter, see textfile.h

@@ -101,6 +101,7 @@ static void write_all(gathered *text)
          .label_count = 1,
          .label_keys = TEXTS("outcome"),
          .label_values = TEXTS("ok"),
+         .quantiles = (const double[]){0.5, 0.999, 0},
          .distribution = now},
         {.name = "a.time", .kind = CREST_KIND_TIMER, .distribution = none},
     };
@@ -112,6 +113,7 @@ static void write_all(gathered *text)
         .maximum = 9801000,
         .minimum = -5,
         .events = 90,
+        .quantiles = {900, 9800000},
         .slowest = {{UINT64_C(0x1b9b2220676e6970), 'x', 0, 0}, 9, CREST_OP_TEXT}};
     crest_series_view previous = {.kind = CREST_KIND_COUNTER, .counter = 5, .distribution = before};
     for (size_t i = 0; i < LENGTH(views); i++) {
