@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The text encoder: pages compared byte for byte with tests/golden. To rewrite those files after a
+ * The encoder: pages in both formats compared byte for byte with tests/golden. To rewrite those files after a
  * wanted change, and then look at the diff:
  *
  *     CREST_UPDATE_GOLDEN=1 build/release/tests/unit/test_exposition
@@ -10,18 +10,18 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Compares with tests/golden/<name>; rewrites it instead when asked to. */
-static void golden(sink *into, const char *name)
+/* Compares with tests/golden/<name>; rewrites it instead when asked to, and says so. */
+static int golden(const sink *into, const char *name, const char *ending)
 {
     char path[128];
-    snprintf(path, sizeof path, "tests/golden/%s", name);
+    snprintf(path, sizeof path, "tests/golden/%s.%s", name, ending);
     if (getenv("CREST_UPDATE_GOLDEN") != NULL) {
         FILE *file = fopen(path, "wb");
         assert_non_null(file);
         assert_int_equal(fwrite(into->bytes, 1, into->length, file), into->length);
         assert_int_equal(fclose(file), 0);
         print_message("skipped: %s was rewritten, not compared\n", path);
-        skip();
+        return 1;
     }
     FILE *file = fopen(path, "rb");
     if (file == NULL)
@@ -31,6 +31,42 @@ static void golden(sink *into, const char *name)
     fclose(file);
     wanted[length] = '\0';
     assert_string_equal(into->bytes, wanted);
+    return 0;
+}
+
+/* The same samples in both formats: only comments differ. */
+static void same_samples(const char *text, const char *openmetrics)
+{
+    for (;;) {
+        for (; *text == '#'; text = strchr(text, '\n') + 1)
+            ;
+        for (; *openmetrics == '#'; openmetrics = strchr(openmetrics, '\n') + 1)
+            ;
+        size_t length = strcspn(text, "\n");
+        if (length != strcspn(openmetrics, "\n") || memcmp(text, openmetrics, length) != 0)
+            fail_msg("%.*s is in OpenMetrics %.*s", (int)length, text,
+                     (int)strcspn(openmetrics, "\n"), openmetrics);
+        if (*text == '\0')
+            return;
+        text += length + 1;
+        openmetrics += length + 1;
+    }
+}
+
+/* tests/golden/<name>.txt, and <name>.om in OpenMetrics. */
+static void goldens(sink *into, const crest_snapshot *snapshot, const crest_page_options *options,
+                    const char *name)
+{
+    crest_page_options plain = options != NULL ? *options : (crest_page_options){.windows = 0};
+    plain.no_exemplars = 1;
+    char *text = strdup(page_in(into, snapshot, CREST_FORMAT_PROMETHEUS_TEXT, options));
+    int rewritten = golden(into, name, "txt");
+    same_samples(text, page_in(into, snapshot, CREST_FORMAT_OPENMETRICS, &plain));
+    free(text);
+    page_in(into, snapshot, CREST_FORMAT_OPENMETRICS, options);
+    rewritten |= golden(into, name, "om");
+    if (rewritten)
+        skip();
 }
 
 /* ---- golden pages ---- */
@@ -118,8 +154,8 @@ static void test_counters_and_gauges(void **state)
          .unit = CREST_MICROSECONDS,
          .counter = UINT64_C(9007199254740993)},
     };
-    page_of(*state, series, LENGTH(series), NULL);
-    golden(*state, "counters_and_gauges.txt");
+    goldens(*state, &(crest_snapshot){series, LENGTH(series), 0, 0, 0}, NULL,
+            "counters_and_gauges");
 }
 
 /* Nanoseconds: one around 5 ms, whose lower end is below the bound; two from 10 ms on, which is a
@@ -173,8 +209,7 @@ static void test_distributions(void **state)
          .buckets = &crest_buckets_default,
          .distribution = &times},
     };
-    page_of(*state, series, LENGTH(series), NULL);
-    golden(*state, "distributions.txt");
+    goldens(*state, &(crest_snapshot){series, LENGTH(series), 0, 0, 0}, NULL, "distributions");
 }
 
 #define NODE_WINDOW                                                                                \
@@ -267,8 +302,8 @@ static const crest_series_view window_series[] = {
 static void test_windows(void **state)
 {
     const crest_page_options options = {.windows = 1};
-    page_of(*state, window_series, LENGTH(window_series), &options);
-    golden(*state, "windows.txt");
+    goldens(*state, &(crest_snapshot){window_series, LENGTH(window_series), 0, 0, 0}, &options,
+            "windows");
 }
 
 /* Without being asked for, they are not there. */
@@ -335,7 +370,8 @@ static void test_range_samplers(void **state)
     assert_null(strstr(page, "skew_peak1m"));
     page = page_of(*state, range_series, LENGTH(range_series), NULL);
     assert_null(strstr(page, "rate1m"));
-    golden(*state, "range_samplers.txt");
+    goldens(*state, &(crest_snapshot){range_series, LENGTH(range_series), 0, 0, 0}, NULL,
+            "range_samplers");
 }
 
 static void test_escaping(void **state)
@@ -367,8 +403,7 @@ static void test_escaping(void **state)
          .label_values = VALUES("}, le=\"1\"} 7 # EOF", "\ttab\r"),
          .gauge = 3},
     };
-    page_of(*state, series, LENGTH(series), NULL);
-    golden(*state, "escaping.txt");
+    goldens(*state, &(crest_snapshot){series, LENGTH(series), 0, 0, 0}, NULL, "escaping");
 }
 
 static void test_target(void **state)
@@ -387,18 +422,190 @@ static void test_target(void **state)
          .description = "After.",
          .kind = CREST_KIND_COUNTER},
     };
-    page_of(*state, series, LENGTH(series), &options);
-    golden(*state, "target.txt");
+    goldens(*state, &(crest_snapshot){series, LENGTH(series), 0, 0, 0}, &options, "target");
 
     static const char alone[] =
         "# HELP crest_target_info What this process is; always 1. [crest.target-info]\n"
         "# TYPE crest_target_info gauge\n"
         "crest_target_info 1\n";
     const crest_page_options bare = {.target = labels, .target_count = 0};
+    static const char alone_openmetrics[] =
+        "# TYPE crest_target info\n"
+        "# HELP crest_target What this process is; always 1. [crest.target-info]\n"
+        "crest_target_info 1\n"
+        "# EOF\n";
+    const crest_snapshot nothing = {NULL, 0, 0, 0, 0};
+    assert_string_equal(page_in(*state, &nothing, CREST_FORMAT_OPENMETRICS, &bare),
+                        alone_openmetrics);
+    assert_string_equal(page_in(*state, &nothing, CREST_FORMAT_OPENMETRICS, NULL), "# EOF\n");
     assert_string_equal(page_of(*state, series, 0, &bare), alone);
     assert_non_null(strstr(page_of(*state, series, 1, &bare), alone));
     assert_string_equal(page_of(*state, series, 0, NULL), "");
     assert_int_equal(((sink *)*state)->pieces, 0);
+}
+
+/* ---- what OpenMetrics has beside ---- */
+
+static const char *const keys_of_all[] = {"dc", "peer", "outcome"};
+
+static crest_op op_of_bytes(size_t length)
+{
+    static const char bytes[40] = "\x01\x02\x03";
+    return crest_op_bytes(bytes, length);
+}
+
+/* Ids of every kind, slowest operations at the ends of buckets and beyond the last, without an id,
+ * without one in the last minute; constant labels; times of creation. */
+static void test_openmetrics_extras(void **state)
+{
+    static const double bounds[] = {0.005, 0.01, 10};
+    const crest_buckets own = {bounds, LENGTH(bounds)};
+    const crest_op ops[] = {crest_op_u64(7), crest_op_text("a \"b\" \\ \n \xff"),
+                            op_of_bytes(40), crest_op_u64x2(1, 2),
+                            crest_op_none(), crest_op_u64(8)};
+    static const double slowest[] = {5000000, 5000001, 10000000, 10000000001.0, 7000000, 7000000};
+    static const char *const outcomes[] = {"cancelled", "error", "ok", "ok", "ok", "ok"};
+    const char *values[LENGTH(ops)][3];
+    crest_series_view series[LENGTH(ops) + 2];
+    for (size_t i = 0; i < LENGTH(ops); i++) {
+        values[i][0] = "eu\"1";
+        values[i][1] = i < 3 ? "a" : i < 4 ? "b" : i < 5 ? "c" : "d";
+        values[i][2] = outcomes[i];
+        series[i] = (crest_series_view){
+            .name = "comm.ping-time",
+            .exported = "comm_ping_time",
+            .description = "A \"round\" trip.",
+            .kind = CREST_KIND_TIMER,
+            .label_count = 3,
+            .label_keys = keys_of_all,
+            .label_values = values[i],
+            .buckets = &own,
+            .distribution = i == 1 ? &none : &times,
+            .window = {
+                .covered_s = 60, .events = i != 5, .maximum = slowest[i], .slowest = ops[i]}};
+    }
+    series[LENGTH(ops)] = (crest_series_view){.name = "comm.wait",
+                                              .exported = "comm_wait",
+                                              .kind = CREST_KIND_COUNTER,
+                                              .unit = CREST_MICROSECONDS,
+                                              .label_count = 2,
+                                              .label_keys = keys_of_all,
+                                              .label_values = VALUES("eu\"1", "a"),
+                                              .counter = 1500};
+    series[LENGTH(ops) + 1] = (crest_series_view){.name = "up.untyped",
+                                                  .exported = "up_untyped",
+                                                  .label_count = 1,
+                                                  .label_keys = keys_of_all,
+                                                  .label_values = VALUES("eu\"1")};
+    const crest_snapshot snapshot = {series, LENGTH(series), 1, 1700000000, 0};
+    const crest_page_options options = {.created = 1};
+    const char *page = page_in(*state, &snapshot, CREST_FORMAT_OPENMETRICS, &options);
+    assert_non_null(strstr(page, ",le=\"0.005\"} 1 # {operation=\"7\"} 0.005\n"));
+    assert_non_null(strstr(page,
+                           ",le=\"0.01\"} 0 # {operation=\"a \\\"b\\\" \\\\ \\n \xef\xbf\xbd\"} "
+                           "0.005000001\n"));
+    assert_non_null(strstr(page, ",le=\"+Inf\"} 4 # {operation=\"1:2\"} 10.000000001\n"));
+    assert_null(strstr(page, "operation=\"8\""));
+    assert_non_null(
+        strstr(page, "comm_wait_seconds_created{dc=\"eu\\\"1\",peer=\"a\"} 1700000000\n"));
+    assert_non_null(strstr(page, "# TYPE up_untyped unknown\n"));
+    assert_null(strstr(page, "up_untyped_created"));
+    int rewritten = golden(*state, "openmetrics", "om");
+    const crest_page_options bare = {.no_exemplars = 1};
+    page = page_in(*state, &snapshot, CREST_FORMAT_OPENMETRICS, &bare);
+    assert_null(strstr(page, "operation="));
+    assert_null(strstr(page, "_created"));
+    page = page_in(*state, &snapshot, CREST_FORMAT_PROMETHEUS_TEXT, &options);
+    assert_null(strstr(page, "operation="));
+    assert_null(strstr(page, "_created"));
+    if (rewritten)
+        skip();
+}
+
+/* Results of every window that there is, where all were asked for. */
+static void test_longer_windows(void **state)
+{
+    const crest_page_options all = {.windows = CREST_PAGE_WINDOWS_ALL};
+    crest_snapshot snapshot = {window_series, LENGTH(window_series), 0, 0, 3};
+    const char *page = page_in(*state, &snapshot, CREST_FORMAT_OPENMETRICS, &all);
+    assert_non_null(strstr(page, "\ncomm_events_rate1m{peer=\"node-1\",kind=\"block\"} 2.5\n"));
+    assert_non_null(strstr(page, "\ncomm_events_rate5m{peer=\"node-1\",kind=\"block\"} 0.25\n"));
+    assert_non_null(strstr(page, "\n# TYPE process_cpu_peak15m_seconds gauge\n"
+                                 "# UNIT process_cpu_peak15m_seconds seconds\n"));
+    assert_non_null(strstr(page, "\n# TYPE comm_ping_time_rate15m gauge\n# HELP "));
+    snapshot.series = range_series;
+    snapshot.size = LENGTH(range_series);
+    page = page_in(*state, &snapshot, CREST_FORMAT_PROMETHEUS_TEXT, NULL);
+    assert_non_null(strstr(page, "comm_skew_max1m_seconds"));
+    assert_null(strstr(page, "5m"));
+}
+
+/* ---- only some names ---- */
+
+typedef struct narrowed {
+    const char *name;
+    const char *families[4]; /* in text 0.0.4, in order */
+} narrowed;
+
+static void test_names(void **state)
+{
+    static const narrowed cases[] = {
+        {"comm_events_total", {"comm_events_total"}},
+        {"comm_events", {"comm_events_total"}},
+        {"comm_events_created", {"comm_events_total"}},
+        {"comm_events_rate1m", {"comm_events_rate1m"}},
+        {"comm_event", {NULL}},
+        {"comm_events_", {NULL}},
+        {"comm_events_bucket", {NULL}},
+        {"comm_peers", {"comm_peers"}},
+        {"comm_peers_total", {NULL}},
+        {"comm_ping_time_seconds", {"comm_ping_time_seconds"}},
+        {"comm_ping_time_seconds_bucket", {"comm_ping_time_seconds"}},
+        {"comm_ping_time_seconds_sum", {"comm_ping_time_seconds"}},
+        {"comm_ping_time_seconds_count", {"comm_ping_time_seconds"}},
+        {"comm_ping_time_max1m_seconds", {"comm_ping_time_max1m_seconds"}},
+        {"crest_target_info", {"crest_target_info"}},
+        {"crest_target", {"crest_target_info"}},
+        {"net_received_bytes_total", {"net_received_bytes_total"}},
+        {"net.received", {NULL}},
+        {"", {NULL}},
+        {NULL, {NULL}},
+    };
+    const crest_page_label label = {"service", "x"};
+    crest_page_options options = {
+        .windows = CREST_PAGE_WINDOWS_ALL, .target = &label, .target_count = 1, .name_count = 1};
+    const crest_snapshot snapshot = {window_series, LENGTH(window_series), 0, 0, 0};
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        options.names = &cases[i].name;
+        const char *page = page_in(*state, &snapshot, CREST_FORMAT_PROMETHEUS_TEXT, &options);
+        unsigned families = 0;
+        for (const char *at = page; (at = strstr(at, "# TYPE ")) != NULL; families++) {
+            at += 7;
+            const char *wanted = cases[i].families[families];
+            if (wanted == NULL || strncmp(at, wanted, strlen(wanted)) != 0)
+                fail_msg("name[]=%s gives %.*s", cases[i].name, (int)strcspn(at, " "), at);
+        }
+        if (cases[i].families[families] != NULL)
+            fail_msg("name[]=%s lacks %s", cases[i].name, cases[i].families[families]);
+        char *text = strdup(page);
+        crest_page_options plain = options;
+        plain.no_exemplars = 1;
+        same_samples(text, page_in(*state, &snapshot, CREST_FORMAT_OPENMETRICS, &plain));
+        free(text);
+    }
+    /* several, one of them twice; all that a family has is there */
+    const char *const several[] = {"comm_peers", "no_such", "comm_events_total", "comm_peers"};
+    options.names = several;
+    options.name_count = LENGTH(several);
+    assert_string_equal(page_in(*state, &snapshot, CREST_FORMAT_PROMETHEUS_TEXT, &options),
+                        "# HELP comm_events_total Events. [comm.events]\n"
+                        "# TYPE comm_events_total counter\n"
+                        "comm_events_total{peer=\"node-1\",kind=\"block\"} 150\n"
+                        "comm_events_total{peer=\"node-2\",kind=\"block\"} 7\n"
+                        "comm_events_total{peer=\"node-3\",kind=\"block\"} 9\n"
+                        "# HELP comm_peers Peers. [comm.peers]\n"
+                        "# TYPE comm_peers gauge\n"
+                        "comm_peers 3\n");
 }
 
 int main(void)
@@ -411,6 +618,9 @@ int main(void)
         SINK_TEST(test_range_samplers),
         SINK_TEST(test_escaping),
         SINK_TEST(test_target),
+        SINK_TEST(test_openmetrics_extras),
+        SINK_TEST(test_longer_windows),
+        SINK_TEST(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -264,6 +264,19 @@ static void test_bad_arguments(void **state)
             "The page was not written: the target has 65 labels; 64 is the limit.");
 }
 
+static void test_bad_names(void **state)
+{
+    const crest_snapshot empty = {NULL, 0, 0, 0, 0};
+    const char *const none[] = {"x"};
+    refused(*state, &empty, &(crest_page_options){.names = NULL, .name_count = 2},
+            CREST_INVALID_ARGUMENT,
+            "The page was not written: it is to have only 2 names, and there are none.");
+    refused(*state, &empty,
+            &(crest_page_options){.names = none, .name_count = CREST_PAGE_NAMES_MAX + 1},
+            CREST_INVALID_ARGUMENT,
+            "The page was not written: it is to have only 1001 names; 1000 is the limit.");
+}
+
 static void test_no_memory(void **state)
 {
     const crest_snapshot empty = {NULL, 0, 0, 0, 0};
@@ -280,7 +293,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SINK_TEST(test_any_label_values), SINK_TEST(test_any_buckets),   SINK_TEST(test_big_page),
-        SINK_TEST(test_write_refuses),    SINK_TEST(test_bad_arguments), SINK_TEST(test_no_memory),
+        SINK_TEST(test_write_refuses),    SINK_TEST(test_bad_arguments), SINK_TEST(test_bad_names),
+        SINK_TEST(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
