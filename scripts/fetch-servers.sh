@@ -16,7 +16,8 @@ cd "$(dirname "$0")/.." || exit 1
 
 here=$(pwd)/build/servers
 bin=$here/root/usr/bin
-packages='prometheus prometheus-pushgateway prometheus-node-exporter collectd-core nginx'
+packages='prometheus prometheus-pushgateway prometheus-node-exporter collectd-core nginx
+    python3-prometheus-client'
 statsd=statsd@0.9.0
 # What their web pages show with; started with --web.local-assets, Prometheus finds it here.
 pages='libjs-jquery libjs-bootstrap4 libjs-d3 libjs-eonasdan-bootstrap-datetimepicker
@@ -25,7 +26,11 @@ pages='libjs-jquery libjs-bootstrap4 libjs-d3 libjs-eonasdan-bootstrap-datetimep
 programs='prometheus promtool prometheus-pushgateway prometheus-node-exporter collectd nginx
     statsd'
 
+# A strict parser of OpenMetrics, for the tests' PYTHONPATH.
+parser=$here/root/usr/lib/python3/dist-packages/prometheus_client/openmetrics/parser.py
+
 complete() {
+    [ -r "$parser" ] || return 1
     for program in $programs; do
         [ -x "$bin/$program" ] || return 1
     done

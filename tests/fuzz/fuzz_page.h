@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A strict reader of Prometheus' text format 0.0.4, written from its description and not from our
- * encoder: a page that it takes, Prometheus takes. Source:
- * prometheus.io/docs/instrumenting/exposition_formats
+ * A strict reader of Prometheus' text format 0.0.4 and of OpenMetrics 1.0, written from their
+ * descriptions and not from our encoder: a page that it takes, Prometheus takes. Sources:
+ * prometheus.io/docs/instrumenting/exposition_formats; the OpenMetrics specification, 1.0.0
  */
 #ifndef CREST_TESTS_FUZZ_PAGE_H
 #define CREST_TESTS_FUZZ_PAGE_H
@@ -79,6 +79,18 @@ static void fuzz_page_value(const char **at, char *value, size_t size)
     (*at)++;
 }
 
+/* The rest of a HELP line. */
+static void fuzz_page_help(const char *at, int openmetrics)
+{
+    for (; *at != '\0'; at++) {
+        FUZZ_WANTS(!openmetrics || *at != '"');
+        if (*at == '\\') {
+            at++;
+            FUZZ_WANTS(*at == '\\' || *at == 'n' || (openmetrics && *at == '"'));
+        }
+    }
+}
+
 static void fuzz_page_comment(const char *at)
 {
     char name[512];
@@ -87,16 +99,70 @@ static void fuzz_page_comment(const char *at)
     at += 7;
     fuzz_page_name(&at, name, sizeof name);
     FUZZ_WANTS(*at++ == ' ');
-    if (!help) {
+    if (help)
+        fuzz_page_help(at, 0);
+    else
         FUZZ_WANTS(strcmp(at, "counter") == 0 || strcmp(at, "gauge") == 0 ||
                    strcmp(at, "histogram") == 0 || strcmp(at, "untyped") == 0);
+}
+
+/* TYPE, then UNIT if it is there, then HELP, all of one name; *step is which is next. */
+static void fuzz_page_metadata(const char *at, unsigned *step, char *family, size_t size)
+{
+    char name[512];
+    const char *what = at;
+    FUZZ_WANTS(strncmp(at, "# ", 2) == 0 && at[6] == ' ');
+    at += 7;
+    fuzz_page_name(&at, name, sizeof name);
+    FUZZ_WANTS(*at++ == ' ');
+    if (strncmp(what, "# TYPE", 6) == 0) {
+        FUZZ_WANTS(*step == 0 && strcmp(name, family) != 0);
+        FUZZ_WANTS(strcmp(at, "counter") == 0 || strcmp(at, "gauge") == 0 ||
+                   strcmp(at, "histogram") == 0 || strcmp(at, "unknown") == 0);
+        snprintf(family, size, "%s", name);
+        *step = 1;
         return;
     }
-    for (; *at != '\0'; at++)
-        if (*at == '\\') {
-            at++;
-            FUZZ_WANTS(*at == '\\' || *at == 'n');
+    FUZZ_WANTS(strcmp(name, family) == 0);
+    if (strncmp(what, "# UNIT", 6) == 0) {
+        size_t length = strlen(name), unit = strlen(at);
+        FUZZ_WANTS(*step == 1 && length > unit + 1 && name[length - unit - 1] == '_');
+        FUZZ_WANTS(unit != 0 && strcmp(name + length - unit, at) == 0);
+        *step = 2;
+        return;
+    }
+    FUZZ_WANTS(strncmp(what, "# HELP", 6) == 0 && (*step == 1 || *step == 2));
+    fuzz_page_help(at, 1);
+    *step = 0;
+}
+
+/* The samples of the text page, which is read already, between metadata of its own and an end. */
+static void fuzz_page_openmetrics(const char *text, const char *openmetrics)
+{
+    static char line[1 << 20];
+    char family[512] = "";
+    unsigned step = 0;
+    for (;;) {
+        size_t length = strcspn(openmetrics, "\n");
+        FUZZ_WANTS(openmetrics[length] == '\n' && length != 0 && length < sizeof line);
+        if (strcmp(openmetrics, "# EOF\n") == 0)
+            break;
+        memcpy(line, openmetrics, length);
+        line[length] = '\0';
+        openmetrics += length + 1;
+        if (*line == '#') {
+            fuzz_page_metadata(line, &step, family, sizeof family);
+            continue;
         }
+        FUZZ_WANTS(step == 0 && strncmp(line, family, strlen(family)) == 0);
+        while (*text == '#')
+            text = strchr(text, '\n') + 1;
+        FUZZ_WANTS(strncmp(text, line, length) == 0 && text[length] == '\n');
+        text += length + 1;
+    }
+    while (*text == '#')
+        text = strchr(text, '\n') + 1;
+    FUZZ_WANTS(*text == '\0' && step == 0);
 }
 
 static void fuzz_page_read_sample(const char *at, fuzz_page_sample *sample)
@@ -134,6 +200,12 @@ fuzz_page_check(crest_registry *registry,
     FUZZ_WANTS(page.length == 0 || strlen(page.text) == page.length);
     FUZZ_WANTS(page.length == 0 || page.text[page.length - 1] == '\n');
     FUZZ_WANTS(page.length == 0 || crest_utf8_is_valid(page.text));
+    fuzz_page openmetrics = {NULL, 0};
+    FUZZ_WANTS(crest_page_write(registry, CREST_FORMAT_OPENMETRICS, fuzz_page_take, &openmetrics,
+                                &error) == CREST_OK);
+    FUZZ_WANTS(strlen(openmetrics.text) == openmetrics.length);
+    fuzz_page_openmetrics(page.length != 0 ? page.text : "", openmetrics.text);
+    free(openmetrics.text);
     for (char *line = page.text; line != NULL && *line != '\0';) {
         char *feed = strchr(line, '\n');
         *feed = '\0';
