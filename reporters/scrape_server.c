@@ -458,6 +458,10 @@ static void *scrape_server_run(void *argument)
         pthread_mutex_unlock(&scrape_server_lock);
         scrape_server_tell(server);
     }
+    pthread_mutex_lock(&server->lock);
+    server->ended = 1;
+    pthread_cond_signal(&server->changed);
+    pthread_mutex_unlock(&server->lock);
     return NULL;
 }
 
@@ -469,6 +473,7 @@ static void scrape_server_free(crest_scrape_server *server)
         close(server->listener.socket);
     if (server->wake >= 0)
         close(server->wake);
+    pthread_cond_destroy(&server->changed);
     pthread_mutex_destroy(&server->lock);
     free(server->connections);
     free(server);
@@ -520,6 +525,11 @@ static crest_scrape_server *scrape_server_new(const crest_scrape_settings *setti
     server->connections = connections;
     server->listener.socket = -1;
     server->wake = -1;
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&server->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     pthread_mutex_init(&server->lock, NULL);
     return server;
 }
@@ -580,18 +590,23 @@ crest_status crest_scrape_server_stop(crest_scrape_server *server, uint64_t dead
     uint64_t closing_ns = left_ns / SCRAPE_SERVER_CLOSING_SHARE;
     if (closing_ns > SCRAPE_SERVER_CLOSING_MS_MAX * SCRAPE_SERVER_NS_PER_MS)
         closing_ns = SCRAPE_SERVER_CLOSING_MS_MAX * SCRAPE_SERVER_NS_PER_MS;
+    const struct timespec until = {(time_t)((now_ns + left_ns) / SCRAPE_SERVER_NS_PER_S),
+                                   (long)((now_ns + left_ns) % SCRAPE_SERVER_NS_PER_S)};
     pthread_mutex_lock(&server->lock);
     server->stopping = 1;
     server->stop_ns = now_ns + left_ns - closing_ns;
-    pthread_mutex_unlock(&server->lock);
     (void)!write(server->wake, &one, sizeof one);
-    const struct timespec until = {(time_t)((now_ns + left_ns) / SCRAPE_SERVER_NS_PER_S),
-                                   (long)((now_ns + left_ns) % SCRAPE_SERVER_NS_PER_S)};
-    if (pthread_clockjoin_np(server->thread, NULL, CLOCK_MONOTONIC, &until) != 0)
+    while (!server->ended)
+        if (pthread_cond_timedwait(&server->changed, &server->lock, &until) == ETIMEDOUT)
+            break;
+    int ended = server->ended;
+    pthread_mutex_unlock(&server->lock);
+    if (!ended)
         return crest_error_set(error, CREST_TIMED_OUT,
                                "The scrape endpoint on %s did not end in time: a page is still "
                                "being made. Give it a longer deadline",
                                server->listener.shown);
+    pthread_join(server->thread, NULL);
     scrape_server_free(server);
     return CREST_OK;
 }

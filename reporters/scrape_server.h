@@ -32,7 +32,8 @@ typedef struct crest_scrape_server {
     pthread_t thread;
 
     pthread_mutex_t lock; /* guards these */
-    int stopping;
+    pthread_cond_t changed;
+    int stopping, ended;
     uint64_t stop_ns; /* everything is to be over by then */
 
     /* the thread's own */
