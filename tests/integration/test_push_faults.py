@@ -8,8 +8,10 @@ that fail: whatever happens, the next push that succeeds makes every total equal
 import gzip
 import signal
 import socket
+import subprocess
 import threading
 import time
+import urllib.error
 
 import harness
 from harness import Failure, Prometheus, Pushgateway, contains, equal, lacks
@@ -296,6 +298,32 @@ def many_threads_may_start_and_stop(place):
         total.check_gateway(gateway, {"job": "push", "instance": f"i{index}"})
 
 
+def the_documented_alerts_are_rules(place):
+    text = (harness.ROOT / "docs/pushing.md").read_text(encoding="utf-8")
+    rules = text.split("## Alerts")[1].split("```yaml\n")[1].split("```")[0]
+    path = place.folder / "rules.yml"
+    path.write_text(rules)
+    done = subprocess.run([harness.SERVERS / "promtool", "check", "rules", path], check=False,
+                          capture_output=True, text=True, timeout=harness.ANSWER_S)
+    equal(done.returncode, 0, done.stderr)
+    contains(done.stdout, "2 rules found")
+    gateway = Pushgateway(place).start()
+    prometheus = Prometheus(place, [gateway]).start()
+    program = attach(place, gateway.url)
+    program.do("push")
+    prometheus.check_value('push_failure_time_seconds{job="push"}', 0)
+    equal(prometheus.query("push_failure_time_seconds > push_time_seconds"), [])
+    push_text(f"{gateway.url}/metrics/job/push/instance/old",
+              "# TYPE other_total counter\nother_total 5\n")
+    push_clash = f"{gateway.url}/metrics/job/push/instance/one"
+    try:
+        push_text(push_clash, "# TYPE other_total gauge\nother_total 5\n")
+    except urllib.error.HTTPError as error:
+        equal(error.code, 400)
+    harness.wait_for("the refusal to show", lambda: prometheus.query(
+        "push_failure_time_seconds > push_time_seconds"))
+
+
 if __name__ == "__main__":
     harness.main([
         every_instrument_goes_out,
@@ -311,4 +339,5 @@ if __name__ == "__main__":
         a_connection_that_is_always_closed_is_made_anew,
         a_child_is_refused_its_parents_group,
         many_threads_may_start_and_stop,
+        the_documented_alerts_are_rules,
     ])
