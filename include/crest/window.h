@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Windows: what happened over the last minute. The ticker, one thread that crest_start or
- * crest_ticker_attach starts, reads the cumulative values once a second; a window is a
- * difference of two such readings over the measured time between them, never a count of samples.
+ * Windows: what happened over the last minute, and the last five and fifteen. The ticker, one
+ * thread that crest_start or crest_ticker_attach starts, reads the cumulative values once a second;
+ * a window is a difference of two such readings over the measured time between them, never a count
+ * of samples.
+ *
+ * The 1m window is of at most 60 ticks. The longer ones are made of slots of half a minute, and
+ * follow each tick at once; they cover up to half a minute more than their length, and covered_s
+ * says how much. When a tick is late, or the machine was suspended, that tick is as long as it was,
+ * and the windows that hold it cover that much.
+ *
+ * Quantiles (crest_metric_options.quantiles) are of what was recorded in the window and up to a
+ * tenth of it before; they cost 33 copies of the series' counts, some 50 to 200 KiB.
  *
  *     crest_rate rate = crest_counter_rate(&events, 60);
  *     printf("%.1f/s, peak %.1f/s over %.0f s\n", rate.per_second, rate.peak, rate.covered_s);
@@ -82,8 +91,9 @@ CREST_API crest_status crest_ticker_attach(crest_registry *registry);
 /* Undoes one attach; the last one of all ends the thread. CREST_NOT_FOUND if it is not attached. */
 CREST_API crest_status crest_ticker_detach(crest_registry *registry);
 
-/* The counter's rate over the window; window_s is CREST_WINDOW_S. All zero while the counter's
- * registry is not observed or window_s is another. Thread-safe; locks. */
+/* The counter's rate over the window; window_s is 60, 300 or 900. All zero while the counter's
+ * registry is not observed, or that window is not kept, or not of this series. Thread-safe; locks.
+ */
 CREST_API crest_rate crest_counter_rate(const crest_counter *counter, unsigned window_s);
 
 /* The same and more of a histogram, or of a timer's outcome: with the exact maximum of the window
@@ -98,8 +108,8 @@ CREST_API crest_window crest_timer_window(const crest_timer *timer, crest_outcom
  * value that stood at either end counts. A window without updates has the standing value in all
  * three. An update whose thread was preempted inside it may show one tick late. What was
  * before the ticker observed the registry is in no window; of a sampler made later everything is,
- * from when it was made on. All zero while the registry is not observed or window_s is another than
- * CREST_WINDOW_S. Thread-safe; locks.
+ * from when it was made on. All zero while the registry is not observed, or has no window of window_s.
+ * Thread-safe; locks.
  */
 CREST_API crest_window crest_range_sampler_window(const crest_range_sampler *sampler,
                                                   unsigned window_s);
