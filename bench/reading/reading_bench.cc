@@ -279,8 +279,12 @@ int main(int argc, char **argv)
     usleep(20000); /* until the clock knows the rate of its counter */
     std::vector<pair_of_sides> pairs = pairs_make(what);
     std::unique_ptr<crest_side> ticked, recorded;
-    if (what.has("tick"))
+    if (what.has("tick")) {
+        crest_windows_options all;
+        all.series = 2 * TICK_COUNTERS;
+        crest_windows_configure(&all);
         ticked = std::make_unique<crest_side>(sides_shape{TICK_COUNTERS, false, 1});
+    }
     if (what.has("recorders"))
         recorded = std::make_unique<crest_side>(sides_shape{RECORDED_COUNTERS, false, 1});
     for (const pair_of_sides &pair : pairs)
