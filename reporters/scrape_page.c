@@ -38,7 +38,10 @@ void crest_scrape_page_free(crest_scrape_page *page)
 static crest_status scrape_page_write(crest_scrape_page *page, const crest_page_options *options)
 {
     const crest_scrape_settings *settings = page->settings;
-    crest_snapshot *snapshot = crest_snapshot_take_windows(page->registry, options->windows);
+    /* An exemplar is the slowest operation of a window. */
+    int exemplars = page->format == CREST_FORMAT_OPENMETRICS && !options->no_exemplars;
+    crest_snapshot *snapshot = crest_snapshot_take_windows(
+        page->registry, exemplars ? CREST_PAGE_WINDOWS_ALL : options->windows);
     if (snapshot == NULL)
         return crest_error_set(&page->error, CREST_NO_MEMORY, "There is no memory for a snapshot");
     crest_status status = CREST_OK;
