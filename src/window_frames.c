@@ -54,7 +54,7 @@ static void frames_split(uint64_t value, uint32_t *low, uint32_t *high)
 
 static double frames_rate(uint64_t growth, uint64_t ns)
 {
-    return ns != 0 ? (double)growth / ((double)ns * 1e-9) : 0;
+    return ns != 0 ? (double)growth / ((double)ns / 1e9) : 0;
 }
 
 static uint64_t frames_peak(const crest_window_frames *frames, const crest_window_times *times,
@@ -106,7 +106,7 @@ int crest_window_frames_result(const crest_window_frames *frames, const crest_wi
         ns = times->elapsed_ns - (place->since_ns - 1);
     if (ns == 0)
         return 0;
-    result->covered_s = (double)ns * 1e-9;
+    result->covered_s = (double)ns / 1e9;
     for (unsigned back = 0; back < span->count; back++) {
         double rate;
         if (span->window_s > CREST_WINDOW_S) {

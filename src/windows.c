@@ -369,7 +369,7 @@ static int windows_take_all(crest_windows *windows, crest_snapshot *snapshot)
     int whole = 1;
     for (unsigned i = 0; i < times->slot_ticks[times->slot]; i++) {
         uint64_t ns = times->slot_tick_ns[times->slot][i];
-        rates[i] = ns != 0 ? 1 / ((double)ns * 1e-9) : 0;
+        rates[i] = ns != 0 ? 1 / ((double)ns / 1e9) : 0;
     }
     for (size_t i = 0; i < windows->entry_count; i++)
         whole &= windows_take(windows, snapshot, &windows->entries[i], rates);
@@ -434,7 +434,7 @@ int crest_windows_tick(crest_windows *windows, crest_snapshot *snapshot)
 double crest_windows_covered_s(const crest_windows *windows, unsigned window_s)
 {
     const crest_window_span *span = crest_window_times_span(&windows->times, window_s);
-    return span != NULL ? (double)span->ns * 1e-9 : 0;
+    return span != NULL ? (double)span->ns / 1e9 : 0;
 }
 
 crest_kind crest_windows_entry_kind(const crest_windows *windows, const crest_window_entry *entry)

@@ -108,8 +108,8 @@ CREST_API crest_window crest_timer_window(const crest_timer *timer, crest_outcom
  * value that stood at either end counts. A window without updates has the standing value in all
  * three. An update whose thread was preempted inside it may show one tick late. What was
  * before the ticker observed the registry is in no window; of a sampler made later everything is,
- * from when it was made on. All zero while the registry is not observed, or has no window of window_s.
- * Thread-safe; locks.
+ * from when it was made on. All zero while the registry is not observed, or has no window
+ * of window_s. Thread-safe; locks.
  */
 CREST_API crest_window crest_range_sampler_window(const crest_range_sampler *sampler,
                                                   unsigned window_s);

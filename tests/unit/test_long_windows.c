@@ -11,6 +11,8 @@
 #include "windows.h"
 
 #include <crest/lifetime.h>
+#include <crest/page.h>
+#include <crest/reporter.h>
 #include <malloc.h>
 
 #define SECOND UINT64_C(1000000000)
@@ -293,8 +295,7 @@ static void test_timer(void **state)
         int bad = t > BAD && t <= BAD_END;
         crest_op op = crest_op_u64((uint64_t)t), last_bad = crest_op_u64(BAD_END);
         for (int i = 0; i < 10; i++)
-            crest_timer_record_op(timer, bad ? 1000000 + t : 1000 + i, CREST_OUTCOME_OK,
-                                  &op);
+            crest_timer_record_op(timer, bad ? 1000000 + t : 1000 + i, CREST_OUTCOME_OK, &op);
         bench_tick(b, 1);
         for (size_t w = 0; w < LENGTH(lengths); w++) {
             crest_window window = bench_window(b, ok, lengths[w]);
@@ -427,6 +428,100 @@ static void test_places_are_used_again(void **state)
     bench_end(b);
 }
 
+static crest_window snapshot_window(const crest_snapshot *snapshot, const char *name,
+                                    unsigned window_s, crest_status wanted)
+{
+    crest_series_view view = {.name = NULL};
+    crest_window window;
+    size_t i = 0;
+    while (crest_snapshot_series(snapshot, i, &view) == CREST_OK && strcmp(view.name, name) != 0)
+        i++;
+    assert_non_null(view.name);
+    assert_int_equal(crest_snapshot_window(snapshot, i, window_s, &window), wanted);
+    if (window_s == CREST_WINDOW_S)
+        assert_true(view.window.covered_s == window.covered_s &&
+                    view.window.events == window.events && view.window.peak == window.peak &&
+                    view.window.maximum == window.maximum);
+    return window;
+}
+
+/* What snapshots have of windows: whole, narrowed twice, of range samplers alone, and of fewer
+ * windows. */
+static void test_snapshots(void **state)
+{
+    (void)state;
+    bench *b = bench_begin();
+    crest_registry *registry = b->registry;
+    crest_counter *counters[20];
+    for (int i = 0; i < 20; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "%s.c%02d", i % 2 ? "odd" : "even", i);
+        counters[i] = fixture_counter(registry, name);
+    }
+    fixture_range_sampler(registry, "odd.range");
+    fixture_gauge(registry, "odd.gauge");
+    crest_testing_clock_set(1000 * SECOND);
+    assert_int_equal(crest_testing_tick(registry), CREST_OK);
+    for (int t = 0; t < 100; t++) {
+        for (int i = 0; i < 20; i++)
+            crest_counter_add(counters[i], i);
+        crest_testing_clock_advance(SECOND);
+        assert_int_equal(crest_testing_tick(registry), CREST_OK);
+    }
+    unsigned window_s[CREST_WINDOWS_MAX];
+    crest_window window;
+    crest_snapshot *snapshot = crest_snapshot_take(registry);
+    for (int round = 0; round < 3; round++) {
+        if (round == 1)
+            assert_int_equal(crest_snapshot_select(snapshot, "odd*", NULL), CREST_OK);
+        if (round == 2)
+            assert_int_equal(crest_snapshot_select(snapshot, "*", "*c01:*c05"), CREST_OK);
+        assert_int_equal(crest_snapshot_windows(snapshot, window_s), 3);
+        assert_memory_equal(window_s, lengths, sizeof lengths);
+        window = snapshot_window(snapshot, "odd.c17", 60, CREST_OK);
+        assert_true(window.events == 17 * 60 && window.per_second == 17 && window.peak == 17);
+        window = snapshot_window(snapshot, "odd.c03", 900, CREST_OK);
+        assert_true(window.events == 300 && window.covered_s == 100);
+        window = snapshot_window(snapshot, "odd.range", 300, CREST_OK);
+        assert_true(window.covered_s == 100);
+        snapshot_window(snapshot, "odd.gauge", 60, CREST_NOT_FOUND);
+        snapshot_window(snapshot, "odd.c03", 61, CREST_NOT_FOUND);
+        assert_int_equal(crest_snapshot_window(snapshot, 100, 60, &window), CREST_INVALID_ARGUMENT);
+    }
+    crest_snapshot_free(snapshot);
+    snapshot = crest_snapshot_take_windows(registry, CREST_PAGE_WINDOWS_RANGES);
+    snapshot_window(snapshot, "odd.c03", 60, CREST_NOT_FOUND);
+    snapshot_window(snapshot, "odd.range", 60, CREST_OK);
+    crest_snapshot_free(snapshot);
+    snapshot = crest_snapshot_take_windows(registry, CREST_PAGE_WINDOWS_NONE);
+    assert_int_equal(crest_snapshot_windows(snapshot, window_s), 0);
+    crest_snapshot_free(snapshot);
+    assert_int_equal(crest_ticker_detach(registry), CREST_OK);
+
+    const crest_windows_options two = {.window_s = {60, 900}}, one = {.window_s = {60}},
+                                none = {.window_s = {300}}, twice = {.window_s = {60, 60}},
+                                four = {.window_s = {60, 300, 900, 900}};
+    assert_int_equal(crest_windows_configure(&none), CREST_INVALID_ARGUMENT);
+    assert_int_equal(crest_windows_configure(&twice), CREST_INVALID_ARGUMENT);
+    assert_int_equal(crest_windows_configure(&four), CREST_INVALID_ARGUMENT);
+    assert_int_equal(crest_windows_configure(NULL), CREST_INVALID_ARGUMENT);
+    const crest_windows_options *fewer[] = {&two, &one};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(crest_windows_configure(fewer[i]), CREST_OK);
+        for (int t = 0; t < 50; t++) {
+            assert_int_equal(crest_testing_tick(registry), CREST_OK);
+            crest_testing_clock_advance(SECOND);
+            crest_counter_inc(counters[3]);
+        }
+        assert_true(crest_counter_rate(counters[3], 60).covered_s == 49);
+        assert_true(crest_counter_rate(counters[3], 300).covered_s == 0);
+        assert_true(crest_counter_rate(counters[3], 900).covered_s == (i == 0 ? 49 : 0));
+        assert_int_equal(crest_ticker_detach(registry), CREST_OK);
+    }
+    crest_testing_clock_real();
+    bench_end(b);
+}
+
 /* What 10,000 counters' windows take, everything included but what snapshots share. */
 static void test_memory(void **state)
 {
@@ -466,6 +561,7 @@ int main(void)
         cmocka_unit_test(test_range_sampler),
         cmocka_unit_test(test_limit),
         cmocka_unit_test(test_places_are_used_again),
+        cmocka_unit_test(test_snapshots),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests_name("long windows", tests, NULL, NULL);
