@@ -216,7 +216,7 @@ deps: ## the packages that building, testing and the demo need; DEPS=no leaves t
 	@$(if $(filter no,$(DEPS)),:,scripts/deps.sh $(if $(filter bench-reading,$(MAKECMDGOALS)),prometheus-cpp-dev))
 
 .PHONY: servers
-servers: $(if $(filter no,$(DEPS)),,| deps) ## Prometheus and the Pushgateway, unpacked below build/servers
+servers: $(if $(filter no,$(DEPS)),,| deps) ## the servers of tests and demo, unpacked below build/servers
 	@scripts/fetch-servers.sh
 
 .PHONY: symbols-update
