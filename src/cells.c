@@ -314,8 +314,14 @@ static void cells_sum_chunk(const uint32_t *slots, size_t count, uint64_t *sums)
         sums[i] = cells != NULL ? crest_atomic_load(&cells[slots[i]]) : 0;
     for (const crest_thread_record *record = crest_cells_records(); record; record = record->next) {
         cells = crest_atomic_load_ptr_acquire(CREST_PTR(&record->cells->chunk[chunk]));
-        for (size_t i = 0; cells != NULL && i < count; i++)
+        /* what is read next, so that it is there by then: slots of a family are in no order */
+        const uint64_t *next = record->next ? crest_cells_of(record->next, slots[0]) : NULL;
+        next = next != NULL ? next - slots[0] : NULL;
+        for (size_t i = 0; cells != NULL && i < count; i++) {
+            if (next != NULL)
+                __builtin_prefetch(&next[slots[i]]);
             past |= __builtin_add_overflow(sums[i], crest_atomic_load(&cells[slots[i]]), &sums[i]);
+        }
     }
     cells =
         cells_biased(crest_atomic_load_ptr_acquire(CREST_PTR(&cells_base_chunk[chunk])), slots[0]);

@@ -3,33 +3,169 @@
  * Merging shards into a distribution, and reading it. See distribution.h.
  */
 #include "alloc.h"
+#include "arena.h"
 #include "atomic.h"
 #include "distribution_inside.h"
 
+#include <string.h>
+
 crest_distribution *crest_distribution_make(const crest_layout *layout)
 {
-    crest_distribution *distribution = crest_alloc(1, sizeof *distribution);
-    if (distribution != NULL)
-        distribution->layout = *layout;
+    return crest_distribution_make_with(layout, 0);
+}
+
+crest_distribution *crest_distribution_make_with(const crest_layout *layout, uint64_t blocks)
+{
+    size_t end = crest_layout_end_cell(layout), within = 0;
+    for (unsigned s = 0; s < layout->blocks; s++)
+        within += blocks >> s & 1 ? end - crest_layout_first_cell(layout, s) : 0;
+    crest_distribution *distribution =
+        crest_alloc(1, sizeof *distribution + within * sizeof distribution->own[0]);
+    if (distribution == NULL)
+        return NULL;
+    distribution->layout = *layout;
+    distribution->within = within;
+    uint64_t *next = distribution->own;
+    for (unsigned s = 0; s < layout->blocks; s++)
+        if (blocks >> s & 1) {
+            distribution->block[s] = next;
+            next += end - crest_layout_first_cell(layout, s);
+        }
     return distribution;
+}
+
+uint64_t crest_distribution_blocks(const crest_layout *layout, const crest_shard *shard)
+{
+    uint64_t blocks = 0;
+    for (unsigned s = 0; s < layout->blocks; s++)
+        blocks |= (uint64_t)(crest_atomic_load_ptr_acquire(
+                                 CREST_PTR(&shard->block[crest_shard_place(layout, s)])) != NULL)
+                  << s;
+    return blocks;
+}
+
+static int distribution_came_with(const crest_distribution *distribution, const uint64_t *block)
+{
+    uintptr_t at = (uintptr_t)block, own = (uintptr_t)distribution->own;
+    return at >= own && at < own + distribution->within * sizeof(uint64_t);
+}
+
+static void distribution_block_free(const crest_distribution *distribution, uint64_t *block)
+{
+    if (block != NULL && !distribution_came_with(distribution, block))
+        crest_alloc_free(block);
 }
 
 void crest_distribution_free(crest_distribution *distribution)
 {
     if (distribution == NULL)
         return;
-    for (unsigned s = 0; s < CREST_DISTRIBUTION_BLOCKS; s++)
-        if (distribution->block[s] != NULL)
-            crest_alloc_free(distribution->block[s]);
+    for (unsigned s = 0; s < CREST_DISTRIBUTION_BLOCKS; s++) {
+        distribution_block_free(distribution, distribution->block[s]);
+        if (distribution->spare != NULL)
+            distribution_block_free(distribution, distribution->spare[s]);
+    }
+    crest_alloc_free(distribution->spare);
     crest_alloc_free(distribution);
+}
+
+/* A block that is not there yet, its cells as they may be; NULL without memory. */
+static uint64_t *distribution_block_new(crest_distribution *distribution, unsigned number)
+{
+    uint64_t *spare = distribution->spare != NULL ? distribution->spare[number] : NULL;
+    if (spare == NULL)
+        spare = crest_alloc(crest_distribution_cells(distribution, number), sizeof(uint64_t));
+    else
+        distribution->spare[number] = NULL;
+    return distribution->block[number] = spare;
 }
 
 uint64_t *crest_distribution_block(crest_distribution *distribution, unsigned number)
 {
-    if (distribution->block[number] == NULL)
-        distribution->block[number] =
-            crest_alloc(crest_distribution_cells(distribution, number), sizeof(uint64_t));
+    if (distribution->block[number] == NULL && distribution_block_new(distribution, number) != NULL)
+        memset(distribution->block[number], 0,
+               crest_distribution_cells(distribution, number) * sizeof(uint64_t));
     return distribution->block[number];
+}
+
+int crest_distribution_empty(crest_distribution *distribution)
+{
+    if (distribution->spare == NULL)
+        distribution->spare = crest_alloc(CREST_DISTRIBUTION_BLOCKS, sizeof(uint64_t *));
+    if (distribution->spare == NULL)
+        return 0;
+    for (unsigned s = 0; s < distribution->layout.blocks; s++)
+        if (distribution->block[s] != NULL) {
+            distribution->spare[s] = distribution->block[s];
+            distribution->block[s] = NULL;
+        }
+    distribution->count = distribution->sum = distribution->min = distribution->max = 0;
+    distribution->sum_is_past = 0;
+    distribution->note = (crest_note){.value = 0};
+    return 1;
+}
+
+/* ---- many cells at once ---- */
+
+/* Lines that are asked for ahead, of a block: all, but of the finest ranges. */
+#define DISTRIBUTION_FETCHED 64u
+
+/* Copies cells that others are writing. */
+static void distribution_copy_cells(uint64_t *to, const uint64_t *from, size_t cells)
+{
+    size_t i = 0;
+#if CREST_ATOMIC_LOADS_TWO
+    for (; i + 2 <= cells; i += 2)
+        *(crest_two_words *)(void *)&to[i] = crest_atomic_load_two(&from[i]);
+#endif
+    for (; i < cells; i++)
+        to[i] = crest_atomic_load(&from[i]);
+}
+
+/* Adds cells that others are writing to a distribution's. Eight at a time, unless one of them is so
+ * large that a sum may be more than 64 bits say. */
+static void distribution_add_cells(uint64_t *to, const uint64_t *from, size_t cells)
+{
+    size_t i = 0;
+#if CREST_ATOMIC_LOADS_TWO
+    for (; i + 8 <= cells; i += 8) {
+        crest_two_words *into = (crest_two_words *)(void *)&to[i];
+        crest_two_words a = crest_atomic_load_two(&from[i]);
+        crest_two_words b = crest_atomic_load_two(&from[i + 2]);
+        crest_two_words c = crest_atomic_load_two(&from[i + 4]);
+        crest_two_words d = crest_atomic_load_two(&from[i + 6]);
+        crest_two_words large = a | b | c | d | into[0] | into[1] | into[2] | into[3];
+        if ((large[0] | large[1]) >> 63 != 0)
+            break;
+        into[0] += a;
+        into[1] += b;
+        into[2] += c;
+        into[3] += d;
+    }
+#endif
+    for (; i < cells; i++)
+        to[i] = crest_distribution_plus(to[i], crest_atomic_load(&from[i]));
+}
+
+typedef uint64_t distribution_two __attribute__((vector_size(16), aligned(8), may_alias));
+
+/* The sum of cells modulo 2^64; *large has at least the bits of each. */
+static uint64_t distribution_sum_cells(const uint64_t *cells, size_t count, uint64_t *large)
+{
+    distribution_two sum = {0, 0}, more = {0, 0}, bits = {0, 0};
+    size_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+        distribution_two a = *(const distribution_two *)&cells[i];
+        distribution_two b = *(const distribution_two *)&cells[i + 2];
+        sum += a;
+        more += b;
+        bits |= a | b;
+    }
+    sum += more;
+    *large |= bits[0] | bits[1];
+    for (; i < count; *large |= cells[i++])
+        sum[0] += cells[i];
+    return sum[0] + sum[1];
 }
 
 static void distribution_extremes(crest_distribution *distribution, uint64_t max,
@@ -42,6 +178,41 @@ static void distribution_extremes(crest_distribution *distribution, uint64_t max
         distribution->min = min_inverted;
 }
 
+/* The cells of a block of a shard, or NULL. */
+static const uint64_t *distribution_shard_cells(const crest_layout *layout,
+                                                const crest_shard *shard, unsigned s)
+{
+    /* acquire: partner of the release store in crest_shard_touch */
+    uintptr_t word = (uintptr_t)crest_atomic_load_ptr_acquire(
+        CREST_PTR(&shard->block[crest_shard_place(layout, s)]));
+    uint64_t first = crest_layout_first_cell(layout, s);
+    return word != 0 ? (const uint64_t *)((word & ~(uintptr_t)CREST_BLOCK_SHIFT) +
+                                          first * sizeof(uint64_t))
+                     : NULL;
+}
+
+/* A block is read while the next one is on its way from memory. */
+static void distribution_fetch_cells(const uint64_t *cells, size_t count)
+{
+    const size_t line = CREST_LINE_BYTES / sizeof(uint64_t), most = DISTRIBUTION_FETCHED * line;
+    for (size_t i = 0; cells != NULL && i < count && i < most; i += line)
+        __builtin_prefetch(&cells[i]);
+}
+
+static int distribution_add_block(crest_distribution *distribution, unsigned s,
+                                  const uint64_t *from)
+{
+    size_t cells = crest_distribution_cells(distribution, s);
+    if (distribution->block[s] != NULL) {
+        distribution_add_cells(distribution->block[s], from, cells);
+        return 1;
+    }
+    uint64_t *to = distribution_block_new(distribution, s);
+    if (to != NULL)
+        distribution_copy_cells(to, from, cells);
+    return to != NULL;
+}
+
 /*
  * Sum first, counts next, extremes last: the opposite order to the writer's, so that the sum covers
  * only records that the counts have, and the extremes cover every record that the counts have.
@@ -51,21 +222,19 @@ int crest_distribution_add_shard(crest_distribution *distribution, const crest_s
     const crest_layout *layout = &distribution->layout;
     /* acquire: partner of crest_word_add_release in crest_shard_record */
     distribution->sum += crest_atomic_load_acquire(&shard->sum);
-    for (unsigned s = 0; s < layout->blocks; s++) {
-        /* acquire: partner of the release store in crest_shard_touch */
-        uintptr_t word = (uintptr_t)crest_atomic_load_ptr_acquire(
-            CREST_PTR(&shard->block[crest_shard_place(layout, s)]));
-        if (word == 0)
+    const uint64_t *from = NULL;
+    unsigned number = 0;
+    for (unsigned s = 0; s <= layout->blocks; s++) {
+        const uint64_t *next =
+            s < layout->blocks ? distribution_shard_cells(layout, shard, s) : NULL;
+        if (next == NULL && s < layout->blocks)
             continue;
-        uint64_t *to = crest_distribution_block(distribution, s);
-        if (to == NULL)
+        if (next != NULL)
+            distribution_fetch_cells(next, crest_distribution_cells(distribution, s));
+        if (from != NULL && !distribution_add_block(distribution, number, from))
             return 0;
-        uint64_t first = crest_layout_first_cell(layout, s);
-        const uint64_t *from =
-            (const uint64_t *)((word & ~(uintptr_t)CREST_BLOCK_SHIFT) + first * sizeof(uint64_t));
-        size_t cells = crest_distribution_cells(distribution, s);
-        for (size_t i = 0; i < cells; i++)
-            to[i] = crest_distribution_plus(to[i], crest_atomic_load(&from[i]));
+        from = next;
+        number = s;
     }
 #ifndef CREST_THREAD_SANITIZER
     ck_pr_fence_load(); /* counts before extremes */
@@ -80,6 +249,9 @@ int crest_distribution_add_shared(crest_distribution *distribution,
                                   const crest_shared_shard *shared)
 {
     const crest_layout *layout = &distribution->layout;
+    /* who has begun to record has raised one of these */
+    if (crest_atomic_load(&shared->max) == 0 && crest_atomic_load(&shared->min_inverted) == 0)
+        return 1;
     uint64_t sum = crest_atomic_load_acquire(&shared->sum); /* as above */
     for (unsigned bits = 0; bits < CREST_DISTRIBUTION_BLOCKS; bits++) {
         uint64_t count = crest_atomic_load(&shared->count[bits]);
@@ -125,15 +297,31 @@ static int distribution_sum_is_past(const crest_distribution *distribution)
     return least >> 64 != 0 || distribution->sum < (uint64_t)least / 2;
 }
 
-void crest_distribution_settle(crest_distribution *distribution)
+/* Cells of a distribution are fewer than 2^24: if all are below this, the sum is below 2^64. */
+#define DISTRIBUTION_LARGE 40
+
+static uint64_t distribution_count(const crest_distribution *distribution)
 {
-    distribution->count = 0;
+    uint64_t count = 0, large = 0;
+    for (unsigned s = 0; s < distribution->layout.blocks; s++)
+        if (distribution->block[s] != NULL)
+            count += distribution_sum_cells(distribution->block[s],
+                                            crest_distribution_cells(distribution, s), &large);
+    if (large >> DISTRIBUTION_LARGE == 0)
+        return count;
+    count = 0;
     for (unsigned s = 0; s < distribution->layout.blocks; s++) {
         const uint64_t *counts = distribution->block[s];
         size_t cells = counts != NULL ? crest_distribution_cells(distribution, s) : 0;
         for (size_t i = 0; i < cells; i++)
-            distribution->count = crest_distribution_plus(distribution->count, counts[i]);
+            count = crest_distribution_plus(count, counts[i]);
     }
+    return count;
+}
+
+void crest_distribution_settle(crest_distribution *distribution)
+{
+    distribution->count = distribution_count(distribution);
     if (distribution->count == 0)
         distribution->min = distribution->max = 0;
     distribution->sum_is_past = distribution_sum_is_past(distribution);

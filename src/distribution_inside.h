@@ -19,10 +19,22 @@ struct crest_distribution {
     int sum_is_past; /* the sum is more than 64 bits can say */
     crest_note note; /* of a reading of the ticker: the largest of the tick before it */
     uint64_t *block[CREST_DISTRIBUTION_BLOCKS]; /* from its first cell on; NULL: nothing there */
+    uint64_t **spare; /* blocks of what was emptied, by number, or NULL; not zeroed */
+    size_t within;    /* cells of blocks that came with it */
+    __attribute__((aligned(16))) uint64_t own[]; /* these */
 };
 
 /* An empty one; NULL without memory. */
 crest_distribution *crest_distribution_make(const crest_layout *layout);
+
+/* One with the blocks of this mask, all in one piece of memory; others are made when needed. */
+crest_distribution *crest_distribution_make_with(const crest_layout *layout, uint64_t blocks);
+/* The blocks that a shard has. */
+uint64_t crest_distribution_blocks(const crest_layout *layout, const crest_shard *shard);
+
+/* Empties it for other counts of the same layout; it keeps its memory. 0 without memory for that.
+ */
+int crest_distribution_empty(crest_distribution *distribution);
 
 /* The counts of a block, from its first cell on, made if need be; NULL without memory. */
 uint64_t *crest_distribution_block(crest_distribution *distribution, unsigned number);

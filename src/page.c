@@ -6,6 +6,7 @@
 #include <crest/page.h>
 
 #include "exposition.h"
+#include "reading.h"
 
 #include <errno.h>
 
@@ -26,12 +27,18 @@ crest_status crest_snapshot_write(const crest_snapshot *snapshot, crest_format f
 crest_status crest_page_write(crest_registry *registry, crest_format format, crest_write_fn *write,
                               void *context, crest_error *error)
 {
-    crest_snapshot *snapshot = crest_snapshot_take_windows(registry, CREST_PAGE_WINDOWS_RANGES);
+    crest_snapshot *snapshot = crest_snapshot_take_passing(registry);
     if (snapshot == NULL)
         return crest_error_set(error, CREST_NO_MEMORY,
                                "The page was not written: there is no memory for a snapshot. "
                                "Nothing recorded is lost; write it again.");
     crest_status status = crest_snapshot_write(snapshot, format, NULL, write, context, error);
+    if (status == CREST_OK && snapshot->lacked)
+        status =
+            crest_error_set(error, CREST_NO_MEMORY,
+                            "The page is wrong: memory ran out while it was being written, and "
+                            "histograms in it are empty. Nothing recorded is lost; write it "
+                            "again.");
     crest_snapshot_free(snapshot);
     return status;
 }

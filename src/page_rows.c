@@ -52,6 +52,18 @@ static void page_rows_ahead(const crest_series *series)
         __builtin_prefetch((const char *)series + line * CREST_LINE_BYTES);
 }
 
+/* What rows have that are no distributions'. */
+static void page_rows_values(const crest_snapshot *snapshot, const crest_metric *own, size_t index,
+                             crest_page_row *rows, unsigned count)
+{
+    uint64_t values[CREST_PAGE_ROWS];
+    if (count == 0)
+        return;
+    crest_snapshot_values(snapshot, own->kind, index, count, values);
+    for (unsigned i = 0; i < count; i++)
+        rows[i].counter = values[i];
+}
+
 static unsigned page_rows_fill(const crest_snapshot *snapshot, const crest_page_metric *metric,
                                size_t index, crest_page_row *rows, unsigned room)
 {
@@ -60,12 +72,13 @@ static unsigned page_rows_fill(const crest_snapshot *snapshot, const crest_page_
     size_t left = directory->count - index, values = crest_child_bytes(own->kind);
     crest_series *const *series = directory->series + index;
     unsigned count = 0, labels = own->label_count;
+    if (snapshot->passing && own->layout != NULL)
+        room = 1; /* what it has of one series is good until the next */
     for (; count < room && count < left && series[count]->metric == own; count++) {
         crest_page_row *row = &rows[count];
         if (left - count > PAGE_ROWS_AHEAD)
             page_rows_ahead(series[count + PAGE_ROWS_AHEAD]);
         row->values = (const char *const *)((uintptr_t)series[count] + values);
-        row->counter = snapshot->values[index + count];
         row->made_s = metric->made ? crest_made_s(series[count]->slot) : 0;
         if (own->layout != NULL)
             row->distribution = crest_snapshot_distribution(snapshot, index + count);
@@ -74,6 +87,8 @@ static unsigned page_rows_fill(const crest_snapshot *snapshot, const crest_page_
         else
             page_rows_lengths(row, labels, series[count]->text_bytes);
     }
+    if (own->layout == NULL)
+        page_rows_values(snapshot, own, index, rows, count);
     return count;
 }
 

@@ -15,9 +15,15 @@ struct crest_snapshot {
     uint64_t time_ns;
     uint64_t wall_ns;
     struct crest_window_copies *windows; /* what they say of its series, or NULL */
-    uint64_t shift;        /* previous.c's: how far an earlier snapshot's index is off, roughly */
+    /* Of a snapshot for one page: values are read when they are asked for, counters some at a time
+     * into `values`, and distributions into this one, one after the other. */
+    int passing;
+    int lacked; /* memory for one of them */
+    crest_distribution *passed;
+    size_t passed_first, passed_end; /* counters that `values` has at present */
+    uint64_t shift; /* previous.c's: how far an earlier snapshot's index is off, roughly */
     struct crest_carried_list *carried; /* previous.h's, or NULL */
-    uint64_t values[];     /* a counter; the bits of a gauge; a range sampler; a
+    uint64_t values[];                  /* a counter; the bits of a gauge; a range sampler; a
                               * crest_distribution * */
 };
 
@@ -32,6 +38,23 @@ crest_snapshot *crest_snapshot_read_notes(crest_registry_state *state);
  * directory is the caller's business. */
 void crest_snapshot_move(crest_snapshot *snapshot, size_t from, size_t to);
 void crest_snapshot_lose(crest_snapshot *snapshot, size_t index);
+
+/*
+ * A snapshot to be read once, by one thread, and freed soon: it keeps no values, but reads them as
+ * they are asked for; a distribution is good until the next. So a page takes no more memory however
+ * many series it has. It has at least what was recorded before this was called. Slots that it
+ * knows get no other series until it is freed. NULL without memory, or before the first metric;
+ * what memory lacked for later is not in it, and it says so.
+ */
+crest_snapshot *crest_snapshot_take_passing(crest_registry *registry);
+
+/* Counters that it reads at a time. */
+#define CREST_SNAPSHOT_PASSED 1024u
+
+/* The values of `count` series from `index` on, all of one kind that has no distributions: as they
+ * lie in the flat array. */
+void crest_snapshot_values(const crest_snapshot *snapshot, crest_kind kind, size_t index,
+                           size_t count, uint64_t *values);
 
 /* A series' distribution, or NULL for other kinds. */
 const crest_distribution *crest_snapshot_distribution(const crest_snapshot *snapshot, size_t index);

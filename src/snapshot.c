@@ -22,29 +22,69 @@
 
 #include <string.h>
 
+/* The next thread's shard of a series from *record on, which goes on behind it; NULL at the end. */
+static const crest_shard *snapshot_shard(uint32_t slot, const crest_thread_record **record)
+{
+    while (*record != NULL) {
+        const uint64_t *cell = crest_cells_of(*record, slot);
+        *record = (*record)->next;
+        /* acquire: partner of the release store in record.c */
+        uint64_t word = cell != NULL ? crest_atomic_load_acquire(cell) : 0;
+        if (word != 0)
+            return (const crest_shard *)(uintptr_t)word;
+    }
+    return NULL;
+}
+
+/* What a snapshot has of distributions: all of each; the notes of a tick too; or nothing yet. */
+typedef enum snapshot_how { SNAPSHOT_PLAIN, SNAPSHOT_NOTES, SNAPSHOT_PASSING } snapshot_how;
+
+/* Adds all that was recorded into a series to an empty distribution; 0 without memory. */
+static int snapshot_merge_into(crest_distribution *merged, const crest_series *series)
+{
+    uint32_t slot = crest_atomic_load32(&series->slot);
+    int whole = crest_distribution_add_shared(merged, series->shared);
+    const crest_thread_record *record = crest_cells_records();
+    const crest_shard *shard;
+    while (whole && (shard = snapshot_shard(slot, &record)) != NULL)
+        whole = crest_distribution_add_shard(merged, shard);
+    crest_distribution_finish(merged);
+    return whole;
+}
+
 /* The merged distribution of a series; NULL without memory. */
 static crest_distribution *snapshot_merge(const crest_series *series, int notes)
 {
-    crest_distribution *merged = crest_distribution_make(series->metric->layout);
+    const crest_layout *layout = series->metric->layout;
+    const crest_thread_record *record = crest_cells_records();
+    const crest_shard *shard;
+    uint64_t blocks = 0;
+    while ((shard = snapshot_shard(crest_atomic_load32(&series->slot), &record)) != NULL)
+        blocks |= crest_distribution_blocks(layout, shard);
+    crest_distribution *merged = crest_distribution_make_with(layout, blocks);
     /* before the counts: what is recorded in between is in them and noted the next time */
     if (notes && merged != NULL)
         crest_slowest_take(series, &merged->note);
-    int whole = merged != NULL && crest_distribution_add_shared(merged, series->shared);
-    for (const crest_thread_record *record = crest_cells_records(); whole && record != NULL;
-         record = record->next) {
-        const uint64_t *cell = crest_cells_of(record, crest_atomic_load32(&series->slot));
-        /* acquire: partner of the release store in record.c */
-        const crest_shard *shard =
-            cell ? (const crest_shard *)(uintptr_t)crest_atomic_load_acquire(cell) : NULL;
-        if (shard != NULL)
-            whole = crest_distribution_add_shard(merged, shard);
+    if (merged != NULL && snapshot_merge_into(merged, series))
+        return merged;
+    crest_distribution_free(merged);
+    return NULL;
+}
+
+/* The same into the one that is passing by. */
+static const crest_distribution *snapshot_pass(crest_snapshot *snapshot, const crest_series *series)
+{
+    const crest_layout *layout = series->metric->layout;
+    crest_distribution *passed = snapshot->passed;
+    if (passed == NULL || !crest_layout_equal(&passed->layout, layout) ||
+        !crest_distribution_empty(passed)) {
+        crest_distribution_free(passed);
+        passed = snapshot->passed = crest_distribution_make(layout);
     }
-    if (!whole) {
-        crest_distribution_free(merged);
-        return NULL;
-    }
-    crest_distribution_finish(merged);
-    return merged;
+    if (passed != NULL && snapshot_merge_into(passed, series))
+        return passed;
+    snapshot->lacked = 1;
+    return NULL;
 }
 
 crest_distribution *crest_series_merge(const crest_series *series)
@@ -65,6 +105,64 @@ static int snapshot_merge_run(const crest_directory *directory, const crest_dire
     return 1;
 }
 
+/* What series hold now that have no distributions. */
+static void snapshot_read_values(const crest_directory *directory, crest_kind kind, size_t index,
+                                 size_t count, uint64_t *values)
+{
+    crest_series *const *series = directory->series + index;
+    if (kind == CREST_KIND_COUNTER)
+        crest_cells_sums(directory->slots + index, count, values);
+    if (kind == CREST_KIND_GAUGE)
+        for (size_t i = 0; i < count; i++)
+            values[i] = crest_atomic_load(series[i]->shared);
+    if (kind == CREST_KIND_RANGE_SAMPLER)
+        for (size_t i = 0; i < count; i++)
+            values[i] = (uint64_t)crest_range_cell_value(series[i]->shared);
+}
+
+/* The counters from `index` on, as many as are read at a time. */
+static void snapshot_pass_counters(crest_snapshot *snapshot, size_t index)
+{
+    const crest_directory *directory = snapshot->directory;
+    size_t low = 0, high = directory->run_count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (directory->runs[middle].first <= index)
+            low = middle;
+        else
+            high = middle;
+    }
+    size_t end = index;
+    for (; low < directory->run_count && end - index < CREST_SNAPSHOT_PASSED; low++) {
+        const crest_directory_run *run = &directory->runs[low];
+        if (run->count != 0 && run->metric->kind != CREST_KIND_COUNTER)
+            break;
+        if (run->count != 0)
+            end = run->first + run->count;
+    }
+    if (end - index > CREST_SNAPSHOT_PASSED)
+        end = index + CREST_SNAPSHOT_PASSED;
+    snapshot_read_values(directory, CREST_KIND_COUNTER, index, end - index, snapshot->values);
+    snapshot->passed_first = index;
+    snapshot->passed_end = end;
+}
+
+void crest_snapshot_values(const crest_snapshot *snapshot, crest_kind kind, size_t index,
+                           size_t count, uint64_t *values)
+{
+    if (snapshot->passing && kind != CREST_KIND_COUNTER) {
+        snapshot_read_values(snapshot->directory, kind, index, count, values);
+        return;
+    }
+    if (snapshot->passing) {
+        if (index < snapshot->passed_first || index + count > snapshot->passed_end)
+            /* its only reader made it, and may change what passes by */
+            snapshot_pass_counters((crest_snapshot *)(uintptr_t)snapshot, index);
+        index -= snapshot->passed_first;
+    }
+    memcpy(values, snapshot->values + index, count * sizeof *values);
+}
+
 /* The values of all series of one kind, in runs that lie together; returns the run behind them.
  * NULL without memory. */
 static const crest_directory_run *snapshot_read_kind(const crest_directory *directory,
@@ -79,25 +177,19 @@ static const crest_directory_run *snapshot_read_kind(const crest_directory *dire
             return NULL;
         behind = run->first + run->count;
     }
-    if (kind == CREST_KIND_COUNTER)
-        crest_cells_sums(directory->slots + first, behind - first, values + first);
-    if (kind == CREST_KIND_GAUGE)
-        for (uint32_t i = first; i < behind; i++)
-            values[i] = crest_atomic_load(directory->series[i]->shared);
-    if (kind == CREST_KIND_RANGE_SAMPLER)
-        for (uint32_t i = first; i < behind; i++)
-            values[i] = (uint64_t)crest_range_cell_value(directory->series[i]->shared);
+    snapshot_read_values(directory, kind, first, behind - first, values + first);
     return run;
 }
 
-static crest_snapshot *snapshot_read(crest_registry_state *state, int notes)
+static crest_snapshot *snapshot_read(crest_registry_state *state, snapshot_how how)
 {
     crest_in_flight_refresh();
     crest_directory *directory = crest_directory_of(state);
     if (directory == NULL)
         return NULL;
+    size_t values = how == SNAPSHOT_PASSING ? CREST_SNAPSHOT_PASSED : directory->count;
     crest_snapshot *snapshot =
-        crest_alloc(1, sizeof *snapshot + (directory->count + 1) * sizeof snapshot->values[0]);
+        crest_alloc(1, sizeof *snapshot + (values + 1) * sizeof snapshot->values[0]);
     if (snapshot == NULL) {
         crest_directory_read(directory);
         crest_directory_drop(directory);
@@ -106,9 +198,12 @@ static crest_snapshot *snapshot_read(crest_registry_state *state, int notes)
     snapshot->directory = directory;
     snapshot->time_ns = crest_now();
     snapshot->wall_ns = crest_clock_wall_ns();
+    snapshot->passing = how == SNAPSHOT_PASSING;
+    if (snapshot->passing)
+        return snapshot;
     const crest_directory_run *run = directory->runs, *end = run + directory->run_count;
     while (run != NULL && run != end)
-        run = snapshot_read_kind(directory, run, notes, snapshot->values);
+        run = snapshot_read_kind(directory, run, how == SNAPSHOT_NOTES, snapshot->values);
     crest_directory_read(directory);
     if (run != NULL)
         return snapshot;
@@ -118,22 +213,22 @@ static crest_snapshot *snapshot_read(crest_registry_state *state, int notes)
 
 crest_snapshot *crest_snapshot_read(crest_registry_state *state)
 {
-    return snapshot_read(state, 0);
+    return snapshot_read(state, SNAPSHOT_PLAIN);
 }
 
 crest_snapshot *crest_snapshot_read_notes(crest_registry_state *state)
 {
-    return snapshot_read(state, 1);
+    return snapshot_read(state, SNAPSHOT_NOTES);
 }
 
-crest_snapshot *crest_snapshot_take_windows(crest_registry *registry, int windows)
+static crest_snapshot *snapshot_take(crest_registry *registry, int windows, snapshot_how how)
 {
     crest_registry_state *state = crest_registry_state_of(registry);
     crest_report_watch_gauges();
     crest_poller_round(state);
     if (state != NULL)
         crest_lives_look(state);
-    crest_snapshot *snapshot = state ? crest_snapshot_read(state) : NULL;
+    crest_snapshot *snapshot = state ? snapshot_read(state, how) : NULL;
     if (snapshot == NULL)
         return NULL;
     crest_lives_exported(state, snapshot->time_ns);
@@ -145,9 +240,19 @@ crest_snapshot *crest_snapshot_take_windows(crest_registry *registry, int window
     return NULL;
 }
 
+crest_snapshot *crest_snapshot_take_windows(crest_registry *registry, int windows)
+{
+    return snapshot_take(registry, windows, SNAPSHOT_PLAIN);
+}
+
 crest_snapshot *crest_snapshot_take(crest_registry *registry)
 {
-    return crest_snapshot_take_windows(registry, CREST_PAGE_WINDOWS_ALL);
+    return snapshot_take(registry, CREST_PAGE_WINDOWS_ALL, SNAPSHOT_PLAIN);
+}
+
+crest_snapshot *crest_snapshot_take_passing(crest_registry *registry)
+{
+    return snapshot_take(registry, CREST_PAGE_WINDOWS_RANGES, SNAPSHOT_PASSING);
 }
 
 void crest_snapshot_lose(crest_snapshot *snapshot, size_t index)
@@ -167,12 +272,15 @@ void crest_snapshot_free(crest_snapshot *snapshot)
     if (snapshot == NULL)
         return;
     const crest_directory *directory = snapshot->directory;
-    for (const crest_directory_run *run = directory->runs;
-         run < directory->runs + directory->run_count; run++)
+    size_t runs = snapshot->passing ? 0 : directory->run_count;
+    for (const crest_directory_run *run = directory->runs; run < directory->runs + runs; run++)
         for (uint32_t i = 0; run->metric->layout != NULL && i < run->count; i++)
             crest_distribution_free(
                 (crest_distribution *)(uintptr_t)snapshot->values[run->first + i]);
     crest_previous_free(snapshot->carried);
+    crest_distribution_free(snapshot->passed);
+    if (snapshot->passing)
+        crest_directory_read(snapshot->directory);
     crest_directory_drop(snapshot->directory);
     crest_alloc_free(snapshot->windows);
     crest_alloc_free(snapshot);
@@ -195,7 +303,11 @@ uint64_t crest_snapshot_wall_ns(const crest_snapshot *snapshot)
 
 const crest_distribution *crest_snapshot_distribution(const crest_snapshot *snapshot, size_t index)
 {
-    const crest_metric *metric = snapshot->directory->series[index]->metric;
+    const crest_series *series = snapshot->directory->series[index];
+    const crest_metric *metric = series->metric;
+    if (snapshot->passing && metric->layout != NULL)
+        /* its only reader made it, and may change what passes by */
+        return snapshot_pass((crest_snapshot *)(uintptr_t)snapshot, series);
     return metric->layout ? (const crest_distribution *)(uintptr_t)snapshot->values[index] : NULL;
 }
 
@@ -220,12 +332,15 @@ crest_status crest_snapshot_series(const crest_snapshot *snapshot, size_t index,
     view->buckets = metric->layout ? &metric->buckets : NULL;
     view->distribution = crest_snapshot_distribution(snapshot, index);
     view->life = (uint64_t)(uintptr_t)series << 8 | snapshot->directory->births[index];
+    uint64_t value = 0;
+    if (metric->layout == NULL)
+        crest_snapshot_values(snapshot, metric->kind, index, 1, &value);
     if (metric->kind == CREST_KIND_COUNTER)
-        view->counter = snapshot->values[index];
+        view->counter = value;
     if (metric->kind == CREST_KIND_GAUGE)
-        memcpy(&view->gauge, &snapshot->values[index], sizeof view->gauge);
+        memcpy(&view->gauge, &value, sizeof view->gauge);
     if (metric->kind == CREST_KIND_RANGE_SAMPLER)
-        view->current = (int64_t)snapshot->values[index];
+        view->current = (int64_t)value;
     view->quantiles = metric->quantiles;
     if (snapshot->windows != NULL)
         crest_window_copies_find(snapshot->windows, index, CREST_WINDOW_S, &view->window);

@@ -50,6 +50,21 @@ static inline uint64_t crest_atomic_load_acquire(const uint64_t *word)
 #endif
 }
 
+#if defined(__x86_64__) && !defined(CREST_THREAD_SANITIZER)
+#define CREST_ATOMIC_LOADS_TWO 1
+typedef uint64_t crest_two_words __attribute__((vector_size(16)));
+/* Two neighbouring words, on a boundary of 16 bytes; each of them as by crest_atomic_load: this
+ * load never tears a word that is on its own boundary. */
+static inline crest_two_words crest_atomic_load_two(const uint64_t *words)
+{
+    crest_two_words value;
+    __asm__ volatile("movdqa %1, %0" : "=x"(value) : "m"(*(const crest_two_words *)words));
+    return value;
+}
+#else
+#define CREST_ATOMIC_LOADS_TWO 0
+#endif
+
 static inline void crest_atomic_store(uint64_t *word, uint64_t value)
 {
 #ifdef CREST_THREAD_SANITIZER

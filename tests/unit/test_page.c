@@ -169,8 +169,11 @@ static void test_no_memory(void **state)
         }
         assert_int_equal(status, CREST_NO_MEMORY);
         assert_int_equal(error.status, CREST_NO_MEMORY);
-        assert_non_null(strstr(error.message, "The page was not written"));
-        assert_int_equal(page.length, 0);
+        /* once the page has begun, only of histograms */
+        if (page.length != 0)
+            assert_non_null(strstr(error.message, "histograms in it are empty"));
+        else
+            assert_non_null(strstr(error.message, "The page was not written"));
         failures++;
     }
     assert_in_range(failures, 2, 999);
