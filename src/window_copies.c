@@ -57,7 +57,8 @@ static void copies_visit(copies_walk *walk, const crest_window_entry *entry)
 {
     const crest_window_times *times = &walk->windows->times;
     crest_kind kind = crest_windows_entry_kind(walk->windows, entry);
-    if (walk->ranges_only && kind != CREST_KIND_RANGE_SAMPLER)
+    /* timers: a page has their slowest operations as exemplars */
+    if (walk->ranges_only && kind != CREST_KIND_RANGE_SAMPLER && kind != CREST_KIND_TIMER)
         return;
     int counter = kind == CREST_KIND_COUNTER;
     size_t each = counter ? COPIES_WORDS(copies_counter) : COPIES_WORDS(crest_window);

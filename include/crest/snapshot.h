@@ -72,7 +72,8 @@ CREST_BEGIN_C
  * CREST_POLL_ROUND_MS. */
 CREST_API crest_snapshot *crest_snapshot_take(crest_registry *registry);
 /* The same with those results of windows that a page has (page.h's enumeration): with
- * CREST_PAGE_WINDOWS_RANGES, the range samplers' alone, which costs the others nothing. */
+ * CREST_PAGE_WINDOWS_RANGES, those of range samplers, and of timers, whose slowest operations are
+ * exemplars in OpenMetrics; which costs the others nothing. */
 CREST_API crest_snapshot *crest_snapshot_take_windows(crest_registry *registry, int windows);
 CREST_API void crest_snapshot_free(crest_snapshot *snapshot);
 
