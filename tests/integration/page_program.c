@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes the pages of one snapshot into files, for test_openmetrics.py. Which metrics, labels, texts
- * and values there are is drawn from a number:
+ * Writes the pages of one snapshot into files, for test_openmetrics.py. Which metrics, labels,
+ * texts and values there are is drawn from a number:
  *
  *     page_program FOLDER NUMBER
  */

@@ -161,7 +161,8 @@ def a_decimal_comma_changes_nothing(place):
 def what_is_wrong_is_found(place):
     """The parser is as strict as we take it to be."""
     for page in ("# TYPE a counter\na 1\n# EOF\n", "# TYPE a counter\na_total 1\n",
-                 "# TYPE a gauge\n\na 1\n# EOF\n", "# HELP a \\x\n# TYPE a gauge\na 1\n a 2\n# EOF\n",
+                 "# TYPE a gauge\n\na 1\n# EOF\n",
+                 "# HELP a \\x\n# TYPE a gauge\na 1\n a 2\n# EOF\n",
                  '# TYPE a histogram\na_bucket{le="1"} 2\na_bucket{le="+Inf"} 1\n# EOF\n'):
         try:
             families_of(page)
