@@ -356,7 +356,7 @@ static void test_full_disk_and_fifo(void **state)
     assert_true(reader >= 0);
     /* a reader that does not read: the deadline is kept */
     for (int i = 0; i < 40; i++) {
-        char value[16];
+        char value[24];
         snprintf(value, sizeof value, "fifo %d", i);
         crest_counter_inc(lines_with(value));
     }
