@@ -27,12 +27,6 @@
 #define SCRAPE_SERVER_NS_PER_S UINT64_C(1000000000)
 /* Accepted before those that are open get their turn. */
 #define SCRAPE_SERVER_ACCEPTED_AT_ONCE 16u
-/* Of libmicrohttpd, until it has closed a connection that was shut down. */
-#define SCRAPE_SERVER_CLOSING_TURNS 3u
-/* Before another try when there are no descriptors. */
-#define SCRAPE_SERVER_ACCEPT_AGAIN_MS 100u
-/* Of a connection that was refused, so that the client can still read why. */
-#define SCRAPE_SERVER_REFUSED_MS 500u
 /* Before another of libmicrohttpd's messages is told. */
 #define SCRAPE_SERVER_NOTE_S 10u
 /* Of the time that stop has, kept back for closing what has not ended by itself; and at most. */
@@ -137,169 +131,6 @@ static void scrape_server_tell(crest_scrape_server *server)
     server->note_again_ns = crest_scrape_now_ns() + SCRAPE_SERVER_NOTE_S * SCRAPE_SERVER_NS_PER_S;
 }
 
-/* ---- connections ---- */
-
-/* Closes it as soon as libmicrohttpd sees that. */
-static void scrape_server_shut(crest_scrape_connection *connection)
-{
-    connection->closing = 1;
-    connection->until_ns = UINT64_MAX;
-    (void)shutdown(connection->socket, SHUT_RDWR);
-}
-
-static void scrape_server_wait_for(crest_scrape_connection *connection, unsigned seconds)
-{
-    connection->answering = 0;
-    connection->since_ns = crest_scrape_now_ns();
-    if (!connection->closing)
-        connection->until_ns = connection->since_ns + seconds * SCRAPE_SERVER_NS_PER_S;
-}
-
-static crest_scrape_connection *scrape_server_connection(struct MHD_Connection *connection)
-{
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    return info->socket_context;
-}
-
-/* An MHD_NotifyConnectionCallback. */
-static void scrape_server_notify(void *cls, struct MHD_Connection *connection, void **context,
-                                 enum MHD_ConnectionNotificationCode what)
-{
-    crest_scrape_server *server = cls;
-    (void)connection;
-    crest_scrape_connection *place = *context;
-    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-        *context = server->accepted;
-        server->accepted = NULL;
-    } else {
-        place->socket = -1;
-        server->open--;
-    }
-}
-
-void crest_scrape_server_answering(struct MHD_Connection *connection, uint64_t until_ns)
-{
-    crest_scrape_connection *place = scrape_server_connection(connection);
-    place->answering = 1;
-    if (!place->closing)
-        place->until_ns = until_ns;
-}
-
-void crest_scrape_server_answered(struct MHD_Connection *connection)
-{
-    scrape_server_wait_for(scrape_server_connection(connection), CREST_PROMETHEUS_IDLE_S);
-}
-
-void crest_scrape_server_refuse(struct MHD_Connection *connection, const char *answer,
-                                size_t length)
-{
-    crest_scrape_connection *place = scrape_server_connection(connection);
-    /* The answer before has gone out whole, or this request would not have been looked at. */
-    (void)!send(place->socket, answer, length, MSG_NOSIGNAL | MSG_DONTWAIT);
-    (void)shutdown(place->socket, SHUT_WR);
-    place->refused = 1;
-    if (!place->closing)
-        place->until_ns =
-            crest_scrape_now_ns() + SCRAPE_SERVER_REFUSED_MS * SCRAPE_SERVER_NS_PER_MS;
-}
-
-int crest_scrape_server_refused(struct MHD_Connection *connection)
-{
-    return scrape_server_connection(connection)->refused;
-}
-
-void crest_scrape_server_reset(struct MHD_Connection *connection)
-{
-    const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
-    (void)setsockopt(scrape_server_connection(connection)->socket, SOL_SOCKET, SO_LINGER, &at_once,
-                     sizeof at_once);
-}
-
-/* Whether one more could be accepted; otherwise those who knock are not to wake anybody. */
-static int scrape_server_has_room(const crest_scrape_server *server)
-{
-    if (server->accept_again_ns != 0)
-        return 0;
-    for (unsigned i = 0; i < server->settings->connections; i++)
-        if (server->connections[i].socket < 0 || !server->connections[i].answering)
-            return 1;
-    return 0;
-}
-
-/* A place for a connection; the one that has been waited for longest makes room. NULL if it does
- * not do so at once. */
-static crest_scrape_connection *scrape_server_place(crest_scrape_server *server)
-{
-    crest_scrape_connection *longest = NULL;
-    for (unsigned i = 0; i < server->settings->connections; i++) {
-        crest_scrape_connection *at = &server->connections[i];
-        if (at->socket < 0)
-            return at;
-        if (!at->answering && (longest == NULL || at->since_ns < longest->since_ns))
-            longest = at;
-    }
-    if (longest == NULL)
-        return NULL;
-    if (!longest->closing) {
-        scrape_server_shut(longest);
-        crest_scrape_figures_closed(CREST_SCRAPE_CROWDED);
-    }
-    for (unsigned i = 0; i < SCRAPE_SERVER_CLOSING_TURNS && longest->socket >= 0; i++)
-        MHD_run(server->daemon);
-    return longest->socket < 0 ? longest : NULL;
-}
-
-/* Accepts one; 0 when there is none, or no room. */
-static int scrape_server_accept(crest_scrape_server *server)
-{
-    struct sockaddr_storage address;
-    socklen_t size = sizeof address;
-    if (!scrape_server_has_room(server))
-        return 0;
-    int accepted = accept4(server->listener.socket, (struct sockaddr *)&address, &size,
-                           SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (accepted < 0) {
-        int none_now = errno == EAGAIN || errno == EWOULDBLOCK;
-        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-            server->accept_again_ns =
-                crest_scrape_now_ns() + SCRAPE_SERVER_ACCEPT_AGAIN_MS * SCRAPE_SERVER_NS_PER_MS;
-        return !none_now && server->accept_again_ns == 0; /* else that one had gone again */
-    }
-    crest_scrape_connection *place = scrape_server_place(server);
-    if (place == NULL) {
-        close(accepted);
-        crest_scrape_figures_closed(CREST_SCRAPE_CROWDED);
-        return 0;
-    }
-    *place = (crest_scrape_connection){.socket = accepted};
-    scrape_server_wait_for(place, CREST_PROMETHEUS_REQUEST_S);
-    server->open++;
-    server->accepted = place;
-    if (MHD_add_connection(server->daemon, accepted, (struct sockaddr *)&address, size) !=
-            MHD_YES &&
-        server->accepted != NULL) {
-        /* closed by MHD_add_connection, and never told of */
-        place->socket = -1;
-        server->open--;
-    }
-    return 1;
-}
-
-static void scrape_server_close_late(crest_scrape_server *server, uint64_t now_ns)
-{
-    for (unsigned i = 0; i < server->settings->connections; i++) {
-        crest_scrape_connection *at = &server->connections[i];
-        if (at->socket < 0 || at->until_ns > now_ns)
-            continue;
-        /* One that has had an answer and is silent since has done nothing wrong. */
-        if (at->answering ||
-            at->until_ns - at->since_ns < CREST_PROMETHEUS_IDLE_S * SCRAPE_SERVER_NS_PER_S)
-            crest_scrape_figures_closed(CREST_SCRAPE_SLOW);
-        scrape_server_shut(at);
-    }
-}
-
 /* ---- pages ---- */
 
 int crest_scrape_server_make(crest_scrape_server *server, crest_scrape_page *page)
@@ -367,7 +198,7 @@ static int scrape_server_wind_up(crest_scrape_server *server, uint64_t stop_ns, 
     for (unsigned i = 0; i < server->settings->connections; i++) {
         crest_scrape_connection *at = &server->connections[i];
         if (at->socket >= 0 && !at->closing && (over || !at->answering))
-            scrape_server_shut(at);
+            crest_scrape_connections_shut(at);
     }
     for (crest_scrape_page *page = server->pages; over && page != NULL; page = page->next)
         crest_scrape_pipe_cancel(&page->pipe);
@@ -414,7 +245,8 @@ static void scrape_server_wait(crest_scrape_server *server, int stopping, uint64
     struct pollfd events[] = {
         {.fd = server->wake, .events = POLLIN},
         {.fd = server->epoll, .events = POLLIN},
-        {.fd = scrape_server_has_room(server) ? server->listener.socket : -1, .events = POLLIN},
+        {.fd = crest_scrape_connections_have_room(server) ? server->listener.socket : -1,
+         .events = POLLIN},
     };
     uint64_t count;
     if (stopping && crest_scrape_now_ns() >= stop_ns)
@@ -433,10 +265,10 @@ static int scrape_server_work(crest_scrape_server *server, int stopping, uint64_
         server->accept_again_ns = 0;
     scrape_server_look_after_pages(server);
     for (unsigned i = 0; i < SCRAPE_SERVER_ACCEPTED_AT_ONCE && !stopping; i++)
-        if (server->accept_again_ns != 0 || !scrape_server_accept(server))
+        if (server->accept_again_ns != 0 || !crest_scrape_connections_accept(server))
             break;
     MHD_run(server->daemon);
-    scrape_server_close_late(server, now_ns);
+    crest_scrape_connections_close_late(server, now_ns);
     if (!stopping || !scrape_server_wind_up(server, stop_ns, now_ns))
         return 0;
     scrape_server_end(server);
@@ -489,7 +321,7 @@ static int scrape_server_start_daemon(crest_scrape_server *server)
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CREST_PROMETHEUS_REQUEST_BYTES,
         MHD_OPTION_CONNECTION_TIMEOUT, 0u, MHD_OPTION_URI_LOG_CALLBACK, crest_scrape_routes_uri,
         NULL, MHD_OPTION_NOTIFY_COMPLETED, crest_scrape_routes_completed, server,
-        MHD_OPTION_NOTIFY_CONNECTION, scrape_server_notify, server,
+        MHD_OPTION_NOTIFY_CONNECTION, crest_scrape_connections_notify, server,
         MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
     if (server->daemon == NULL)
         return -1;

@@ -67,6 +67,19 @@ crest_status crest_scrape_server_stop(crest_scrape_server *server, uint64_t dead
 /* 0 in the child of a fork. */
 unsigned crest_scrape_server_port(crest_scrape_server *server);
 
+/* ---- scrape_connections.c, for the server's thread ---- */
+
+/* An MHD_NotifyConnectionCallback; cls is the server. */
+void crest_scrape_connections_notify(void *cls, struct MHD_Connection *connection, void **context,
+                                     enum MHD_ConnectionNotificationCode what);
+/* Whether one more could be accepted; otherwise those who knock are not to wake anybody. */
+int crest_scrape_connections_have_room(const crest_scrape_server *server);
+/* Accepts one; 0 when there is none, or no room. */
+int crest_scrape_connections_accept(crest_scrape_server *server);
+void crest_scrape_connections_close_late(crest_scrape_server *server, uint64_t now_ns);
+/* Closes it as soon as libmicrohttpd sees that. */
+void crest_scrape_connections_shut(crest_scrape_connection *connection);
+
 /* ---- for scrape_routes.c ---- */
 
 /* Starts making a page for a connection; 0, or not when there can be none now. */
