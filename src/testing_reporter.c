@@ -183,6 +183,7 @@ crest_reporter *crest_testing_reporter_new(const crest_testing_reporter_options 
         .stop = testing_reporter_stop,
         .free = testing_reporter_free,
         .state = mine,
+        .deltas = mine->options.deltas,
     };
     return &mine->reporter;
 }

@@ -136,6 +136,9 @@ typedef struct crest_testing_reporter_options {
     /* called by the reporter's stop; its status is stop's. NULL: none */
     crest_status (*stop)(void *context, crest_error *error) CREST_DEFAULT_(NULL);
     void *context CREST_DEFAULT_(NULL);
+    /* non-zero: reports have the snapshot before, for `inspect` to look at with
+       crest_report_previous */
+    int deltas CREST_DEFAULT_(0);
 } crest_testing_reporter_options;
 
 /* One report that was kept. */

@@ -203,12 +203,53 @@ static void test_no_memory(void **state)
     crest_registry_free(registry);
 }
 
+/* Whether the report before had the first counter of this one, and how much it grew. */
+static crest_status look_back(const crest_report *report, void *context, crest_error *error)
+{
+    int64_t *grown = context;
+    crest_series_view now, then;
+    (void)error;
+    crest_snapshot_series(report->snapshot, 0, &now);
+    int known = crest_report_previous(report, 0, &then) == CREST_OK;
+    *grown = known ? (int64_t)(now.counter - then.counter) : -1;
+    return CREST_OK;
+}
+
+/* With `deltas` it sees what was there before, and without it does not. */
+static void test_deltas(void **state)
+{
+    (void)state;
+    crest_registry *registry = crest_registry_new(NULL);
+    crest_counter *counter =
+        crest_counter_get(registry, &(crest_metric_options){.name = "deltas.things"}, NULL);
+    crest_schedule seldom = {.interval_ms = 3600000, .jitter = -1};
+    for (int deltas = 0; deltas < 2; deltas++) {
+        int64_t grown = 0;
+        crest_testing_reporter_options options = {
+            .inspect = look_back, .context = &grown, .deltas = deltas};
+        crest_reporter *reporter = crest_testing_reporter_new(&options);
+        assert_int_equal(crest_reporter_attach(registry, reporter, &seldom, NULL), CREST_OK);
+        assert_int_equal(crest_report_now(reporter, 0, NULL), CREST_OK);
+        assert_int_equal(grown, -1);
+        crest_counter_add(counter, 5);
+        crest_testing_reporter_fail(reporter, 1, CREST_REFUSED, "not now");
+        assert_int_equal(crest_report_now(reporter, 0, NULL), CREST_REFUSED);
+        crest_counter_add(counter, 2);
+        assert_int_equal(crest_report_now(reporter, 0, NULL), CREST_OK);
+        assert_int_equal(grown, deltas ? 7 : -1);
+        assert_int_equal(crest_reporter_detach(reporter, 0, NULL), CREST_OK);
+        crest_reporter_free(reporter);
+    }
+    crest_registry_free(registry);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pages),      cmocka_unit_test(test_failing),
         cmocka_unit_test(test_functions),  cmocka_unit_test(test_many),
         cmocka_unit_test(test_page_value), cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_deltas),
     };
     fixture_watchdog(60);
     return cmocka_run_group_tests_name("testing_reporter", tests, NULL, NULL);
