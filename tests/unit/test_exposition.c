@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The encoder: pages in both formats compared byte for byte with tests/golden. To rewrite those files after a
- * wanted change, and then look at the diff:
+ * The encoder: pages in both formats compared byte for byte with tests/golden. To rewrite those
+ * files after a wanted change, and then look at the diff:
  *
  *     CREST_UPDATE_GOLDEN=1 build/release/tests/unit/test_exposition
  */

@@ -6,6 +6,7 @@
 #include "alloc.h"
 
 #include <crest/crest.h>
+#include <crest/testing.h>
 
 #include <errno.h>
 #include <setjmp.h>
@@ -194,12 +195,42 @@ static void test_no_memory(void **state)
 
 #define PAGE_TEST(function) cmocka_unit_test_setup_teardown(function, page_setup, page_teardown)
 
+/* Without being asked for more than a page: a timer's slowest operation, of observed registries. */
+static void test_exemplar(void **state)
+{
+    page_text page = {.length = 0}, text = {.length = 0};
+    crest_error error;
+    crest_status status;
+    const crest_metric_options options = {.name = "work-time"};
+    crest_timer *timer = crest_timer_get(*state, &options, &status);
+    assert_int_equal(status, CREST_OK);
+    assert_int_equal(crest_testing_tick(*state), CREST_OK);
+    for (uint64_t i = 1; i <= 3; i++) {
+        crest_timing timing = crest_timer_start(timer, crest_op_u64(i));
+        crest_testing_clock_advance(i == 2 ? 8300000 : 1000000);
+        assert_int_equal(crest_timing_stop(&timing, crest_op_u64(i)), CREST_OK);
+    }
+    crest_testing_clock_advance(1000000000);
+    assert_int_equal(crest_testing_tick(*state), CREST_OK);
+    assert_int_equal(crest_page_write(*state, CREST_FORMAT_OPENMETRICS, page_append, &page, &error),
+                     CREST_OK);
+    assert_int_equal(
+        crest_page_write(*state, CREST_FORMAT_PROMETHEUS_TEXT, page_append, &text, &error),
+        CREST_OK);
+    crest_testing_clock_real();
+    assert_non_null(strstr(page.text, "shop_work_time_seconds_bucket{outcome=\"ok\",le=\"0.01\"} 3 "
+                                      "# {operation=\"2\"} 0.0083\n"));
+    assert_null(strstr(page.text, "1m"));
+    assert_null(strstr(text.text, "operation"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         PAGE_TEST(test_registry_to_page), PAGE_TEST(test_snapshot_to_page),
         PAGE_TEST(test_content_type),     PAGE_TEST(test_to_stream),
         PAGE_TEST(test_to_full_disk),     PAGE_TEST(test_no_memory),
+        PAGE_TEST(test_exemplar),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
