@@ -175,13 +175,15 @@ def options_start_and_the_stop_flushes(place):
     prometheus = Prometheus(place, [gateway]).start()
     program = Program(place, "push_program", "start",
                       f"service=rnode,version=0.13,interval=1h,pushgateway={gateway.url},"
-                      "pushgateway.instance=i:1,pushgateway.label.zone=z 1")
+                      "pushgateway.instance=i:1,pushgateway.label.zone=z 1,resource.env=prod,"
+                      "resource.zone=ours")
     equal(program.begun.strip(), "OK")
     totals = Totals()
     totals.record(program, 8, 400)
     program.do("stop")
     totals.check(prometheus, 'job="rnode", instance="i:1", zone="z 1"')
-    equal(prometheus.value('crest_target_info{service="rnode", version="0.13", instance="i:1"}'), 1)
+    equal(prometheus.value('crest_target_info{service="rnode", version="0.13", instance="i:1", '
+                           'env="prod", zone="z 1"}'), 1)
     equal(program.leave(), (0, ""))
 
 
