@@ -200,7 +200,8 @@ static int directory_plan_fresh(directory_plan *plan, crest_directory_run *run)
     } while (crest_children_version(run->metric) != version);
     run->first = (uint32_t)first | DIRECTORY_FRESH;
     run->count = (uint32_t)(plan->fresh_count - first);
-    qsort(plan->fresh + first, run->count, sizeof(crest_series *), directory_by_series);
+    if (run->count > 1) /* none at all may mean no list */
+        qsort(plan->fresh + first, run->count, sizeof(crest_series *), directory_by_series);
     return 1;
 }
 
