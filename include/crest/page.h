@@ -106,8 +106,10 @@ CREST_API crest_status crest_snapshot_write(const crest_snapshot *snapshot, cres
                                             crest_write_fn *write, void *context,
                                             crest_error *error);
 
-/* Takes a snapshot of the registry (NULL: the default one) and writes it, of the windows those of
- * range samplers. */
+/* Writes the registry (NULL: the default one) as it is, of the windows those of range samplers. It
+ * keeps no snapshot: each value is read when its line is written, so that the page takes no more
+ * memory however many series there are. CREST_NO_MEMORY may come after part of the page has been
+ * written, as CREST_IO may. While `write` waits, slots of series that went are not used again. */
 CREST_API crest_status crest_page_write(crest_registry *registry, crest_format format,
                                         crest_write_fn *write, void *context, crest_error *error);
 
