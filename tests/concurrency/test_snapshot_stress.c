@@ -128,7 +128,7 @@ static void *total_read(void *argument)
     return NULL;
 }
 
-/* One series after the other in families in turn, and an increment of each that is already there. */
+/* One series after the other in families in turn, and an increment of one that is there. */
 static void test_totals_beside_new_series(void **state)
 {
     (void)state;
