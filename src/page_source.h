@@ -57,7 +57,7 @@ typedef struct crest_page_source {
      */
     void (*metric)(const crest_snapshot *snapshot, size_t index, crest_page_metric *metric);
     /* The series from `index` on, at most `room` of them and none of another metric; 0 at the
-     * metric's end. */
+     * metric's end, and only there: fewer than `room` say nothing. */
     unsigned (*rows)(const crest_snapshot *snapshot, const crest_page_metric *metric, size_t index,
                      crest_page_row *rows, unsigned room);
     /* As the functions of these names in <crest/snapshot.h>. */

@@ -86,7 +86,7 @@ static size_t values_put_rows(values_family *family, size_t first)
         for (unsigned i = 0; i < count; i++)
             values_put_row(family, &rows[i]);
         at += count;
-    } while (count == CREST_PAGE_ROWS && page->out->failed == 0);
+    } while (count != 0 && page->out->failed == 0);
     return at;
 }
 
@@ -104,7 +104,7 @@ static size_t values_put_distributions(values_family *family, size_t first,
         for (unsigned i = 0; i < count; i++)
             crest_page_put_distribution(&lines, &rows[i], at + i);
         at += count;
-    } while (count == CREST_PAGE_ROWS && page->out->failed == 0);
+    } while (count != 0 && page->out->failed == 0);
     return at;
 }
 
@@ -117,7 +117,7 @@ static size_t values_skip(const values_family *family, size_t first)
     do
         first += count =
             page->source->rows(page->snapshot, family->metric, first, rows, CREST_PAGE_ROWS);
-    while (count == CREST_PAGE_ROWS);
+    while (count != 0);
     return first;
 }
 
