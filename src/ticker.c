@@ -124,7 +124,8 @@ static int ticker_tick(crest_registry_state *state, int by_hand)
 }
 
 /* The registry at a place of the table that a reading is due of. One that was attached a moment ago
- * waits for the next tick: in a short one its few events would look like a peak. */
+ * waits for the next tick: in a short one its few events would look like a peak. The first reading
+ * is not this thread's. */
 static crest_registry_state *ticker_due(unsigned place)
 {
     const uint64_t least_ns = CREST_TICK_MS * UINT64_C(1000000) / 2;
@@ -135,8 +136,9 @@ static crest_registry_state *ticker_due(unsigned place)
         times = &ticker_table[place].windows->times;
     if (ticker_table[place].by_hand)
         state = NULL;
-    if (state != NULL && times->count == 1 &&
-        crest_now() - times->time_ns[times->newest] < least_ns)
+    if (state != NULL &&
+        (times->count == 0 ||
+         (times->count == 1 && crest_now() - times->time_ns[times->newest] < least_ns)))
         state = NULL;
     pthread_mutex_unlock(&ticker_lock);
     return state;
@@ -200,10 +202,16 @@ static uint64_t ticker_monotonic_ns(void)
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
+static uint64_t ticker_later(uint64_t a_ns, uint64_t b_ns)
+{
+    return a_ns > b_ns ? a_ns : b_ns;
+}
+
 static void *ticker_run(void *unused)
 {
     const uint64_t tick_ns = CREST_TICK_MS * UINT64_C(1000000);
-    uint64_t next_ns = ticker_monotonic_ns() + tick_ns;
+    /* of the next tick: when it should come, and when it is to come, since the last took so long */
+    uint64_t due_ns = ticker_monotonic_ns() + tick_ns, next_ns = due_ns;
     pthread_mutex_lock(&ticker_lock);
     while (!ticker_stopping) {
         struct timespec until = {(time_t)(next_ns / 1000000000u), (long)(next_ns % 1000000000u)};
@@ -215,12 +223,11 @@ static void *ticker_run(void *unused)
         ticker_tick_all();
         uint64_t now_ns = ticker_monotonic_ns();
         crest_timer_record(&ticker_time, (int64_t)(now_ns - begun_ns), CREST_OUTCOME_OK);
-        crest_counter_add(&ticker_late, (int64_t)((begun_ns - next_ns + tick_ns / 2) / tick_ns));
-        next_ns += tick_ns;
+        crest_counter_add(&ticker_late, (int64_t)((begun_ns - due_ns + tick_ns / 2) / tick_ns));
         /* a late tick is measured as it is; the one after it still gets at least half its time, so
            that a short tick's few events do not look like a peak */
-        if (next_ns < now_ns + tick_ns / 2)
-            next_ns = now_ns + tick_ns / 2;
+        due_ns = ticker_later(due_ns + tick_ns, begun_ns + tick_ns / 2);
+        next_ns = ticker_later(due_ns, now_ns + tick_ns / 2);
         pthread_mutex_lock(&ticker_lock);
     }
     pthread_mutex_unlock(&ticker_lock);

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The ticker's schedule when it cannot be kept: because a tick takes longer than there is between
+ * two, and because the process was stopped. Ticks that are missing are counted, what was recorded
+ * is not lost, and it is no peak.
+ */
+#include "core_fixture.h"
+
+#include <crest/poll.h>
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#define LATE_TICK_S (CREST_TICK_MS / 1e3)
+
+static void late_sleep(double seconds)
+{
+    struct timespec pause = {(time_t)seconds, (long)((seconds - floor(seconds)) * 1e9)};
+    nanosleep(&pause, NULL);
+}
+
+static double late_now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static uint64_t late_ticks(void)
+{
+    return FIXTURE_READING(NULL, "crest.tick-time", "outcome", "ok").count;
+}
+
+static uint64_t late_missed(void)
+{
+    return FIXTURE_READING(NULL, "crest.ticks-late").counter;
+}
+
+/* So many ticks from now have ended. */
+static void late_await(uint64_t more)
+{
+    uint64_t ticks = late_ticks() + more;
+    for (int i = 0; late_ticks() < ticks; i++) {
+        if (i == 3000)
+            fail_msg("no %llu ticks in 30 seconds", (unsigned long long)more);
+        late_sleep(0.01);
+    }
+}
+
+/* Of each registry a tick waits for the polls' thread, which one callback holds up meanwhile. */
+enum { LATE_REGISTRIES = 56 };
+
+static int late_held_up;
+
+static uint64_t late_count(void *context)
+{
+    while (context != NULL && __atomic_load_n((int *)context, __ATOMIC_RELAXED))
+        late_sleep(0.01);
+    return 0;
+}
+
+/* Ticks that came, and that did not, make up the time that went by. */
+static void late_reconcile(double seconds, uint64_t ticks, uint64_t missed)
+{
+    if (fabs((double)(ticks + missed) - seconds / LATE_TICK_S) > 1.6)
+        fail_msg("%llu ticks came and %llu were late in %.2f seconds", (unsigned long long)ticks,
+                 (unsigned long long)missed, seconds);
+}
+
+static void test_slow_ticks(void **state)
+{
+    (void)state;
+    crest_registry *registry[LATE_REGISTRIES];
+    crest_poll *poll[LATE_REGISTRIES];
+    const crest_poll_options options = {.budget_ms = CREST_POLL_BUDGET_MS_MAX};
+    for (unsigned i = 0; i < LATE_REGISTRIES; i++) {
+        registry[i] = fixture_registry(NULL);
+        poll[i] = crest_counter_poll(fixture_counter(registry[i], "polled"), late_count,
+                                     i == 0 ? &late_held_up : NULL, &options, NULL);
+        assert_non_null(poll[i]);
+        assert_int_equal(crest_ticker_attach(registry[i]), CREST_OK);
+    }
+    crest_counter *counter = fixture_counter(registry[1], "c");
+    late_await(2);
+    double begun_s = late_now_s();
+    uint64_t ticks = late_ticks(), missed = late_missed();
+    __atomic_store_n(&late_held_up, 1, __ATOMIC_RELAXED);
+    for (int i = 0; i < 2; i++) {
+        crest_counter_add(counter, 10);
+        late_await(1);
+    }
+    __atomic_store_n(&late_held_up, 0, __ATOMIC_RELAXED);
+    late_await(2);
+    missed = late_missed() - missed;
+    late_reconcile(late_now_s() - begun_s, late_ticks() - ticks, missed);
+    assert_true(missed >= 4);
+    crest_rate rate = crest_counter_rate(counter, CREST_WINDOW_S);
+    assert_true(fabs(rate.per_second * rate.covered_s - 20) < 1e-6);
+    assert_true(rate.peak <= 20 / (LATE_TICK_S / 2));
+    for (unsigned i = 0; i < LATE_REGISTRIES; i++) {
+        assert_int_equal(crest_poll_stop(poll[i]), CREST_OK);
+        crest_registry_free(registry[i]);
+    }
+}
+
+/* A child of this process: it stops its parent for a while. */
+static void late_stop_parent(double seconds)
+{
+    pid_t parent = getpid(), child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        kill(parent, SIGSTOP);
+        late_sleep(seconds);
+        kill(parent, SIGCONT);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+static void test_suspended(void **state)
+{
+    (void)state;
+    crest_registry *registry = fixture_registry(NULL);
+    crest_counter *counter = fixture_counter(registry, "c");
+    assert_int_equal(crest_ticker_attach(registry), CREST_OK);
+    late_await(1);
+    double begun_s = late_now_s();
+    uint64_t ticks = late_ticks(), missed = late_missed();
+    crest_counter_add(counter, 10);
+    late_stop_parent(3.2 * LATE_TICK_S);
+    crest_counter_add(counter, 10);
+    late_await(2);
+    ticks = late_ticks() - ticks;
+    missed = late_missed() - missed;
+    late_reconcile(late_now_s() - begun_s, ticks, missed);
+    assert_true(missed >= 2);
+    crest_rate rate = crest_counter_rate(counter, CREST_WINDOW_S);
+    assert_true(rate.covered_s > 3.5 * LATE_TICK_S);
+    assert_true(fabs(rate.per_second * rate.covered_s - 20) < 1e-6);
+    assert_true(rate.peak <= 20 / (LATE_TICK_S / 2));
+    crest_registry_free(registry);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_slow_ticks),
+        cmocka_unit_test(test_suspended),
+    };
+    fixture_watchdog(120);
+    return cmocka_run_group_tests_name("late ticks", tests, NULL, NULL);
+}
