@@ -64,6 +64,7 @@ static void ticker_forked(void)
     ticker_lock = fresh;
     memset(ticker_table, 0, sizeof ticker_table);
     ticker_running = ticker_stopping = 0;
+    crest_windows_forked();
 }
 
 __attribute__((constructor)) static void ticker_constructor(void)

@@ -61,6 +61,11 @@ uint64_t crest_windows_refused(void)
     return crest_atomic_load(&windows_without);
 }
 
+void crest_windows_forked(void)
+{
+    windows_places = windows_without = 0;
+}
+
 static int windows_room(void)
 {
     return windows_places < crest_atomic_load32(&windows_series_max);

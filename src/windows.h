@@ -68,6 +68,9 @@ double crest_windows_covered_s(const crest_windows *windows, unsigned window_s);
 uint64_t crest_windows_places(void);
 uint64_t crest_windows_refused(void);
 
+/* In the child of a fork, which has no windows yet. */
+void crest_windows_forked(void);
+
 /* The windows that registries observed from now on have (ascending, the first CREST_WINDOW_S), and
  * how many places there are; 0 for what is to stay. */
 void crest_windows_set(const unsigned *window_s, unsigned windows, unsigned series_max);

@@ -13,6 +13,7 @@
 #include "cells.h"
 #include "clock_inside.h"
 #include "unit/core_fixture.h"
+#include "windows.h"
 
 #include <crest/by_name.h>
 #include <errno.h>
@@ -150,6 +151,39 @@ static void test_child_starts_at_zero(void **state)
     assert_int_equal(crest_snapshot_find(snapshot, "test.child-only", NULL, 0, &view),
                      CREST_NOT_FOUND);
     crest_snapshot_free(snapshot);
+}
+
+/* ---- forking an observed process ---- */
+
+static void child_is_observed(void)
+{
+    CHILD_WANTS(crest_windows_places() == 0);
+    CHILD_WANTS(crest_windows_refused() == 0);
+    crest_testing_clock_set(1000000000);
+    CHILD_WANTS(crest_testing_tick(NULL) == CREST_OK);
+    crest_counter_add(&forked, 30);
+    crest_testing_clock_advance(1000000000);
+    CHILD_WANTS(crest_testing_tick(NULL) == CREST_OK);
+    CHILD_WANTS(crest_counter_rate(&forked, CREST_WINDOW_S).per_second == 30);
+    CHILD_WANTS(crest_windows_places() != 0);
+    _exit(0);
+}
+
+/* As many series may have windows in the child as in the parent, whose have taken all places. */
+static void test_places_of_child(void **state)
+{
+    (void)state;
+    assert_int_equal(crest_ticker_attach(NULL), CREST_OK);
+    crest_windows_options options = {.series = (unsigned)crest_windows_places()};
+    assert_true(options.series != 0);
+    assert_int_equal(crest_windows_configure(&options), CREST_OK);
+    pid_t child = fork();
+    if (child == 0)
+        child_is_observed();
+    wait_for_child(child);
+    options.series = CREST_WINDOWED_SERIES_DEFAULT;
+    assert_int_equal(crest_windows_configure(&options), CREST_OK);
+    assert_int_equal(crest_ticker_detach(NULL), CREST_OK);
 }
 
 /* ---- forking amid recording and registering ---- */
@@ -443,6 +477,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_in_flight),
         cmocka_unit_test(test_child_starts_at_zero),
+        cmocka_unit_test(test_places_of_child),
         cmocka_unit_test(test_fork_amid_recording),
         cmocka_unit_test(test_fork_in_a_handler),
         cmocka_unit_test(test_fork_amid_checks_of_the_clock),
