@@ -24,6 +24,7 @@ crest_distribution *crest_distribution_make_with(const crest_layout *layout, uin
     if (distribution == NULL)
         return NULL;
     distribution->layout = *layout;
+    distribution->counted = 1;
     distribution->within = within;
     uint64_t *next = distribution->own;
     for (unsigned s = 0; s < layout->blocks; s++)
@@ -102,6 +103,8 @@ int crest_distribution_empty(crest_distribution *distribution)
     distribution->count = distribution->sum = distribution->min = distribution->max = 0;
     distribution->sum_is_past = 0;
     distribution->note = (crest_note){.value = 0};
+    distribution->counted = 1;
+    distribution->large = 0;
     return 1;
 }
 
@@ -110,16 +113,40 @@ int crest_distribution_empty(crest_distribution *distribution)
 /* Lines that are asked for ahead, of a block: all, but of the finest ranges. */
 #define DISTRIBUTION_FETCHED 64u
 
-/* Copies cells that others are writing. */
-static void distribution_copy_cells(uint64_t *to, const uint64_t *from, size_t cells)
+/* Copies cells that others are writing, and returns their sum modulo 2^64; *large has at least the
+ * bits of each. */
+static uint64_t distribution_copy_cells(uint64_t *to, const uint64_t *from, size_t cells,
+                                        uint64_t *large)
 {
     size_t i = 0;
+    uint64_t sum = 0, bits = 0;
 #if CREST_ATOMIC_LOADS_TWO
-    for (; i + 2 <= cells; i += 2)
-        *(crest_two_words *)(void *)&to[i] = crest_atomic_load_two(&from[i]);
+    crest_two_words sums = {0, 0}, more = {0, 0}, all = {0, 0};
+    for (; i + 8 <= cells; i += 8) {
+        crest_two_words *into = (crest_two_words *)(void *)&to[i];
+        crest_two_words a = crest_atomic_load_two(&from[i]);
+        crest_two_words b = crest_atomic_load_two(&from[i + 2]);
+        crest_two_words c = crest_atomic_load_two(&from[i + 4]);
+        crest_two_words d = crest_atomic_load_two(&from[i + 6]);
+        into[0] = a;
+        into[1] = b;
+        into[2] = c;
+        into[3] = d;
+        all |= a | b | c | d;
+        sums += a + b;
+        more += c + d;
+    }
+    sums += more;
+    sum = sums[0] + sums[1];
+    bits = all[0] | all[1];
 #endif
-    for (; i < cells; i++)
+    for (; i < cells; i++) {
         to[i] = crest_atomic_load(&from[i]);
+        sum += to[i];
+        bits |= to[i];
+    }
+    *large |= bits;
+    return sum;
 }
 
 /* Adds cells that others are writing to a distribution's. Eight at a time, unless one of them is so
@@ -199,17 +226,26 @@ static void distribution_fetch_cells(const uint64_t *cells, size_t count)
         __builtin_prefetch(&cells[i]);
 }
 
+void crest_distribution_fetch(const crest_layout *layout, const crest_shard *shard)
+{
+    size_t end = crest_layout_end_cell(layout);
+    for (unsigned s = 0; s < layout->blocks; s++)
+        distribution_fetch_cells(distribution_shard_cells(layout, shard, s),
+                                 end - crest_layout_first_cell(layout, s));
+}
+
 static int distribution_add_block(crest_distribution *distribution, unsigned s,
                                   const uint64_t *from)
 {
     size_t cells = crest_distribution_cells(distribution, s);
     if (distribution->block[s] != NULL) {
         distribution_add_cells(distribution->block[s], from, cells);
+        distribution->counted = 0;
         return 1;
     }
     uint64_t *to = distribution_block_new(distribution, s);
     if (to != NULL)
-        distribution_copy_cells(to, from, cells);
+        distribution->count += distribution_copy_cells(to, from, cells, &distribution->large);
     return to != NULL;
 }
 
@@ -253,6 +289,7 @@ int crest_distribution_add_shared(crest_distribution *distribution,
     if (crest_atomic_load(&shared->max) == 0 && crest_atomic_load(&shared->min_inverted) == 0)
         return 1;
     uint64_t sum = crest_atomic_load_acquire(&shared->sum); /* as above */
+    distribution->counted = 0;
     for (unsigned bits = 0; bits < CREST_DISTRIBUTION_BLOCKS; bits++) {
         uint64_t count = crest_atomic_load(&shared->count[bits]);
         if (count == 0)
@@ -319,18 +356,27 @@ static uint64_t distribution_count(const crest_distribution *distribution)
     return count;
 }
 
-void crest_distribution_settle(crest_distribution *distribution)
+static void distribution_judge(crest_distribution *distribution)
 {
-    distribution->count = distribution_count(distribution);
     if (distribution->count == 0)
         distribution->min = distribution->max = 0;
     distribution->sum_is_past = distribution_sum_is_past(distribution);
 }
 
+void crest_distribution_settle(crest_distribution *distribution)
+{
+    distribution->count = distribution_count(distribution);
+    distribution_judge(distribution);
+}
+
+/* Each block copied once was counted on the way, which is most distributions; only others are gone
+ * through again. */
 void crest_distribution_finish(crest_distribution *distribution)
 {
     distribution->min = ~distribution->min;
-    crest_distribution_settle(distribution);
+    if (!distribution->counted || distribution->large >> DISTRIBUTION_LARGE != 0)
+        distribution->count = distribution_count(distribution);
+    distribution_judge(distribution);
     /* what was added to the sum by a record that the counts do not have yet belongs to the next
      * reading, as its extremes do */
     if (distribution->count == 0)

@@ -12,12 +12,12 @@ typedef uint64_t below_pair __attribute__((vector_size(16)));
 
 static uint64_t below_sum(const uint64_t *cells, size_t count)
 {
-    below_pair sum[2] = {{0, 0}, {0, 0}}, pair[2];
+    below_pair sum[2] = {{0, 0}, {0, 0}}, pair[4];
     size_t i = 0;
-    for (; count - i >= 4; i += 4) {
+    for (; count - i >= 8; i += 8) {
         memcpy(pair, cells + i, sizeof pair);
-        sum[0] += pair[0];
-        sum[1] += pair[1];
+        sum[0] += pair[0] + pair[1];
+        sum[1] += pair[2] + pair[3];
     }
     sum[0] += sum[1];
     uint64_t total = sum[0][0] + sum[0][1];

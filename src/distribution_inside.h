@@ -17,6 +17,8 @@ struct crest_distribution {
     uint64_t min;   /* 0 while count is 0 */
     uint64_t max;
     int sum_is_past; /* the sum is more than 64 bits can say */
+    int counted;    /* while it is merged: `count` is that of the cells so far, modulo 2^64, */
+    uint64_t large; /* which all have only these bits */
     crest_note note; /* of a reading of the ticker: the largest of the tick before it */
     uint64_t *block[CREST_DISTRIBUTION_BLOCKS]; /* from its first cell on; NULL: nothing there */
     uint64_t **spare; /* blocks of what was emptied, by number, or NULL; not zeroed */
@@ -53,6 +55,9 @@ static inline uint64_t crest_distribution_plus(uint64_t a, uint64_t b)
     uint64_t sum;
     return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
+
+/* Asks for the counts of a shard that is to be added soon. */
+void crest_distribution_fetch(const crest_layout *layout, const crest_shard *shard);
 
 /* Reads a shard that its thread may be writing and adds it; 0 without memory. */
 int crest_distribution_add_shard(crest_distribution *distribution, const crest_shard *shard);

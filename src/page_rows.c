@@ -17,7 +17,7 @@
 static void page_rows_metric(const crest_snapshot *snapshot, size_t index,
                              crest_page_metric *metric)
 {
-    crest_snapshot_series(snapshot, index, &metric->first);
+    crest_snapshot_describe(snapshot, index, &metric->first);
     const crest_metric *own = snapshot->directory->series[index]->metric;
     metric->constants = own->state->constant_count;
     metric->identity = own;

@@ -56,6 +56,9 @@ crest_snapshot *crest_snapshot_take_passing(crest_registry *registry);
 void crest_snapshot_values(const crest_snapshot *snapshot, crest_kind kind, size_t index,
                            size_t count, uint64_t *values);
 
+/* Fills what a view has that is not a value, of a series that there is. */
+void crest_snapshot_describe(const crest_snapshot *snapshot, size_t index, crest_series_view *view);
+
 /* A series' distribution, or NULL for other kinds. */
 const crest_distribution *crest_snapshot_distribution(const crest_snapshot *snapshot, size_t index);
 

@@ -3,6 +3,7 @@
  * Taking snapshots. See reading.h and <crest/snapshot.h>.
  */
 #include "alloc.h"
+#include "arena.h"
 #include "atomic.h"
 #include "cells.h"
 #include "clock_inside.h"
@@ -52,6 +53,37 @@ static int snapshot_merge_into(crest_distribution *merged, const crest_series *s
     return whole;
 }
 
+static void snapshot_fetch(const void *from, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i += CREST_LINE_BYTES)
+        __builtin_prefetch((const char *)from + i);
+}
+
+/*
+ * Asks for what the next distributions of a run will be merged from, one link of the chain to the
+ * counts for each: the thread's cell of the one three further on, the shard of the one after next,
+ * the counts of the next. So that they are there when it is their turn, for a page of histograms
+ * would wait for memory half of its time. Of the thread that recorded last only; most series have
+ * one.
+ */
+static void snapshot_fetch_ahead(const crest_directory *directory, size_t index)
+{
+    size_t left = directory->count - index;
+    crest_series *const *series = directory->series + index;
+    const crest_thread_record *record = crest_cells_records();
+    if (left > 3 && record != NULL) {
+        __builtin_prefetch(crest_cells_of(record, directory->slots[index + 3]));
+        __builtin_prefetch(series[3]->shared);
+    }
+    const crest_shard *shard;
+    if (left > 2 && (shard = snapshot_shard(directory->slots[index + 2], &record)) != NULL)
+        snapshot_fetch(shard, sizeof *shard);
+    record = crest_cells_records();
+    const crest_layout *layout = left > 1 ? series[1]->metric->layout : NULL;
+    if (layout != NULL && (shard = snapshot_shard(directory->slots[index + 1], &record)) != NULL)
+        crest_distribution_fetch(layout, shard);
+}
+
 /* The merged distribution of a series; NULL without memory. */
 static crest_distribution *snapshot_merge(const crest_series *series, int notes)
 {
@@ -97,6 +129,7 @@ static int snapshot_merge_run(const crest_directory *directory, const crest_dire
                               int notes, uint64_t *values)
 {
     for (uint32_t i = run->first; i < run->first + run->count; i++) {
+        snapshot_fetch_ahead(directory, i);
         crest_distribution *merged = snapshot_merge(directory->series[i], notes);
         values[i] = (uint64_t)(uintptr_t)merged;
         if (merged == NULL)
@@ -305,18 +338,19 @@ const crest_distribution *crest_snapshot_distribution(const crest_snapshot *snap
 {
     const crest_series *series = snapshot->directory->series[index];
     const crest_metric *metric = series->metric;
-    if (snapshot->passing && metric->layout != NULL)
+    if (snapshot->passing && metric->layout != NULL) {
         /* its only reader made it, and may change what passes by */
-        return snapshot_pass((crest_snapshot *)(uintptr_t)snapshot, series);
+        const crest_distribution *passed =
+            snapshot_pass((crest_snapshot *)(uintptr_t)snapshot, series);
+        snapshot_fetch_ahead(snapshot->directory, index);
+        return passed;
+    }
     return metric->layout ? (const crest_distribution *)(uintptr_t)snapshot->values[index] : NULL;
 }
 
-crest_status crest_snapshot_series(const crest_snapshot *snapshot, size_t index,
-                                   crest_series_view *view)
+void crest_snapshot_describe(const crest_snapshot *snapshot, size_t index, crest_series_view *view)
 {
     memset(view, 0, sizeof *view);
-    if (snapshot == NULL || index >= snapshot->directory->count)
-        return CREST_INVALID_ARGUMENT;
     const crest_series *series = snapshot->directory->series[index];
     const crest_metric *metric = series->metric;
     view->name = metric->name;
@@ -330,8 +364,20 @@ crest_status crest_snapshot_series(const crest_snapshot *snapshot, size_t index,
     view->label_values =
         constants != 0 ? snapshot->directory->labels[index] : crest_series_values(series);
     view->buckets = metric->layout ? &metric->buckets : NULL;
-    view->distribution = crest_snapshot_distribution(snapshot, index);
     view->life = (uint64_t)(uintptr_t)series << 8 | snapshot->directory->births[index];
+    view->quantiles = metric->quantiles;
+}
+
+crest_status crest_snapshot_series(const crest_snapshot *snapshot, size_t index,
+                                   crest_series_view *view)
+{
+    if (snapshot == NULL || index >= snapshot->directory->count) {
+        memset(view, 0, sizeof *view);
+        return CREST_INVALID_ARGUMENT;
+    }
+    crest_snapshot_describe(snapshot, index, view);
+    const crest_metric *metric = snapshot->directory->series[index]->metric;
+    view->distribution = crest_snapshot_distribution(snapshot, index);
     uint64_t value = 0;
     if (metric->layout == NULL)
         crest_snapshot_values(snapshot, metric->kind, index, 1, &value);
@@ -341,7 +387,6 @@ crest_status crest_snapshot_series(const crest_snapshot *snapshot, size_t index,
         memcpy(&view->gauge, &value, sizeof view->gauge);
     if (metric->kind == CREST_KIND_RANGE_SAMPLER)
         view->current = (int64_t)value;
-    view->quantiles = metric->quantiles;
     if (snapshot->windows != NULL)
         crest_window_copies_find(snapshot->windows, index, CREST_WINDOW_S, &view->window);
     return CREST_OK;
