@@ -454,7 +454,7 @@ static void test_snapshots(void **state)
     crest_registry *registry = b->registry;
     crest_counter *counters[20];
     for (int i = 0; i < 20; i++) {
-        char name[16];
+        char name[24];
         snprintf(name, sizeof name, "%s.c%02d", i % 2 ? "odd" : "even", i);
         counters[i] = fixture_counter(registry, name);
     }

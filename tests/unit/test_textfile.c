@@ -427,7 +427,7 @@ static void test_links_and_leftovers(void **state)
 
 typedef struct reader {
     const char *path;
-    volatile int stop;
+    int stop; /* atomic */
     unsigned read, torn;
 } reader;
 
@@ -436,7 +436,7 @@ static void *read_on(void *context)
 {
     reader *me = context;
     char *text = malloc(1 << 18);
-    while (!me->stop) {
+    while (!__atomic_load_n(&me->stop, __ATOMIC_RELAXED)) {
         int file = open(me->path, O_RDONLY);
         if (file < 0)
             continue;
@@ -479,7 +479,7 @@ static void test_never_half_a_page(void **state)
         failed += crest_replaced_file_commit(file, 0644, 0) != 0;
     }
     for (int i = 0; i < 2; i++) {
-        readers[i].stop = 1;
+        __atomic_store_n(&readers[i].stop, 1, __ATOMIC_RELAXED);
         pthread_join(threads[i], NULL);
         assert_true(readers[i].read > 0);
         assert_int_equal(readers[i].torn, 0);
