@@ -106,6 +106,33 @@ static const char *option_keys_rest(const char *known)
     return length > 0 && known[length - 1] == '.' ? "KEY" : "";
 }
 
+/* Bytes of what comes before the first dot and is a key itself, dot included; 0 if nothing does. */
+static size_t option_keys_group(const char *key, const char *const *known, size_t known_count)
+{
+    size_t length = strcspn(key, ".");
+    for (size_t i = 0; key[length] == '.' && i < known_count; i++)
+        if (strlen(known[i]) == length && strncmp(known[i], key, length) == 0)
+            return length + 1;
+    return 0;
+}
+
+/* The known keys of the group that `key` begins with, without its name; of no group, those that
+ * are in none. All the keys of all reporters would not fit into a message. */
+static void option_keys_list(const char *key, size_t group, const char *const *known,
+                             size_t known_count, char list[CREST_ERROR_BYTES])
+{
+    size_t used = 0;
+    list[0] = '\0';
+    for (size_t i = 0; i < known_count && used < CREST_ERROR_BYTES; i++) {
+        if (option_keys_group(known[i], known, known_count) != group ||
+            strncmp(known[i], key, group) != 0)
+            continue;
+        used +=
+            (size_t)snprintf(list + used, CREST_ERROR_BYTES - used, "%s%s%s", used > 0 ? ", " : "",
+                             known[i] + group, option_keys_rest(known[i]));
+    }
+}
+
 static crest_status option_keys_refuse(const char *key, const char *origin,
                                        const char *const *known, size_t known_count,
                                        crest_error *error)
@@ -118,17 +145,20 @@ static crest_status option_keys_refuse(const char *key, const char *origin,
                                "%s %s needs the %s reporter, which this program was linked "
                                "without: link it with `pkg-config --libs crest-reporters`",
                                key, origin, kind);
-    char list[CREST_ERROR_BYTES];
-    size_t used = 0;
-    list[0] = '\0';
-    for (size_t i = 0; i < known_count && used < sizeof list; i++)
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s%s", i > 0 ? ", " : "",
-                                 known[i], option_keys_rest(known[i]));
+    char list[CREST_ERROR_BYTES], slip[CREST_OPTION_KEY_BYTES_MAX + 24] = "";
+    size_t group = option_keys_group(plain, known, known_count);
+    option_keys_list(plain, group, known, known_count, list);
     const char *meant = option_keys_meant(plain, known, known_count);
+    if (meant != NULL)
+        snprintf(slip, sizeof slip, " Did you mean \"%s%s\"?", meant, option_keys_rest(meant));
+    if (group > 0)
+        return crest_error_set(error, CREST_INVALID_OPTIONS,
+                               "there is no option \"%s\" (%s).%s Those of %.*s are: %s", key,
+                               origin, slip, (int)group - 1, plain, list);
     return crest_error_set(error, CREST_INVALID_OPTIONS,
-                           "there is no option \"%s\" (%s); %s%s%s%s are: %s", key, origin,
-                           meant != NULL ? "did you mean \"" : "", meant != NULL ? meant : "",
-                           option_keys_rest(meant), meant != NULL ? "\"? There" : "there", list);
+                           "there is no option \"%s\" (%s).%s There are: %s; and those that begin "
+                           "with one of these and a dot",
+                           key, origin, slip, list);
 }
 
 crest_status crest_options_check(const crest_options *options, const char *const *known,

@@ -201,7 +201,7 @@ static void test_bad_options(void **state)
         const char *code, *from_operator, *part;
     } cases[] = {
         {"one=x,intreval=1s", NULL,
-         "\"intreval\" (in the string given to crest_start); did you mean \"interval\"?"},
+         "\"intreval\" (in the string given to crest_start). Did you mean \"interval\"?"},
         {"one=x", "oen=x", "\"oen\" (in CREST_OPTS)"},
         {"one=x,interval=10parsecs", NULL,
          "interval=10parsecs in the string given to crest_start is not a duration"},

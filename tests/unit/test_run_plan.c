@@ -146,8 +146,8 @@ static void test_bad(void **state)
          "no many@lna="},
         {"service@x=1", "only reporters can be several"},
         {"many@lan=a,many@lan.wrod=1", "no option \"many@lan.wrod\""},
-        {"many@lan=a,many@lan.wrod=1", "did you mean \"many.word\"?"},
-        {"mnay@lan=a", "did you mean \"many\"?"},
+        {"many@lan=a,many@lan.wrod=1", "Did you mean \"many.word\"?"},
+        {"mnay@lan=a", "Did you mean \"many\"?"},
         {"@lan=a", "the file of options lan=a"},
         {"many@lan=bad", "(of many@lan) in the string given to crest_start: that is no place"},
         {"many@lan=a,many@lan.interval=1ms", "(of many@lan) in the string"},
@@ -163,7 +163,7 @@ static void test_bad(void **state)
          "resource.g=1,resource.h=1,resource.i=1,resource.j=1,resource.k=1,resource.l=1,"
          "resource.m=1,resource.n=1,resource.o=1,resource.p=1,resource.q=1",
          "resource.q in the string given to crest_start is one too many: there are at most 16"},
-        {"resouce.a=1", "did you mean"},
+        {"resouce.a=1", "Did you mean"},
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
         crest_error error;
