@@ -98,7 +98,9 @@ int crest_scrape_address_next(const char **list, crest_scrape_address *address, 
         return 0;
     const char *end = begin + length, *colon = memrchr(begin, ':', length);
     *list = end;
-    const char *wrong = scrape_address_host(begin, colon, address);
+    const char *wrong = memmem(begin, length, "://", 3) != NULL
+                            ? "it is a URL; leave out the scheme and the path"
+                            : scrape_address_host(begin, colon, address);
     if (wrong == NULL)
         wrong = scrape_address_ports(colon != NULL ? colon + 1 : begin, end, address);
     if (wrong == NULL)

@@ -88,7 +88,8 @@ static void what_is_no_address_is_refused(void **state)
         {"9102-70000", "a range of ports"},
         {"9102x", "something follows the port"},
         {"9102-9103x", "something follows the port"},
-        {"http://127.0.0.1:9102", "an IPv6 address is written in brackets"},
+        {"http://127.0.0.1:9102", "it is a URL; leave out the scheme and the path"},
+        {"http://[::1]:9102/metrics", "it is a URL; leave out the scheme and the path"},
         {"::1:9102", "an IPv6 address is written in brackets"},
         {"9102 127.0.0.1:x", "a port is a number"},
     };
