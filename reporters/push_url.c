@@ -115,6 +115,16 @@ static const char *push_url_problem(const char *url)
     return push_url_host_problem(host, length - (size_t)(host - url - (ptrdiff_t)scheme));
 }
 
+/* The gateway's own address, to which each push appends its group's path. */
+static const char *push_url_gateway_problem(const char *url)
+{
+    const char *problem = push_url_problem(url);
+    if (problem == NULL && strstr(url, "/metrics/job/") != NULL)
+        problem = "it names a group; end it before /metrics, and name the group with "
+                  "pushgateway.job, pushgateway.instance and pushgateway.label.KEY";
+    return problem;
+}
+
 crest_status crest_push_url_check(const char *url, crest_error *error)
 {
     if (url == NULL || url[0] == '\0')
@@ -125,7 +135,7 @@ crest_status crest_push_url_check(const char *url, crest_error *error)
         return crest_error_set(error, CREST_LIMIT,
                                "The Pushgateway's URL has %zu bytes; there may be at most %u",
                                strlen(url), CREST_PUSHGATEWAY_URL_BYTES_MAX - 1);
-    const char *problem = push_url_problem(url);
+    const char *problem = push_url_gateway_problem(url);
     if (problem == NULL)
         return CREST_OK;
     char shown[256], printable[256];

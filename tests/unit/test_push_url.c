@@ -194,6 +194,8 @@ static void unusable_urls_say_what_is_wrong(void **state)
         {"http://h/\r\nX: y", "%XX"},
         {"http://h/caf\xc3\xa9", "%XX"},
         {"http://h/'", "%XX"},
+        {"http://h:9091/metrics/job/x", "it names a group"},
+        {"http://h/prefix/metrics/job/x/instance/y", "pushgateway.job"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         crest_error error = {0};
