@@ -203,11 +203,12 @@ static crest_status statsd_read_words(const crest_options *options, crest_statsd
                                   "internet, ethernet, jumbo, uds or a number of bytes",
                                   &to->packet_bytes, error);
     if (status == CREST_OK)
-        status = statsd_read_word(options, "statsd.rate", rates, off,
-                                  "a number of packets a second, or off", &to->rate, error);
+        status =
+            statsd_read_word(options, "statsd.rate", rates, off,
+                             "a number of packets a second, at least 1, or off", &to->rate, error);
     if (status == CREST_OK)
-        status = statsd_read_word(options, "statsd.samples", none, off, "a number of values",
-                                  &to->samples, error);
+        status = statsd_read_word(options, "statsd.samples", none, off,
+                                  "a number of values, at least 1", &to->samples, error);
     if (status == CREST_OK)
         status = statsd_read_word(options, "statsd.type", types, zero_one,
                                   "d (distributions) or h (histograms)", &type, error);
