@@ -30,7 +30,8 @@ static void distributions_bounds(crest_page_bounds *bounds, const crest_series_v
     if (buckets == NULL)
         buckets = crest_buckets_for_unit(unit, series->kind);
     unsigned count = buckets->count < CREST_BUCKETS_MAX ? buckets->count : CREST_BUCKETS_MAX;
-    if (bounds->bounds == buckets->bounds && bounds->count == count && bounds->unit == unit &&
+    /* the count first: it alone is set before any bounds have been made */
+    if (bounds->count == count && bounds->bounds == buckets->bounds && bounds->unit == unit &&
         bounds->labelled == labelled)
         return;
     bounds->bounds = buckets->bounds;
