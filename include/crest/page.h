@@ -5,7 +5,6 @@
  *
  *     crest_prometheus_write(NULL, stdout);
  *
- *
  * A host that serves /metrics asks first which format the client wants:
  *
  *     const char *type;
