@@ -84,6 +84,7 @@ void crest_pace_init(crest_pace *pace, const crest_schedule *schedule, crest_pac
 
 void crest_pace_next(crest_pace *pace, crest_pace_time now)
 {
+    pace->retrying = 1; /* if the wall clock was set meanwhile: this report's point has passed */
     crest_pace_realign(pace, now);
     pace->retrying = 0;
     pace->moved_ns = pace_jitter(pace);

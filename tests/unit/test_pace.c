@@ -210,6 +210,13 @@ static void test_clock_steps(void **state)
     crest_pace_next(&pace, both(again, ahead));
     assert_int_equal((pace.due_ns + ahead) % (60 * S), 0);
     assert_in_range(pace.due_ns, again + 1, again + 60 * S);
+    /* set while a report was under way: no multiple is left out but those that passed */
+    crest_pace_init(&pace, &schedule, both(START, ahead), 1);
+    again = pace.due_ns + S;
+    ahead += 3607 * S;
+    crest_pace_next(&pace, both(again, ahead));
+    assert_int_equal((pace.due_ns + ahead) % (60 * S), 0);
+    assert_in_range(pace.due_ns, again + 1, again + 60 * S);
     /* one that is not aligned does not care */
     schedule.align = 0;
     crest_pace_init(&pace, &schedule, both(START, ahead), 1);
