@@ -288,7 +288,7 @@ static void attachment_turn(crest_attachment *attachment, int final)
 {
     crest_one_report *order = &attachment->order;
     uint64_t now_ns = crest_attachment_now_ns(), failures_before = order->failures;
-    int was_due = attachment->pace.due_ns <= now_ns || failures_before > 0;
+    int was_due = attachment->pace.due_ns <= now_ns || attachment->pace.retrying;
     order->final = final;
     order->timeout_ns = attachment_timeout_ns(attachment, now_ns);
     crest_report_watch_begin(attachment, now_ns + order->timeout_ns);

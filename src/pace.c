@@ -101,6 +101,9 @@ void crest_pace_retry(crest_pace *pace, crest_pace_time now, uint64_t failures)
         backoff_ns *= 2;
     if (backoff_ns > pace->interval_ns)
         backoff_ns = pace->interval_ns;
+    /* it was asked for before its point, which is still to come */
+    if (!pace->retrying && pace->due_ns > now.now_ns)
+        pace->slot_ns -= pace->interval_ns;
     pace->retrying = 1;
     pace->due_ns =
         now.now_ns + backoff_ns - (pace->jitter > 0 ? pace_part(pace, backoff_ns / 2) : 0);

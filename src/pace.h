@@ -54,7 +54,7 @@ void crest_pace_init(crest_pace *pace, const crest_schedule *schedule, crest_pac
 void crest_pace_next(crest_pace *pace, crest_pace_time now);
 
 /* After `failures` (1 or more) in a row the next one is due between half of the backoff and all of
- * it from now on. Without jitter: all of it. */
+ * it from now on. Without jitter: all of it. A point that is still to come is not used up. */
 void crest_pace_retry(crest_pace *pace, crest_pace_time now, uint64_t failures);
 
 /* Moves an aligned grid to where the wall clock has it now, and what is due with it. */

@@ -114,6 +114,19 @@ static void test_retry(void **state)
     assert_int_equal(retry(&exact, START, 1), START + S / 4);
 }
 
+/* A report that somebody asked for before its time fails: the grid stays where it is. */
+static void test_retry_of_an_early_one(void **state)
+{
+    (void)state;
+    crest_schedule schedule = {.jitter = -1};
+    crest_pace pace;
+    crest_pace_init(&pace, &schedule, at(START), 1);
+    assert_int_equal(retry(&pace, START + S, 1), START + 2 * S);
+    assert_int_equal(retry(&pace, START + 2 * S, 2), START + 4 * S);
+    assert_int_equal(next(&pace, START + 4 * S), START + 60 * S);
+    assert_int_equal(next(&pace, START + 60 * S), START + 120 * S);
+}
+
 static void test_check(void **state)
 {
     (void)state;
@@ -230,7 +243,7 @@ int main(void)
         cmocka_unit_test(test_first),       cmocka_unit_test(test_grid),
         cmocka_unit_test(test_jitter),      cmocka_unit_test(test_retry),
         cmocka_unit_test(test_check),       cmocka_unit_test(test_aligned),
-        cmocka_unit_test(test_clock_steps),
+        cmocka_unit_test(test_clock_steps), cmocka_unit_test(test_retry_of_an_early_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -208,6 +208,33 @@ static void test_report_now(void **state)
     assert_int_equal(crest_reporter_detach(&fake.reporter, 5000, NULL), CREST_OK);
 }
 
+/* However often somebody asks, also while each is refused, the schedule goes on as it was. */
+static void test_report_now_keeps_the_schedule(void **state)
+{
+    (void)state;
+    fake_reporter fake;
+    fake_init(&fake, "punctual");
+    crest_reporter_state seen;
+    assert_int_equal(crest_reporter_attach(NULL, &fake.reporter, &seldom, NULL), CREST_OK);
+    fake_answer(&fake, CREST_REFUSED, "no");
+    for (unsigned i = 0; i < 20; i++)
+        assert_int_equal(crest_report_now(&fake.reporter, FAKE_PATIENCE_MS, NULL), CREST_REFUSED);
+    assert_int_equal(crest_reporter_status(&fake.reporter, &seen), CREST_OK);
+    assert_in_range(seen.next_in_ns, 1, 3600000000000);
+    fake_answer(&fake, CREST_OK, "");
+    assert_int_equal(crest_report_now(&fake.reporter, FAKE_PATIENCE_MS, NULL), CREST_OK);
+    assert_int_equal(crest_reporter_status(&fake.reporter, &seen), CREST_OK);
+    assert_in_range(seen.next_in_ns, 1, 3600000000000);
+    /* nor is a point lost to one that failed before it, and was tried again */
+    fake_answer(&fake, CREST_UNREACHABLE, "not now");
+    assert_int_equal(crest_report_now(&fake.reporter, FAKE_PATIENCE_MS, NULL), CREST_UNREACHABLE);
+    fake_answer(&fake, CREST_OK, "");
+    assert_int_equal(crest_report_now(&fake.reporter, FAKE_PATIENCE_MS, NULL), CREST_OK);
+    assert_int_equal(crest_reporter_status(&fake.reporter, &seen), CREST_OK);
+    assert_in_range(seen.next_in_ns, 3500000000000, 3600000000000);
+    assert_int_equal(crest_reporter_detach(&fake.reporter, 5000, NULL), CREST_OK);
+}
+
 static crest_status statuses_inside[4];
 
 /* Calls that would wait for the very thread they are made on. */
@@ -432,6 +459,7 @@ int main(void)
         cmocka_unit_test(test_detach_flushes),
         cmocka_unit_test(test_failures),
         cmocka_unit_test(test_report_now),
+        cmocka_unit_test(test_report_now_keeps_the_schedule),
         cmocka_unit_test(test_own_thread),
         cmocka_unit_test(test_hanging),
         cmocka_unit_test(test_report_once),
