@@ -50,6 +50,8 @@ void crest_report_watch_enter(crest_attachment *attachment)
 {
     pthread_mutex_lock(&crest_attachments_lock);
     attachment->watched.inside = 1;
+    /* who waits for this report has it to watch from now on */
+    pthread_cond_broadcast(&crest_attachments_changed);
     pthread_mutex_unlock(&crest_attachments_lock);
 }
 
@@ -108,8 +110,9 @@ static uint64_t report_watch_due(const crest_attachment *attachment, int *cancel
     /* while the process ends, those that wait for it tell */
     if (!watched->told && !attachment->stopping)
         due_ns = watched->tell_ns;
+    /* not on its own thread, where a reporter may be waiting for another */
     if (watched->inside && !watched->cancelling && attachment->cancels &&
-        watched->cancel_ns < due_ns) {
+        watched->cancel_ns < due_ns && !pthread_equal(attachment->thread, pthread_self())) {
         due_ns = watched->cancel_ns;
         *cancel = 1;
     }

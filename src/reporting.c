@@ -255,6 +255,14 @@ static crest_status reporting_end_server(crest_attachment *attachment, crest_err
     return status;
 }
 
+/* Under the lock, given up meanwhile: waits for a change, but no longer than to when the reports
+ * under way are to be looked at again. Non-zero when until_ns has come. */
+static int reporting_wait(uint64_t next_ns, uint64_t until_ns)
+{
+    crest_attachment_wait(&crest_attachments_changed, next_ns < until_ns ? next_ns : until_ns);
+    return crest_attachment_now_ns() >= until_ns;
+}
+
 /* Under the lock, given up meanwhile: waits for the thread asked to end, and frees the attachment
  * or leaves it behind. */
 static crest_status reporting_await_end(crest_attachment *attachment, crest_error *error)
@@ -264,13 +272,9 @@ static crest_status reporting_await_end(crest_attachment *attachment, crest_erro
     int own_thread = pthread_equal(attachment->thread, pthread_self());
     int timed_out = own_thread;
     while (!attachment->ended && !timed_out) {
-        uint64_t until_ns = crest_report_watch();
-        if (attachment->ended)
-            break;
-        if (until_ns > attachment->stop_ns)
-            until_ns = attachment->stop_ns;
-        crest_attachment_wait(&crest_attachments_changed, until_ns);
-        timed_out = crest_attachment_now_ns() >= attachment->stop_ns;
+        uint64_t next_ns = crest_report_watch();
+        if (!attachment->ended)
+            timed_out = reporting_wait(next_ns, attachment->stop_ns);
     }
     if (!attachment->ended) {
         attachment->detaching = 0;
@@ -292,8 +296,11 @@ static crest_status reporting_await_abandoned(const crest_reporter *reporter, ui
                                               crest_error *error)
 {
     int timed_out = 0;
-    while (reporting_find(reporter) != NULL && !timed_out)
-        timed_out = crest_attachment_wait(&crest_attachments_changed, until_ns);
+    while (reporting_find(reporter) != NULL && !timed_out) {
+        uint64_t next_ns = crest_report_watch();
+        if (reporting_find(reporter) != NULL)
+            timed_out = reporting_wait(next_ns, until_ns);
+    }
     if (reporting_find(reporter) == NULL)
         return CREST_OK;
     return crest_error_set(error, CREST_TIMED_OUT, "its last report has still not ended");
@@ -420,8 +427,11 @@ crest_status crest_report_now(crest_reporter *reporter, uint64_t deadline_ms, cr
         attachment->waiting = &request;
         pthread_cond_signal(&attachment->wake);
         int timed_out = 0;
-        while (!request.served && !timed_out)
-            timed_out = crest_attachment_wait(&crest_attachments_changed, until_ns);
+        while (!request.served && !timed_out) {
+            uint64_t next_ns = crest_report_watch();
+            if (!request.served)
+                timed_out = reporting_wait(next_ns, until_ns);
+        }
         if (!request.served) {
             reporting_withdraw(&request);
             request.status = crest_error_set(error, CREST_TIMED_OUT,

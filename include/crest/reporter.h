@@ -15,7 +15,8 @@
  * crest.report-consecutive-failures and crest.report-running, labelled with the reporter's name.
  * The log callback is told of the first failure of a streak and of its end, not of each, and once
  * of a report that hangs: one that goes on after its deadline for half as long again, or 5 s. The
- * ticker sees that, or the thread of another reporter that has nothing to do.
+ * ticker sees that, the thread of another reporter that has nothing to do, or who waits for a
+ * report; without any of these a report is neither told of nor cancelled.
  *
  * The child of a fork has no reporter attached and no thread running: it must not report into its
  * parent's group. It may attach reporters of its own, or call crest_start.

@@ -274,6 +274,66 @@ static void test_cut_for_the_last(void **state)
     assert_in_range(slow.first_cancel_ms - start_ms, 490, 500 + SLACK_MS);
 }
 
+/* Nobody else is there to watch the last report but who waits for it: it fails with its reason. */
+static void test_the_last_is_cut(void **state)
+{
+    (void)state;
+    slow_reporter slow;
+    slow_init(&slow, "last", 0, 1);
+    slow.final_wait_ms = UINT32_MAX;
+    assert_int_equal(crest_reporter_attach(NULL, &slow.reporter, &seldom, NULL), CREST_OK);
+    crest_error error;
+    uint64_t start_ms = fake_now_ms();
+    assert_int_equal(crest_reporter_detach(&slow.reporter, 1600, &error), CREST_TIMED_OUT);
+    assert_in_range(fake_now_ms() - start_ms, 1390, 1600 + SLACK_MS);
+    assert_string_equal(error.message, "detaching last: cut short");
+    crest_reporter_state seen;
+    assert_int_equal(crest_reporter_status(&slow.reporter, &seen), CREST_NOT_FOUND);
+}
+
+/* Likewise one that was asked for, and one that had been left behind. */
+static void test_who_waits_watches(void **state)
+{
+    (void)state;
+    slow_reporter slow;
+    slow_init(&slow, "watched", UINT32_MAX, 1);
+    crest_schedule schedule = {.interval_ms = 3600000, .jitter = -1, .timeout_ms = 200};
+    crest_error error;
+    assert_int_equal(crest_reporter_attach(NULL, &slow.reporter, &schedule, NULL), CREST_OK);
+    assert_int_equal(crest_report_now(&slow.reporter, FAKE_PATIENCE_MS, &error), CREST_TIMED_OUT);
+    assert_string_equal(error.message, "cut short");
+    /* deaf until it has been left behind */
+    pthread_mutex_lock(&slow.lock);
+    slow.heeds = 0;
+    pthread_mutex_unlock(&slow.lock);
+    slow_wait(&slow, &slow.begun, 2);
+    assert_int_equal(crest_reporter_detach(&slow.reporter, 50, &error), CREST_TIMED_OUT);
+    pthread_mutex_lock(&slow.lock);
+    slow.heeds = 1;
+    slow.cancelled = 0;
+    pthread_mutex_unlock(&slow.lock);
+    crest_status status = crest_reporter_detach(&slow.reporter, FAKE_PATIENCE_MS, &error);
+    assert_int_equal(status, CREST_OK);
+    assert_int_equal(slow.stray, 0);
+}
+
+/* One that was told as running is not for ever, when it ends after it was left behind. */
+static void test_runs_no_more(void **state)
+{
+    (void)state;
+    slow_reporter slow;
+    slow_init(&slow, "gone", UINT32_MAX, 0);
+    assert_int_equal(crest_reporter_attach(NULL, &slow.reporter, &often, NULL), CREST_OK);
+    slow_wait(&slow, &slow.begun, 1);
+    nanosleep(&(struct timespec){0, 20000000}, NULL);
+    assert_int_equal(crest_reporter_detach(&slow.reporter, 20, NULL), CREST_TIMED_OUT);
+    assert_true(gauge_of("crest.report-running", "gone") > 0.02);
+    slow_release(&slow);
+    uint64_t start_ms = fake_now_ms();
+    while (gauge_of("crest.report-running", "gone") > 0)
+        assert_true(fake_now_ms() - start_ms < FAKE_PATIENCE_MS);
+}
+
 static crest_status serve(crest_reporter *self, crest_registry *registry, crest_error *error)
 {
     (void)error;
@@ -382,6 +442,9 @@ int main(void)
         cmocka_unit_test(test_hangs),
         cmocka_unit_test(test_cancelled),
         cmocka_unit_test(test_cut_for_the_last),
+        cmocka_unit_test(test_the_last_is_cut),
+        cmocka_unit_test(test_who_waits_watches),
+        cmocka_unit_test(test_runs_no_more),
         cmocka_unit_test(test_stop_within_its_deadline),
         cmocka_unit_test(test_alone),
     };
