@@ -381,6 +381,7 @@ void *crest_attachment_run(void *argument)
         (!attachment->discard || attachment->order.reporter->start != NULL))
         attachment_stop_reporter(attachment);
     int orphaned = attachment->orphaned, abandoned = attachment->abandoned;
+    crest_gauge *running = attachment->order.measures.running;
     if (!orphaned) {
         crest_error error;
         crest_error_set(&error, CREST_NOT_FOUND, "%s was detached", attachment->name);
@@ -390,6 +391,8 @@ void *crest_attachment_run(void *argument)
         attachment_serve(&attachment->waiting, CREST_NOT_FOUND, &error);
     }
     pthread_mutex_unlock(&crest_attachments_lock);
+    if (!orphaned)
+        crest_gauge_set(running, 0); /* whoever looked meanwhile saw it run */
     if (abandoned && !orphaned)
         crest_attachment_free(attachment);
     return NULL;
