@@ -51,6 +51,7 @@ typedef struct pushgateway {
     crest_push_body body;
     char pushed_to[CREST_PUSHGATEWAY_URL_BYTES_MAX]; /* the group of the last push; "": none yet */
     char pushed_shown[CREST_PUSHGATEWAY_URL_BYTES_MAX];
+    int sent; /* a page, to that group: it may be there */
 } pushgateway;
 
 /* ---- a push ---- */
@@ -78,9 +79,12 @@ static crest_status pushgateway_claim(pushgateway *gateway, const char *job, con
     crest_push_url_bare(gateway->url, bare, sizeof bare);
     crest_status status = crest_push_url_group(bare, job, instance, gateway->labels,
                                                gateway->label_count, group, sizeof group, error);
-    return status == CREST_OK
-               ? crest_push_claim_take(&gateway->claim, group, gateway->pushed_shown, error)
-               : status;
+    const crest_push_claim *before = gateway->claim;
+    if (status == CREST_OK)
+        status = crest_push_claim_take(&gateway->claim, group, gateway->pushed_shown, error);
+    if (gateway->claim != before)
+        gateway->sent = 0;
+    return status;
 }
 
 /* Notes where this push goes, for itself and for a later delete. */
@@ -227,6 +231,7 @@ static crest_status pushgateway_exchange(pushgateway *gateway, crest_http_reques
     }
     crest_status status = crest_push_login_read(&gateway->login, error);
     if (status == CREST_OK) {
+        gateway->sent = 1;
         crest_push_login_into(&gateway->login, request);
         status = crest_http_send(gateway->http, request, answer, error);
     }
@@ -313,7 +318,7 @@ static crest_status pushgateway_report(crest_reporter *self, const crest_report 
     return status;
 }
 
-/* A group that was never pushed to is not deleted: it may be somebody else's. One whose push failed
+/* A group that nothing was sent to is not deleted: it may be somebody else's. One whose push failed
  * is, because the gateway may have stored it and only its answer been lost. */
 static crest_status pushgateway_stop(crest_reporter *self, uint64_t deadline_ns, crest_error *error)
 {
@@ -321,7 +326,7 @@ static crest_status pushgateway_stop(crest_reporter *self, uint64_t deadline_ns,
     crest_status status = pushgateway_enter(gateway, error);
     if (status != CREST_OK)
         return status;
-    if (gateway->delete_on_stop && gateway->pushed_to[0] != '\0')
+    if (gateway->delete_on_stop && gateway->sent && gateway->pushed_to[0] != '\0')
         status = pushgateway_send(gateway, "DELETE", "", "", deadline_ns, 1, error);
     crest_push_claim_release(&gateway->claim);
     pthread_mutex_unlock(&gateway->one_at_a_time);

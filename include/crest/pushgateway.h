@@ -85,7 +85,7 @@ typedef struct crest_pushgateway_options {
     /* non-zero: leave out X_rate1m and its relatives, but what Prometheus could not compute: those
        of range samplers. The last push before a stop leaves out all of them */
     int no_windows CREST_DEFAULT_(0);
-    /* non-zero: DELETE the group on stop, after the last push */
+    /* non-zero: DELETE the group on stop, after the last push; not one that nothing was sent to */
     int delete_on_stop CREST_DEFAULT_(0);
     /* non-zero: POST instead of PUT, which leaves metrics in the group that are not in the push */
     int post CREST_DEFAULT_(0);

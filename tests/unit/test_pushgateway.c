@@ -299,6 +299,33 @@ static void the_group_is_deleted_when_asked_for(void **state)
     crest_reporter_free(reporter);
 }
 
+/* A push that failed before anything went out does not make the group ours to delete. */
+static void a_group_that_nothing_was_sent_to_is_not_deleted(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"dc"}, *const values[] = {"v"};
+    static const crest_page_label labels[] = {{"dc", "x"}};
+    const crest_resource other = WHO("rnode", "1", "other");
+    const crest_pushgateway_options options = {
+        .labels = labels, .label_count = 1, .delete_on_stop = 1};
+    crest_reporter *before = make(options), *reporter = make(options);
+    assert_int_equal(push(before), CREST_OK);
+    crest_status status;
+    crest_counter_family family = crest_counter_family_new(
+        registry, &(crest_metric_options){.name = "push.clashing"}, keys, 1, &status);
+    assert_int_equal(status, CREST_OK);
+    crest_counter_inc(crest_counter_family_get(&family, values, 1));
+    assert_int_equal(push(reporter), CREST_INVALID_LABEL);
+    assert_int_equal(reporter->stop(reporter, crest_now() + 5000 * MS, &error), CREST_OK);
+    assert_int_equal(fake_server_requests(&server), 1);
+    crest_reporter_free(reporter);
+    /* another group than the one before is another matter, the same one is not */
+    assert_int_equal(push_as(before, &other, 0, 5000), CREST_INVALID_LABEL);
+    assert_int_equal(before->stop(before, crest_now() + 5000 * MS, &error), CREST_OK);
+    assert_int_equal(fake_server_requests(&server), 1);
+    crest_reporter_free(before);
+}
+
 static void *push_within(crest_reporter *reporter, uint64_t timeout_ms)
 {
     crest_snapshot *snapshot = crest_snapshot_take(registry);
@@ -406,6 +433,7 @@ int main(void)
         PUSH_WITH_SERVER(answers_become_statuses),
         PUSH_WITH_SERVER(a_failed_push_loses_nothing),
         PUSH_WITH_SERVER(the_group_is_deleted_when_asked_for),
+        PUSH_WITH_SERVER(a_group_that_nothing_was_sent_to_is_not_deleted),
         PUSH_WITH_SERVER(two_pushes_are_never_in_flight),
         PUSH_WITH_SERVER(a_cancelled_push_ends_soon_and_the_next_goes),
         PUSH_WITH_SERVER(passwords_stay_out_of_messages),
