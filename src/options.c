@@ -219,6 +219,12 @@ typedef struct options_value {
     size_t length;
 } options_value;
 
+/* Whether the value so far is a URL in which a user and password may just be coming. */
+static int options_in_login(const options_value *value)
+{
+    return strstr(value->text, "://") != NULL && strchr(value->text, '@') == NULL;
+}
+
 static int options_append(options_value *value, const char *bytes, size_t length)
 {
     if (length > CREST_OPTION_VALUE_BYTES_MAX - value->length)
@@ -277,7 +283,8 @@ static crest_status options_expand(const options_reader *reader, const char *key
                 return crest_error_set(reader->error, CREST_INVALID_OPTIONS,
                                        "%.*s in the value of \"%s\" %s is not known: ${PID} and "
                                        "${HOST} are replaced, and $${ stands for a plain ${",
-                                       options_shown(at, taken), at, key, reader->origin);
+                                       options_in_login(value) ? 2 : options_shown(at, taken), at,
+                                       key, reader->origin);
             length = strlen(piece);
         } else if (quote != 0 && *at == quote) {
             taken = 2;
@@ -306,14 +313,16 @@ static crest_status options_read_quoted(options_reader *reader, const char *key,
         return status;
     reader->at = close + 1;
     options_skip_blanks(reader);
-    if (reader->at < options_bare_end(reader))
-        return crest_error_set(
-            reader->error, CREST_INVALID_OPTIONS,
-            "after the quoted value of \"%s\" %s comes \"%.*s\"; write a comma between options, "
-            "and a quote inside quotes twice",
-            key, reader->origin, options_shown(reader->at, (size_t)(reader->end - reader->at)),
-            reader->at);
-    return CREST_OK;
+    if (reader->at == options_bare_end(reader))
+        return CREST_OK;
+    int hidden = options_in_login(value);
+    return crest_error_set(
+        reader->error, CREST_INVALID_OPTIONS,
+        "after the quoted value of \"%s\" %s comes \"%.*s%s\"; write a comma between options, "
+        "and a quote inside quotes twice",
+        key, reader->origin,
+        hidden ? 0 : options_shown(reader->at, (size_t)(reader->end - reader->at)), reader->at,
+        hidden ? "..." : "");
 }
 
 /* Reads a value and leaves the reader at the comma or the end behind it. */
@@ -333,13 +342,33 @@ static crest_status options_read_value(options_reader *reader, const char *key,
 
 /* ---- items ---- */
 
+/* A comma in the password of a URL ends the value before it: what is left is not repeated. */
+static int options_is_rest_of_login(const options_reader *reader, const options_value *before)
+{
+    size_t length = (size_t)(reader->end - reader->at);
+    const char *equals = memchr(reader->at, '=', length);
+    if (equals != NULL)
+        length = (size_t)(equals - reader->at);
+    return options_in_login(before) && memchr(reader->at, '@', length) != NULL;
+}
+
 static crest_status options_read_file(options_reader *reader, options_value *value);
+
+static crest_status options_refuse_rest(const options_reader *reader)
+{
+    return crest_error_set(reader->error, CREST_INVALID_OPTIONS,
+                           "what comes after a URL and a comma %s is not an option, and is not "
+                           "repeated here as it may be a part of a password: write a comma as %%2C "
+                           "in a URL",
+                           reader->origin);
+}
 
 static crest_status options_read_pair(options_reader *reader, options_value *value)
 {
     char key[CREST_OPTION_KEY_BYTES_MAX + 1];
     size_t length = 0;
     const char *start = reader->at;
+    int hidden = options_is_rest_of_login(reader, value);
     while (reader->at < reader->end && options_key_byte(*reader->at)) {
         if (length < sizeof key - 1)
             key[length] = *reader->at;
@@ -347,7 +376,10 @@ static crest_status options_read_pair(options_reader *reader, options_value *val
         reader->at++;
     }
     options_skip_blanks(reader);
-    if (length == 0 || reader->at == reader->end || *reader->at != '=') {
+    int malformed = length == 0 || reader->at == reader->end || *reader->at != '=';
+    if (hidden && (malformed || length > CREST_OPTION_KEY_BYTES_MAX))
+        return options_refuse_rest(reader);
+    if (malformed) {
         reader->at = start;
         return crest_error_set(
             reader->error, CREST_INVALID_OPTIONS,

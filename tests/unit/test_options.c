@@ -116,6 +116,37 @@ static void test_bad_grammar(void **state)
     }
 }
 
+/* What may be a part of a password in a URL is not repeated. */
+static void test_secrets_are_not_shown(void **state)
+{
+    static const struct {
+        const char *text, *part;
+    } cases[] = {
+        {"p=http://u:hid,den@h:9091", "write a comma as %2C"},
+        {"p=http://u:hid,den,den@h:9091,service=x", "write a comma as %2C"},
+        {"p='http://u:hid'den@h:9091'", "a quote inside quotes twice"},
+        {"p=http://u:hid${den@h:9091", "$${ stands for a plain ${"},
+        {"p=http://u:hid${PID}${den}@h:9091", "$${ stands for a plain ${"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        crest_options *options = crest_options_new();
+        crest_error error = {CREST_OK, ""};
+        assert_int_equal(crest_options_add(options, cases[i].text, "in CREST_OPTS", &error),
+                         CREST_INVALID_OPTIONS);
+        assert_contains(error.message, cases[i].part);
+        assert_null(strstr(error.message, "hid"));
+        assert_null(strstr(error.message, "den"));
+        crest_options_free(options);
+    }
+    crest_options *options = crest_options_new();
+    crest_error error;
+    assert_int_equal(crest_options_add(options, "p=http://h,servce,a=b@c", "here", &error),
+                     CREST_INVALID_OPTIONS);
+    assert_contains(error.message, "\"servce\" here is not an option");
+    crest_options_free(options);
+}
+
 static void test_replaced(void **state)
 {
     (void)state;
@@ -520,6 +551,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_grammar),
         cmocka_unit_test(test_bad_grammar),
+        cmocka_unit_test(test_secrets_are_not_shown),
         cmocka_unit_test(test_replaced),
         cmocka_unit_test(test_later_wins),
         cmocka_unit_test(test_walk),
