@@ -191,7 +191,7 @@ check: deps all tests examples ## every test; narrow with T=words in a name, SUI
 	    scripts/run-tests $(if $(SUITES),--suites '$(SUITES)') $(if $(T),--match '$(T)')
 
 .PHONY: demo
-demo: deps all examples $(if $(filter embedded,$(CREST_DEMO)),,servers) ## the node, a Pushgateway and Prometheus, live; CREST_DEMO=embedded needs no server
+demo: deps all examples $(if $(filter embedded,$(CREST_DEMO)),,demo-servers) ## the node, a Pushgateway and Prometheus, live; CREST_DEMO=embedded needs no server
 	@CREST_BUILD='$(B)' python3 examples/demo/run_demo.py
 
 .PHONY: fuzz
@@ -211,13 +211,21 @@ bench: deps $(BENCH) ## the ratios of the hot path; BENCH_ARGS= goes to Google B
 bench-reading: deps $(READING) ## pages against prometheus-cpp's, memory, ticks; BENCH_ARGS=--largest=N narrows
 	@$(READING) $(BENCH_ARGS)
 
+# What only some goals need: the peer of a benchmark, and who fetches and runs npm's statsd.
+asked_for := $(if $(filter bench-reading,$(MAKECMDGOALS)),prometheus-cpp-dev) \
+             $(if $(filter check servers deps,$(MAKECMDGOALS)),nodejs npm)
+
 .PHONY: deps
 deps: ## the packages that building, testing and the demo need; DEPS=no leaves the system alone
-	@$(if $(filter no,$(DEPS)),:,scripts/deps.sh $(if $(filter bench-reading,$(MAKECMDGOALS)),prometheus-cpp-dev))
+	@$(if $(filter no,$(DEPS)),:,scripts/deps.sh $(asked_for))
 
 .PHONY: servers
 servers: $(if $(filter no,$(DEPS)),,| deps) ## the servers of tests and demo, unpacked below build/servers
 	@scripts/fetch-servers.sh
+
+.PHONY: demo-servers
+demo-servers: $(if $(filter no,$(DEPS)),,| deps)
+	@scripts/fetch-servers.sh demo
 
 .PHONY: symbols-update
 symbols-update: all ## rewrites tests/checks/*.symbols from the libraries as they are

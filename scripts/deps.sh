@@ -33,12 +33,6 @@ spin                  the tests of protocols: their models
 python3               the test runner, the integration tests and the demo
 '
 
-# Many have these from elsewhere than Debian.
-command -v node > /dev/null || packages="$packages
-nodejs                the tests of StatsD: the server that npm has"
-command -v npm > /dev/null || packages="$packages
-npm                   fetching that server"
-
 names() {
     printf '%s\n' "$packages" | awk 'NF { print $1 }'
 }
@@ -65,6 +59,11 @@ missing() {
 }
 
 for name in "$@"; do
+    # many have these two from elsewhere than Debian
+    case $name in
+    nodejs) command -v node > /dev/null && continue ;;
+    npm) command -v npm > /dev/null && continue ;;
+    esac
     packages="$packages$name  asked for
 "
 done

@@ -7,6 +7,7 @@
 # there already.
 #
 #   make servers           or    scripts/fetch-servers.sh
+#                                scripts/fetch-servers.sh demo      Prometheus and its Pushgateway
 #
 # Afterwards: build/servers/root/usr/bin/{prometheus,promtool,prometheus-pushgateway,
 # prometheus-node-exporter}, and links there to collectd, nginx and statsd, which
@@ -25,12 +26,17 @@ pages='libjs-jquery libjs-bootstrap4 libjs-d3 libjs-eonasdan-bootstrap-datetimep
     libjs-rickshaw fonts-glyphicons-halflings'
 programs='prometheus promtool prometheus-pushgateway prometheus-node-exporter collectd nginx
     statsd'
+if [ "${1:-}" = demo ]; then
+    packages='prometheus prometheus-pushgateway'
+    statsd=
+    programs='prometheus promtool prometheus-pushgateway'
+fi
 
 # A strict parser of OpenMetrics, for the tests' PYTHONPATH.
 parser=$here/root/usr/lib/python3/dist-packages/prometheus_client/openmetrics/parser.py
 
 complete() {
-    [ -r "$parser" ] || return 1
+    [ -z "$statsd" ] || [ -r "$parser" ] || return 1
     for program in $programs; do
         [ -x "$bin/$program" ] || return 1
     done
@@ -79,20 +85,24 @@ for package in "$here"/packages/*.deb; do
 done
 # 200 MB of time zones in sources that no page loads.
 rm -rf "$here/root/usr/share/javascript/moment-timezone/data"
-ln -sf ../sbin/collectd "$bin/collectd"
-ln -sf ../sbin/nginx "$bin/nginx"
+# What only the tests talk to.
+fetch_for_tests() {
+    ln -sf ../sbin/collectd "$bin/collectd"
+    ln -sf ../sbin/nginx "$bin/nginx"
 
-command -v npm > /dev/null && command -v node > /dev/null ||
-    give_up "there is no npm and node on this system, which the server 'statsd' needs."
-mkdir -p "$here/statsd" && cd "$here/statsd" || give_up "$here/statsd cannot be written."
-# Its one dependency that is needed comes along; nothing of it is run while it is installed.
-npm install --prefix "$here/statsd" --no-save --no-audit --no-fund --ignore-scripts \
-    --omit=optional --omit=dev "$statsd" >> "$here/npm.log" 2>&1 || {
-    tail -n 15 "$here/npm.log" >&2
-    give_up "'npm install $statsd' failed. Its last words are above, all of them in
+    command -v npm > /dev/null && command -v node > /dev/null ||
+        give_up "there is no npm and node on this system, which the server 'statsd' needs."
+    mkdir -p "$here/statsd" && cd "$here/statsd" || give_up "$here/statsd cannot be written."
+    # Its one dependency that is needed comes along; nothing of it is run while it is installed.
+    npm install --prefix "$here/statsd" --no-save --no-audit --no-fund --ignore-scripts \
+        --omit=optional --omit=dev "$statsd" >> "$here/npm.log" 2>&1 || {
+        tail -n 15 "$here/npm.log" >&2
+        give_up "'npm install $statsd' failed. Its last words are above, all of them in
 build/servers/npm.log."
+    }
+    ln -sf ../../../statsd/node_modules/statsd/bin/statsd "$bin/statsd"
 }
-ln -sf ../../../statsd/node_modules/statsd/bin/statsd "$bin/statsd"
+[ -z "$statsd" ] || fetch_for_tests
 complete || give_up "the packages were unpacked, but one of these is not in them: $programs"
 
 for program in $programs; do
@@ -101,6 +111,6 @@ for program in $programs; do
         give_up "$program needs libraries this machine lacks: $libraries"
 done
 rm -rf "$here/apt" "$here/packages"
-for program in prometheus prometheus-pushgateway prometheus-node-exporter; do
+for program in prometheus prometheus-pushgateway; do
     "$bin/$program" --version 2>&1 | head -n 1
 done
