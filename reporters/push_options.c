@@ -6,6 +6,7 @@
 #include <crest/pushgateway.h>
 
 #include "kinds.h"
+#include "push_url.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -47,6 +48,16 @@ static void push_options_read_texts(const crest_options *options, crest_pushgate
     }
 }
 
+/* The resource does not change while crest_start's reporters run: with it the group is known before
+ * the first push. */
+static void push_options_name_group(const crest_resource *resource, crest_pushgateway_options *made)
+{
+    if (made->job == NULL)
+        made->job = resource->service[0] != '\0' ? resource->service : CREST_PUSH_URL_JOB_DEFAULT;
+    if (made->instance == NULL)
+        made->instance = resource->instance;
+}
+
 static crest_status push_options_read_labels(const crest_options *options, crest_page_label *labels,
                                              unsigned *count, crest_error *error)
 {
@@ -81,11 +92,11 @@ static crest_status push_options_read_method(const crest_options *options, int *
 static crest_reporter *push_options_create(const char *value, const crest_options *options,
                                            const crest_resource *resource, crest_error *error)
 {
-    (void)resource; /* comes with each report */
     crest_page_label labels[CREST_PUSHGATEWAY_LABELS_MAX];
     crest_pushgateway_options made = {.url = value, .labels = labels};
     int gzip = 1, windows = 1;
     push_options_read_texts(options, &made);
+    push_options_name_group(resource, &made);
     if (push_options_read_method(options, &made.post, error) != CREST_OK ||
         crest_option_switch(options, "pushgateway.gzip", &gzip, error) != CREST_OK ||
         crest_option_switch(options, "pushgateway.windows", &windows, error) != CREST_OK ||

@@ -16,6 +16,8 @@
 
 /* What stands for user and password wherever the URL is shown. */
 #define CREST_PUSH_URL_HIDDEN "***"
+/* The job of a group when nobody says one. */
+#define CREST_PUSH_URL_JOB_DEFAULT "crest"
 
 /* CREST_OK when the text is http:// or https:// with a host, at most a port and a path, and nothing
  * else; CREST_INVALID_ARGUMENT with a message that never shows a password. */

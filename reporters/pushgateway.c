@@ -24,7 +24,6 @@
 #include <unistd.h>
 
 #define PUSHGATEWAY_NAME "pushgateway"
-#define PUSHGATEWAY_JOB_DEFAULT "crest"
 /* Of a group's address in a message; the rest of the message is what matters. */
 #define PUSHGATEWAY_SHOWN_BYTES 200u
 
@@ -61,7 +60,7 @@ static const char *pushgateway_job(const pushgateway *gateway, const crest_resou
     if (gateway->job != NULL)
         return gateway->job;
     const char *service = resource != NULL ? resource->service : NULL;
-    return service != NULL && service[0] != '\0' ? service : PUSHGATEWAY_JOB_DEFAULT;
+    return service != NULL && service[0] != '\0' ? service : CREST_PUSH_URL_JOB_DEFAULT;
 }
 
 static const char *pushgateway_instance(const pushgateway *gateway, const crest_resource *resource)
@@ -306,6 +305,22 @@ static crest_status pushgateway_enter(pushgateway *gateway, crest_error *error)
     return CREST_OK;
 }
 
+/* Claims the group as soon as it is known, not with the first push: a fork may come before that.
+ * Whose group it is instead, each push says. */
+static crest_status pushgateway_start(crest_reporter *self, crest_registry *attached,
+                                      crest_error *error)
+{
+    pushgateway *gateway = self->state;
+    crest_error ignored;
+    (void)attached, (void)error;
+    if (gateway->job == NULL || gateway->instance == NULL ||
+        pushgateway_enter(gateway, &ignored) != CREST_OK)
+        return CREST_OK;
+    (void)pushgateway_locate(gateway, gateway->job, gateway->instance, &ignored);
+    pthread_mutex_unlock(&gateway->one_at_a_time);
+    return CREST_OK;
+}
+
 static crest_status pushgateway_report(crest_reporter *self, const crest_report *report,
                                        crest_error *error)
 {
@@ -381,7 +396,8 @@ static crest_status pushgateway_check(const crest_pushgateway_options *options, 
                                options->ca_file, strerror(errno));
     /* With something in place of what is not known before the push. */
     char url[CREST_PUSHGATEWAY_URL_BYTES_MAX];
-    return crest_push_url_group(options->url, options->job ? options->job : PUSHGATEWAY_JOB_DEFAULT,
+    return crest_push_url_group(options->url,
+                                options->job ? options->job : CREST_PUSH_URL_JOB_DEFAULT,
                                 options->instance ? options->instance : "-", options->labels,
                                 options->label_count, url, sizeof url, error);
 }
@@ -447,6 +463,7 @@ crest_reporter *crest_pushgateway_new(const crest_pushgateway_options *options, 
         .stop = pushgateway_stop,
         .free = pushgateway_free,
         .state = gateway,
+        .start = pushgateway_start,
         .cancel = pushgateway_cancel,
     };
     gateway->process = getpid();

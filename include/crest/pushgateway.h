@@ -26,8 +26,11 @@
  * - Job, instance and further grouping labels name a group, and a PUT replaces its group whole. So
  *   no two processes may push to one group, and the instance must differ between those of a job.
  *   The child of a fork is refused its parent's group (CREST_REFUSED) while the parent lives; give
- *   it pushgateway.instance=${HOST}-${PID}. Programs that were not forked from each other cannot
- *   know of each other.
+ *   it pushgateway.instance=${HOST}-${PID}. The group is the parent's once its reporter is
+ *   attached, or, when it was made without a job or an instance and not by crest_start, has
+ *   pushed. Programs that were not forked from each other cannot know of each other, and several
+ *   reporters of one process (pushgateway@NAME) replace each other's metrics unless each has a
+ *   group of its own.
  * - POST replaces only the metrics that are in the push, each whole, with all its series. What is
  *   left out stays as it was for ever: a metric that is gone, and with the last push, which has no
  *   windows, their last figures. It is for a group that others push other metrics to as well.

@@ -65,6 +65,29 @@ static void a_child_is_refused_what_is_its_parents(void **state)
     crest_reporter_free(reporter);
 }
 
+/* A node forks long before the first push of its reporter, which crest_start has made. */
+static void a_child_is_refused_before_its_parents_first_push(void **state)
+{
+    (void)state;
+    const crest_schedule seldom = {.interval_ms = 3600000, .jitter = -1};
+    crest_reporter *reporter = create("");
+    assert_int_equal(crest_reporter_attach(registry, reporter, &seldom, &error), CREST_OK);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        alarm(30);
+        CHILD_WANTS(push(create("")) == CREST_REFUSED);
+        CHILD_WANTS(push(create("pushgateway.instance=child")) == CREST_OK);
+        _exit(0);
+    }
+    wait_for_child(child);
+    assert_int_equal(fake_server_requests(&server), 1);
+    fake_server_say(&server, FAKE_ANSWER_CLOSE, FAKE_OK);
+    assert_int_equal(crest_reporter_detach(reporter, 5000, &error), CREST_OK);
+    assert_true(fake_server_got(&server, "PUT /metrics/job/rnode/instance/node-1 HTTP"));
+    crest_reporter_free(reporter);
+}
+
 static void what_was_stopped_before_the_fork_is_free(void **state)
 {
     (void)state;
@@ -118,6 +141,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         PUSH_WITH_SERVER(a_child_is_refused_what_is_its_parents),
+        PUSH_WITH_SERVER(a_child_is_refused_before_its_parents_first_push),
         PUSH_WITH_SERVER(what_was_stopped_before_the_fork_is_free),
         PUSH_WITH_SERVER(a_kept_connection_survives_a_childs_free),
     };
