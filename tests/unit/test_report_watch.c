@@ -317,6 +317,62 @@ static void test_who_waits_watches(void **state)
     assert_int_equal(slow.stray, 0);
 }
 
+/* What a cancel that takes its time, or comes from the wrong thread, would show. */
+static struct {
+    pthread_t thread;
+    int inside, overlapped, own_thread;
+    fake_reporter *other;
+} careful;
+
+static crest_status careful_report(crest_reporter *self, const crest_report *report,
+                                   crest_error *error)
+{
+    (void)self, (void)report;
+    careful.thread = pthread_self();
+    if (__atomic_load_n(&careful.inside, __ATOMIC_ACQUIRE))
+        __atomic_store_n(&careful.overlapped, 1, __ATOMIC_RELEASE);
+    if (careful.other != NULL)
+        (void)crest_report_now(&careful.other->reporter, 600, error);
+    else
+        nanosleep(&(struct timespec){0, 150000000}, NULL);
+    return crest_error_set(error, CREST_TIMED_OUT, "late");
+}
+
+static void careful_cancel(crest_reporter *self)
+{
+    (void)self;
+    __atomic_store_n(&careful.inside, 1, __ATOMIC_RELEASE);
+    if (pthread_equal(careful.thread, pthread_self()))
+        __atomic_store_n(&careful.own_thread, 1, __ATOMIC_RELEASE);
+    nanosleep(&(struct timespec){0, 300000000}, NULL);
+    __atomic_store_n(&careful.inside, 0, __ATOMIC_RELEASE);
+}
+
+/* Once a report has ended, no cancel of it is under way any more: the reporter may be freed. */
+static void test_cancel_and_end(void **state)
+{
+    (void)state;
+    crest_reporter reporter = {
+        .name = "careful", .report = careful_report, .cancel = careful_cancel};
+    crest_schedule schedule = {.interval_ms = 100, .jitter = -1, .timeout_ms = 100};
+    fake_reporter other;
+    fake_init(&other, "watching");
+    assert_int_equal(crest_reporter_attach(NULL, &other.reporter, &seldom, NULL), CREST_OK);
+    assert_int_equal(crest_reporter_attach(NULL, &reporter, &schedule, NULL), CREST_OK);
+    nanosleep(&(struct timespec){1, 0}, NULL);
+    assert_int_equal(crest_reporter_detach(&reporter, FAKE_PATIENCE_MS, NULL), CREST_TIMED_OUT);
+    assert_int_equal(__atomic_load_n(&careful.overlapped, __ATOMIC_ACQUIRE), 0);
+    /* nor does one that waits for another cancel itself */
+    careful.other = &other;
+    fake_set(&other, &other.hang, 1);
+    assert_int_equal(crest_reporter_attach(NULL, &reporter, &schedule, NULL), CREST_OK);
+    nanosleep(&(struct timespec){1, 0}, NULL);
+    fake_set(&other, &other.hang, 0);
+    assert_int_equal(crest_reporter_detach(&reporter, FAKE_PATIENCE_MS, NULL), CREST_TIMED_OUT);
+    assert_int_equal(__atomic_load_n(&careful.own_thread, __ATOMIC_ACQUIRE), 0);
+    assert_int_equal(crest_reporter_detach(&other.reporter, 0, NULL), CREST_OK);
+}
+
 /* One that was told as running is not for ever, when it ends after it was left behind. */
 static void test_runs_no_more(void **state)
 {
@@ -444,6 +500,7 @@ int main(void)
         cmocka_unit_test(test_cut_for_the_last),
         cmocka_unit_test(test_the_last_is_cut),
         cmocka_unit_test(test_who_waits_watches),
+        cmocka_unit_test(test_cancel_and_end),
         cmocka_unit_test(test_runs_no_more),
         cmocka_unit_test(test_stop_within_its_deadline),
         cmocka_unit_test(test_alone),
