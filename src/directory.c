@@ -38,6 +38,7 @@ static crest_directory *directory_all;
 static void directory_free(crest_directory *directory)
 {
     crest_alloc_free(directory->labels);
+    crest_alloc_free(directory->stretches);
     crest_alloc_free(directory->runs);
     crest_alloc_free(directory);
 }
@@ -271,10 +272,36 @@ crest_directory *crest_directory_new(const crest_registry_state *state, size_t c
     return directory_new(state, count, 0);
 }
 
+/* Puts runs together; without a place for stretches it only counts them. */
+static size_t directory_stretch(const crest_directory *directory,
+                                crest_directory_stretch *stretches)
+{
+    const crest_directory_run *run = directory->runs, *end = run + directory->run_count;
+    crest_directory_stretch last = {CREST_KIND_NONE, 0, 0, 0};
+    size_t count = 0;
+    for (; run != end; run++) {
+        int distributions = run->metric->layout != NULL;
+        if (run->count == 0)
+            continue;
+        if (count == 0 || last.kind != run->metric->kind || last.distributions != distributions) {
+            last = (crest_directory_stretch){run->metric->kind, distributions, run->first, 0};
+            count++;
+        }
+        last.count += run->count;
+        if (stretches != NULL)
+            stretches[count - 1] = last;
+    }
+    return count;
+}
+
 /* Under the lock: it is filled and sorted; 0 without memory, and it is freed. */
 static int directory_finish(crest_directory *directory)
 {
-    if (!directory_label(directory)) {
+    directory->stretch_count = directory_stretch(directory, NULL);
+    directory->stretches = crest_alloc(directory->stretch_count, sizeof *directory->stretches);
+    if (directory->stretches != NULL)
+        directory_stretch(directory, directory->stretches);
+    if (directory->stretches == NULL || !directory_label(directory)) {
         directory_free(directory);
         return 0;
     }

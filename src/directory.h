@@ -19,6 +19,14 @@ typedef struct crest_directory_run {
     uint32_t first, count;
 } crest_directory_run;
 
+/* Series of one kind, which lie together, whatever metrics they are of: reading goes through these,
+ * since looking up each metric's kind would cost as much as its value. None is empty. */
+typedef struct crest_directory_stretch {
+    crest_kind kind;
+    int distributions; /* they have some */
+    uint32_t first, count;
+} crest_directory_stretch;
+
 /* Counted by the registry that keeps the newest and by each snapshot made with it. */
 typedef struct crest_directory {
     struct crest_directory *next; /* of all there are */
@@ -30,6 +38,8 @@ typedef struct crest_directory {
     /* Each metric, sorted, those without series included. */
     crest_directory_run *runs;
     size_t run_count;
+    crest_directory_stretch *stretches;
+    size_t stretch_count;
     size_t count;
     /* Where the registry has constant labels: those and its own of each series, then all texts'
      * addresses. They are kept here, and not with the series, because few registries have any. */

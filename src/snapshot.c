@@ -60,7 +60,7 @@ static void snapshot_fetch(const void *from, size_t bytes)
 }
 
 /*
- * Asks for what the next distributions of a run will be merged from, one link of the chain to the
+ * Asks for what the next distributions of a stretch will be merged from, one link of the chain to the
  * counts for each: the thread's cell of the one three further on, the shard of the one after next,
  * the counts of the next. So that they are there when it is their turn, for a page of histograms
  * would wait for memory half of its time. Of the thread that recorded last only; most series have
@@ -124,11 +124,12 @@ crest_distribution *crest_series_merge(const crest_series *series)
     return snapshot_merge(series, 0);
 }
 
-/* The merged distributions of a run; 0 without memory. */
-static int snapshot_merge_run(const crest_directory *directory, const crest_directory_run *run,
-                              int notes, uint64_t *values)
+/* The merged distributions of a stretch; 0 without memory. */
+static int snapshot_merge_stretch(const crest_directory *directory,
+                                  const crest_directory_stretch *stretch, int notes,
+                                  uint64_t *values)
 {
-    for (uint32_t i = run->first; i < run->first + run->count; i++) {
+    for (uint32_t i = stretch->first; i < stretch->first + stretch->count; i++) {
         snapshot_fetch_ahead(directory, i);
         crest_distribution *merged = snapshot_merge(directory->series[i], notes);
         values[i] = (uint64_t)(uintptr_t)merged;
@@ -157,22 +158,15 @@ static void snapshot_read_values(const crest_directory *directory, crest_kind ki
 static void snapshot_pass_counters(crest_snapshot *snapshot, size_t index)
 {
     const crest_directory *directory = snapshot->directory;
-    size_t low = 0, high = directory->run_count;
+    size_t low = 0, high = directory->stretch_count;
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
-        if (directory->runs[middle].first <= index)
+        if (directory->stretches[middle].first <= index)
             low = middle;
         else
             high = middle;
     }
-    size_t end = index;
-    for (; low < directory->run_count && end - index < CREST_SNAPSHOT_PASSED; low++) {
-        const crest_directory_run *run = &directory->runs[low];
-        if (run->count != 0 && run->metric->kind != CREST_KIND_COUNTER)
-            break;
-        if (run->count != 0)
-            end = run->first + run->count;
-    }
+    size_t end = directory->stretches[low].first + directory->stretches[low].count;
     if (end - index > CREST_SNAPSHOT_PASSED)
         end = index + CREST_SNAPSHOT_PASSED;
     snapshot_read_values(directory, CREST_KIND_COUNTER, index, end - index, snapshot->values);
@@ -196,24 +190,6 @@ void crest_snapshot_values(const crest_snapshot *snapshot, crest_kind kind, size
     memcpy(values, snapshot->values + index, count * sizeof *values);
 }
 
-/* The values of all series of one kind, in runs that lie together; returns the run behind them.
- * NULL without memory. */
-static const crest_directory_run *snapshot_read_kind(const crest_directory *directory,
-                                                     const crest_directory_run *run, int notes,
-                                                     uint64_t *values)
-{
-    const crest_directory_run *end = directory->runs + directory->run_count;
-    crest_kind kind = run->metric->kind;
-    uint32_t first = run->first, behind = first;
-    for (; run != end && run->metric->kind == kind; run++) {
-        if (run->metric->layout != NULL && !snapshot_merge_run(directory, run, notes, values))
-            return NULL;
-        behind = run->first + run->count;
-    }
-    snapshot_read_values(directory, kind, first, behind - first, values + first);
-    return run;
-}
-
 static crest_snapshot *snapshot_read(crest_registry_state *state, snapshot_how how)
 {
     crest_in_flight_refresh();
@@ -234,11 +210,18 @@ static crest_snapshot *snapshot_read(crest_registry_state *state, snapshot_how h
     snapshot->passing = how == SNAPSHOT_PASSING;
     if (snapshot->passing)
         return snapshot;
-    const crest_directory_run *run = directory->runs, *end = run + directory->run_count;
-    while (run != NULL && run != end)
-        run = snapshot_read_kind(directory, run, how == SNAPSHOT_NOTES, snapshot->values);
+    int whole = 1;
+    for (size_t i = 0; whole && i < directory->stretch_count; i++) {
+        const crest_directory_stretch *stretch = &directory->stretches[i];
+        if (stretch->distributions)
+            whole =
+                snapshot_merge_stretch(directory, stretch, how == SNAPSHOT_NOTES, snapshot->values);
+        else
+            snapshot_read_values(directory, stretch->kind, stretch->first, stretch->count,
+                                 snapshot->values + stretch->first);
+    }
     crest_directory_read(directory);
-    if (run != NULL)
+    if (whole)
         return snapshot;
     crest_snapshot_free(snapshot);
     return NULL;
@@ -305,11 +288,13 @@ void crest_snapshot_free(crest_snapshot *snapshot)
     if (snapshot == NULL)
         return;
     const crest_directory *directory = snapshot->directory;
-    size_t runs = snapshot->passing ? 0 : directory->run_count;
-    for (const crest_directory_run *run = directory->runs; run < directory->runs + runs; run++)
-        for (uint32_t i = 0; run->metric->layout != NULL && i < run->count; i++)
+    size_t stretches = snapshot->passing ? 0 : directory->stretch_count;
+    for (size_t s = 0; s < stretches; s++) {
+        const crest_directory_stretch *stretch = &directory->stretches[s];
+        for (uint32_t i = 0; stretch->distributions && i < stretch->count; i++)
             crest_distribution_free(
-                (crest_distribution *)(uintptr_t)snapshot->values[run->first + i]);
+                (crest_distribution *)(uintptr_t)snapshot->values[stretch->first + i]);
+    }
     crest_previous_free(snapshot->carried);
     crest_distribution_free(snapshot->passed);
     if (snapshot->passing)

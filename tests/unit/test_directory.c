@@ -40,6 +40,24 @@ static size_t directory_shown(const crest_registry_state *state)
     return shown;
 }
 
+/* The stretches have every series, as few of them as its neighbours' kinds allow. */
+static void directory_check_stretches(const crest_directory *directory)
+{
+    size_t at = 0;
+    for (size_t s = 0; s < directory->stretch_count; s++) {
+        const crest_directory_stretch *stretch = &directory->stretches[s];
+        assert_int_equal(stretch->first, at);
+        assert_true(stretch->count != 0);
+        assert_true(s == 0 || stretch[-1].kind != stretch->kind);
+        for (uint32_t i = 0; i < stretch->count; i++, at++) {
+            const crest_metric *metric = directory->series[at]->metric;
+            assert_int_equal(metric->kind, stretch->kind);
+            assert_int_equal(stretch->distributions, metric->layout != NULL);
+        }
+    }
+    assert_int_equal(at, directory->count);
+}
+
 static void directory_check(crest_registry *registry)
 {
     crest_directory *directory = crest_directory_of(registry->state);
@@ -62,6 +80,7 @@ static void directory_check(crest_registry *registry)
         }
     }
     assert_int_equal(at, directory->count);
+    directory_check_stretches(directory);
     crest_directory_read(directory);
     crest_directory_drop(directory);
 }
