@@ -421,10 +421,42 @@ static void test_places_are_used_again(void **state)
     assert_int_equal(crest_windows_refused(), 0);
     crest_counter_add(&z->handle.counter, 3);
     bench_tick(b, 1);
-    assert_int_equal(bench_window(b, &z->handle.counter.handle, 60).events, 3);
+    for (size_t w = 0; w < LENGTH(lengths); w++)
+        assert_int_equal(bench_window(b, &z->handle.counter.handle, lengths[w]).events, 3);
     crest_window window;
     crest_windows_result(b->windows, &y->first, 900, &window);
     assert_true(window.covered_s > 0);
+    bench_end(b);
+}
+
+/* The same at once: a series that another one replaces, and a third where it was. */
+static void test_place_in_the_same_minute(void **state)
+{
+    (void)state;
+    bench *b = bench_begin();
+    const char *const keys[] = {"peer"}, *const x[] = {"x"}, *const y[] = {"y"};
+    crest_status status;
+    crest_metric *metric = crest_metric_get(b->registry, CREST_KIND_COUNTER,
+                                            &(crest_metric_options){.name = "m"}, keys, 1, &status);
+    crest_child *child = crest_child_get(metric, x, &status);
+    bench_tick(b, 0);
+    crest_counter_add(&child->handle.counter, INT64_C(5) << 32);
+    bench_tick(b, 1);
+    assert_int_equal(crest_retire(b->registry, "peer", "x"), 1);
+    child = crest_child_get(metric, x, &status);
+    crest_counter_add(&child->handle.counter, 4);
+    bench_tick(b, 1);
+    crest_child *third = crest_child_get(metric, y, &status);
+    uint32_t place = (uint32_t)child->first.window;
+    crest_counter_add(&third->handle.counter, 6);
+    bench_tick(b, 1);
+    assert_true((uint32_t)third->first.window < place);
+    for (size_t w = 0; w < LENGTH(lengths); w++) {
+        crest_window window = bench_window(b, &child->handle.counter.handle, lengths[w]);
+        assert_true(window.events == 4 && window.peak == 4);
+        window = bench_window(b, &third->handle.counter.handle, lengths[w]);
+        assert_true(window.events == 6 && window.peak == 6 && window.covered_s == 3);
+    }
     bench_end(b);
 }
 
@@ -561,6 +593,7 @@ int main(void)
         cmocka_unit_test(test_range_sampler),
         cmocka_unit_test(test_limit),
         cmocka_unit_test(test_places_are_used_again),
+        cmocka_unit_test(test_place_in_the_same_minute),
         cmocka_unit_test(test_snapshots),
         cmocka_unit_test(test_memory),
     };
