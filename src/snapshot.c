@@ -60,7 +60,7 @@ static void snapshot_fetch(const void *from, size_t bytes)
 }
 
 /*
- * Asks for what the next distributions of a stretch will be merged from, one link of the chain to the
+ * Asks for what the next distributions of a stretch are merged from, one link of the chain to the
  * counts for each: the thread's cell of the one three further on, the shard of the one after next,
  * the counts of the next. So that they are there when it is their turn, for a page of histograms
  * would wait for memory half of its time. Of the thread that recorded last only; most series have
