@@ -243,8 +243,9 @@ static void attachment_tell(const crest_one_report *order, uint64_t failures_bef
                         order->name, error->message,
                         status == CREST_REFUSED ? " at its next regular time" : "");
     if (status == CREST_OK && failures_before > 0)
-        crest_log_write(CREST_LOG_INFO, "crest: %s: reports again, after %llu failures",
-                        order->name, (unsigned long long)failures_before);
+        crest_log_write(CREST_LOG_INFO, "crest: %s: reports again, after %llu failure%s",
+                        order->name, (unsigned long long)failures_before,
+                        failures_before == 1 ? "" : "s");
 }
 
 /* How long a report may take. The last one leaves a part of the time for the reporter's stop, and

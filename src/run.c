@@ -192,9 +192,11 @@ crest_status crest_start(const char *options, crest_error *error)
     else if (first)
         status = run_start(options, error);
     else if (options != NULL)
-        status = crest_error_set(error, CREST_ALREADY,
-                                 "Crest was started before, with the options given then; what "
-                                 "these ask for beyond was not looked at");
+        status =
+            crest_error_set(error, CREST_ALREADY,
+                            "Crest was started before, with the options given then; what "
+                            "these ask for beyond was not looked at. A start after the first is "
+                            "given NULL");
     if (status == CREST_INVALID_OPTIONS)
         crest_misuse_count(CREST_MISUSE_OPTIONS, "crest_start");
     crest_misuse_tell();
