@@ -8,14 +8,11 @@
 #include "http_explain.h"
 #include "push_text.h"
 
-#include <crest/clock.h>
 #include <curl/curl.h>
 #include <string.h>
 #include <strings.h>
 
 #define HTTP_EXPLAIN_NS_PER_MS UINT64_C(1000000)
-/* Two clocks say when a deadline is, this one and that of who watches reports. */
-#define HTTP_EXPLAIN_SLACK_NS (20 * HTTP_EXPLAIN_NS_PER_MS)
 
 /* " through the proxy X", or nothing. */
 typedef struct http_explain_way {
@@ -155,10 +152,8 @@ static const char *http_explain_other(const crest_http_request *request,
 crest_status crest_http_explain(const crest_http_request *request,
                                 const crest_http_failure *failure, crest_error *error)
 {
-    /* a report that is late is cancelled too: which of the two ended it is no news to anybody */
-    int late = crest_now() + HTTP_EXPLAIN_SLACK_NS >= request->deadline_ns;
     if (failure->code == CURLE_OPERATION_TIMEDOUT ||
-        (failure->code == CURLE_ABORTED_BY_CALLBACK && failure->cancelled && late))
+        (failure->code == CURLE_ABORTED_BY_CALLBACK && failure->cancelled && failure->late))
         return http_explain_timeout(request, failure, error);
     if (failure->code == CURLE_ABORTED_BY_CALLBACK)
         return crest_error_set(

@@ -19,6 +19,7 @@ typedef struct crest_http_failure {
     size_t sent;         /* of the body */
     unsigned proxy_code; /* what the proxy answered to CONNECT; 0: nothing, or it was not asked */
     int cancelled;       /* it was broken off because the reporter is being stopped */
+    int late;            /* its deadline had come: though cancelled, it timed out */
 } crest_http_failure;
 
 /* Fills *error, and returns its status as crest_http_send has it. */

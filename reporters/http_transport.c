@@ -27,6 +27,8 @@
 #endif
 
 #define HTTP_NS_PER_MS UINT64_C(1000000)
+/* Of two clocks that say when a deadline is: this one, and that of who watches reports. */
+#define HTTP_DEADLINE_SLACK_NS (20 * HTTP_NS_PER_MS)
 /* A day: no deadline is later, and curl counts its timeouts in long. */
 #define HTTP_TIMEOUT_MS_MAX UINT64_C(86400000)
 /* Of the time left, for the connection: another address must still get its chance. */
@@ -419,6 +421,7 @@ static crest_status http_explain(crest_http *http, const crest_http_request *req
         .words = http->curl_words[0] ? http->curl_words : curl_easy_strerror(code),
         .waited_ns = crest_now() - began_ns,
         .cancelled = http->ended == HTTP_ENDED_BY_CANCEL,
+        .late = crest_now() + HTTP_DEADLINE_SLACK_NS >= request->deadline_ns,
     };
     const CURLINFO steps[CREST_HTTP_STEPS] = {CURLINFO_NAMELOOKUP_TIME_T, CURLINFO_CONNECT_TIME_T,
                                               CURLINFO_PRETRANSFER_TIME_T};

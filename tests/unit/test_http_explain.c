@@ -134,6 +134,9 @@ static void who_broke_it_off_is_told(void **state)
     check(&request, &failure, CREST_TIMED_OUT, "The reporter is being stopped");
     failure.cancelled = 0;
     check(&request, &failure, CREST_TIMED_OUT, "The process is ending");
+    /* a report that is late is cancelled at the moment that it times out */
+    failure.cancelled = failure.late = 1;
+    check(&request, &failure, CREST_TIMED_OUT, "looking up the host's name");
 }
 
 static void proxies_are_named(void **state)
