@@ -18,7 +18,7 @@ cd "$(dirname "$0")/.." || exit 1
 here=$(pwd)/build/servers
 bin=$here/root/usr/bin
 packages='prometheus prometheus-pushgateway prometheus-node-exporter collectd-core nginx
-    python3-prometheus-client'
+    python3-prometheus-client python3-decorator'
 statsd=statsd@0.9.0
 # What their web pages show with; started with --web.local-assets, Prometheus finds it here.
 pages='libjs-jquery libjs-bootstrap4 libjs-d3 libjs-eonasdan-bootstrap-datetimepicker
@@ -33,10 +33,11 @@ if [ "${1:-}" = demo ]; then
 fi
 
 # A strict parser of OpenMetrics, for the tests' PYTHONPATH.
-parser=$here/root/usr/lib/python3/dist-packages/prometheus_client/openmetrics/parser.py
+python=$here/root/usr/lib/python3/dist-packages
+parser=$python/prometheus_client/openmetrics/parser.py
 
 complete() {
-    [ -z "$statsd" ] || [ -r "$parser" ] || return 1
+    [ -z "$statsd" ] || { [ -r "$parser" ] && [ -r "$python/decorator.py" ]; } || return 1
     for program in $programs; do
         [ -x "$bin/$program" ] || return 1
     done
