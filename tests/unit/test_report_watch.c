@@ -328,7 +328,7 @@ static crest_status careful_report(crest_reporter *self, const crest_report *rep
                                    crest_error *error)
 {
     (void)self, (void)report;
-    careful.thread = pthread_self();
+    __atomic_store_n(&careful.thread, pthread_self(), __ATOMIC_RELEASE);
     if (__atomic_load_n(&careful.inside, __ATOMIC_ACQUIRE))
         __atomic_store_n(&careful.overlapped, 1, __ATOMIC_RELEASE);
     if (careful.other != NULL)
@@ -342,7 +342,7 @@ static void careful_cancel(crest_reporter *self)
 {
     (void)self;
     __atomic_store_n(&careful.inside, 1, __ATOMIC_RELEASE);
-    if (pthread_equal(careful.thread, pthread_self()))
+    if (pthread_equal(__atomic_load_n(&careful.thread, __ATOMIC_ACQUIRE), pthread_self()))
         __atomic_store_n(&careful.own_thread, 1, __ATOMIC_RELEASE);
     nanosleep(&(struct timespec){0, 300000000}, NULL);
     __atomic_store_n(&careful.inside, 0, __ATOMIC_RELEASE);
