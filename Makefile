@@ -92,7 +92,7 @@ inc_base      := -Iinclude -Isrc/base
 inc_src       := -Iinclude -Isrc/base -Isrc
 inc_reporters := -Iinclude -Ireporters
 inc_public    := -Iinclude
-inc_tests     := -Iinclude -Isrc -Isrc/base -Ireporters -Itests
+inc_tests     := -Iinclude -Isrc -Isrc/base -Isrc/system -Isrc/latency -Ireporters -Itests
 
 # A library whose threads run its destructors must not be unmapped by dlclose: nodelete. Clang keeps
 # the sanitizer runtime in the program, so there the library's references to it stay open.
@@ -106,7 +106,7 @@ so_flags := -shared -Wl,-z,relro,-z,now,-z,nodelete,--as-needed,-Bsymbolic-funct
 
 HEADERS       := $(wildcard include/crest/*.h)
 base_src      := $(wildcard src/base/*.c)
-core_src      := $(wildcard src/*.c src/system/*.c)
+core_src      := $(wildcard src/*.c src/system/*.c src/latency/*.c)
 reporters_src := $(wildcard reporters/*.c)
 examples_src  := $(wildcard examples/*.c)
 node_src      := $(wildcard examples/node/*.c)
@@ -347,7 +347,7 @@ $(FUZZ_TESTS): $(B)/%: $(OBJ)/%.o $(call objects,$(fuzz_replay)) $(need_archive)
 	$(run)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(link_archive) -lm
 
 # Apart from every variant: the library's objects are instrumented for the fuzzer too.
-$(FUZZ_B)/obj/%.o: %.c $(HEADERS) $(wildcard src/*.h src/base/*.h reporters/*.h tests/fuzz/*.h)
+$(FUZZ_B)/obj/%.o: %.c $(HEADERS) $(wildcard src/*.h src/*/*.h reporters/*.h tests/fuzz/*.h)
 	$(call say,FUZZ,$<)
 	@mkdir -p $(@D)
 	@command -v $(firstword $(FUZZ_CC)) > /dev/null || { echo "make fuzz needs clang: install it, or name one with FUZZ_CC=" >&2; exit 1; }
