@@ -31,6 +31,7 @@ libbenchmark-dev      make bench
 liblmdb-dev           the example node: its block store
 spin                  the tests of protocols: their models
 python3               the test runner, the integration tests and the demo
+python3-yaml          the tools: manifests of metrics
 '
 
 names() {

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Metric manifests: reading them, and what is generated from them.
+
+    from crest_catalogue import load
+    manifests, problems = load(["comm.metrics.yaml", "casper.metrics.yaml"])
+    for problem in problems:
+        print(problem)                      # comm.metrics.yaml:12:5: ...
+    for metric in manifests[0].metrics:
+        for exported in exported_names(metric):
+            print(exported.name, exported.type)
+
+manifest_model   what a manifest is: Manifest, Metric, Label, Problem
+manifest_nodes   YAML with the place of every word, and what is wrong with it
+manifest_load    from YAML to the model, with every problem of a file at once
+manifest_tree    what only shows when manifests are looked at together: owners, clashes
+exported_names   under which names a metric is exported; a twin of the library's src/names.c
+
+It knows no naming rules beyond what the library itself enforces: those are crest-lint's.
+"""
+
+from .exported_names import exported_name, exported_names, parts, taken_names
+from .manifest_load import load, load_file
+from .manifest_model import (INSTRUMENTS, STATUSES, UNITS, Alert, Label, Manifest, Metric,
+                             Position, Problem, RecordingRule)
+
+__all__ = ["INSTRUMENTS", "STATUSES", "UNITS", "Alert", "Label", "Manifest", "Metric", "Position",
+           "Problem", "RecordingRule", "exported_name", "exported_names", "load", "load_file",
+           "parts", "taken_names"]
