@@ -35,7 +35,8 @@
     X(STAGE_AGAIN, "stage-again", "a stage was marked twice; the first mark stays")                \
     X(BACKWARDS, "negative-duration", "a duration came out negative and was recorded as 0")        \
     X(LATE, "late-record", "a record came after its registry was freed")                           \
-    X(OPTIONS, "invalid-options", "crest_start was refused for an option")
+    X(OPTIONS, "invalid-options", "crest_start was refused for an option")                         \
+    X(PROBE, "invalid-probe", "a probe was asked for that cannot be, or is no more")
 
 #define CREST_MISUSE_ENUM_(name, label, text) CREST_MISUSE_##name,
 typedef enum crest_misuse {

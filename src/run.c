@@ -32,6 +32,7 @@ static run_phase run_now;
 static unsigned run_users;
 static int run_windows;
 static int run_at_exit;
+static int run_hiccups; /* the hiccup meter is this start's */
 
 /* ---- phases ---- */
 
@@ -89,6 +90,16 @@ static void run_enter(run_phase phase)
 
 /* ---- starting and stopping ---- */
 
+/* What was started beside the reporters. */
+static void run_end_collecting(void)
+{
+    if (run_hiccups)
+        crest_hiccups_stop();
+    if (run_windows)
+        crest_ticker_detach(NULL);
+    run_hiccups = run_windows = 0;
+}
+
 /* At exit, whatever the count: what was recorded since the last report would be lost. */
 static void run_exit(void)
 {
@@ -106,8 +117,7 @@ static void run_exit(void)
     if (crest_reporting_stop_all(CREST_REPORTING_FLUSH, CREST_ATEXIT_DEADLINE_MS, &error) !=
         CREST_OK)
         crest_log_write(CREST_LOG_WARNING, "crest: at exit: %s", error.message);
-    if (run_windows)
-        crest_ticker_detach(NULL);
+    run_end_collecting();
     run_enter(RUN_IDLE);
 }
 
@@ -124,6 +134,16 @@ static crest_status run_attach(crest_run_plan *plan, crest_error *error)
         }
     }
     return CREST_OK;
+}
+
+/* What the options ask for beside reporters; one that the host has started itself is its own. */
+static crest_status run_collect(crest_run_plan *plan, crest_error *error)
+{
+    crest_status status = CREST_OK;
+    if (plan->hiccups)
+        status = crest_hiccups_start(&plan->hiccups_options, error);
+    plan->hiccups = plan->hiccups && status == CREST_OK;
+    return status == CREST_ALREADY ? CREST_OK : status;
 }
 
 /* Starts what the plan has. */
@@ -143,8 +163,13 @@ static crest_status run_launch(crest_run_plan *plan, crest_error *error)
         crest_error_set(error, status, "no memory to start");
     if (status == CREST_OK && plan->at_exit)
         crest_reporting_at_exit(run_exit);
+    int collecting = status == CREST_OK;
+    if (collecting)
+        status = run_collect(plan, error);
     if (status == CREST_OK)
         status = run_attach(plan, error);
+    if (status != CREST_OK && collecting && plan->hiccups)
+        crest_hiccups_stop();
     if (status != CREST_OK && plan->windows)
         crest_ticker_detach(NULL);
     return status;
@@ -163,6 +188,7 @@ static crest_status run_start(const char *options, crest_error *error)
     if (status == CREST_OK) {
         run_windows = plan->windows;
         run_at_exit = plan->at_exit;
+        run_hiccups = plan->hiccups;
         run_users = 1;
     }
     run_now = status == CREST_OK ? RUN_RUNNING : RUN_IDLE;
@@ -225,8 +251,7 @@ crest_status crest_stop(uint64_t deadline_ms, crest_error *error)
     if (!last)
         return CREST_OK;
     crest_status status = crest_reporting_stop_all(CREST_REPORTING_FLUSH, deadline_ms, error);
-    if (run_windows)
-        crest_ticker_detach(NULL);
+    run_end_collecting();
     run_enter(RUN_IDLE);
     return status;
 }

@@ -20,8 +20,9 @@
 #define RUN_PLAN_RESOURCE "resource."
 
 static const char *const run_plan_keys[] = {
-    "service", "version",        "instance", "interval", "jitter",
-    "windows", "windows.series", "atexit",   "strict",   RUN_PLAN_RESOURCE};
+    "service", "version", "instance",           "interval",
+    "jitter",  "windows", "windows.series",     "atexit",
+    "strict",  "hiccups", "hiccups.resolution", RUN_PLAN_RESOURCE};
 
 /* What every kind of reporter has, after its name. */
 enum { KEY_ITSELF, KEY_INTERVAL, KEY_TIMEOUT, KEY_JITTER, KEY_ALIGN, KEY_INCLUDE, KEY_EXCLUDE };
@@ -241,6 +242,27 @@ static crest_status run_plan_read_windows(crest_run_plan *plan, crest_error *err
     return CREST_OK;
 }
 
+/* Whole microseconds, or a duration as elsewhere. */
+static crest_status run_plan_read_hiccups(crest_run_plan *plan, crest_error *error)
+{
+    const char *key = "hiccups.resolution", *text = crest_option(plan->options, key);
+    crest_status status = crest_option_switch(plan->options, "hiccups", &plan->hiccups, error);
+    if (status != CREST_OK || text == NULL)
+        return status;
+    size_t digits = strspn(text, "0123456789");
+    uint64_t resolution_us = 0;
+    if (digits > 0 && digits < 10 && strcmp(text + digits, "us") == 0)
+        resolution_us = strtoull(text, NULL, 10);
+    else if (crest_option_duration_ms(plan->options, key, &resolution_us, NULL) == CREST_OK)
+        resolution_us *= 1000;
+    if (resolution_us < CREST_HICCUPS_RESOLUTION_US_MIN ||
+        resolution_us > CREST_HICCUPS_RESOLUTION_US_MAX)
+        return run_plan_refuse(plan->options, key,
+                               "a resolution: write 100us to 1s, such as 250us or 1ms", error);
+    plan->hiccups_options.resolution_us = (uint32_t)resolution_us;
+    return CREST_OK;
+}
+
 static crest_status run_plan_read_common(crest_run_plan *plan, crest_error *error)
 {
     plan->interval_ms = CREST_INTERVAL_MS_DEFAULT;
@@ -255,6 +277,8 @@ static crest_status run_plan_read_common(crest_run_plan *plan, crest_error *erro
         status = crest_option_switch(plan->options, "atexit", &plan->at_exit, error);
     if (status == CREST_OK)
         status = crest_option_switch(plan->options, "strict", &plan->strict, error);
+    if (status == CREST_OK)
+        status = run_plan_read_hiccups(plan, error);
     return status == CREST_OK ? run_plan_read_windows(plan, error) : status;
 }
 

@@ -12,6 +12,7 @@
 #define CREST_RUN_PLAN_H
 
 #include "options.h"
+#include <crest/hiccups.h>
 #include <crest/window.h>
 
 typedef struct crest_run_reporter {
@@ -32,6 +33,8 @@ typedef struct crest_run_plan {
     crest_windows_options window_options;
     int at_exit;
     int strict;
+    int hiccups;
+    crest_hiccups_options hiccups_options;
     crest_run_reporter reporters[CREST_REPORTERS_MAX];
     size_t reporter_count;
     size_t started; /* so many of them are no longer the plan's to free */

@@ -11,6 +11,7 @@
 #include <crest/distribution.h>
 #include <crest/family.h>
 #include <crest/gauge.h>
+#include <crest/hiccups.h>
 #include <crest/histogram.h>
 #include <crest/in_flight.h>
 #include <crest/lifetime.h>

@@ -25,6 +25,9 @@
  *                                called
  *   strict                       on or off (the default): refuse metrics whose names differ from
  *                                others' only in case or separators, see crest_registry_strict
+ *   hiccups                      on or off (the default): measures how late a thread wakes up, see
+ *                                hiccups.h
+ *   hiccups.resolution           how long that thread sleeps, 100us to 1s; 1ms by default
  *   prometheus=ADDRESS           serves /metrics there, see prometheus.h
  *   console=DURATION             on standard error at that interval (or console=on): a table on a
  *                                terminal, JSON lines elsewhere, see console.h

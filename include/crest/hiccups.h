@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Hiccups: how much later than asked a thread of this process wakes up. Whatever holds it up, a
+ * machine with too few processors, a hypervisor, swapping, a SIGSTOP, holds up the program's own
+ * threads too, and no timer of the program's own operations tells that apart from slow work.
+ *
+ *     CREST_OPTS=hiccups=on ./node                      or
+ *     crest_hiccups_start(NULL, &error);
+ *
+ * A thread of the library's own, "crest-hiccups", which blocks all signals, asks to be woken after
+ * the resolution, a millisecond, again and again. How much later it woke, less the least that was
+ * ever seen, goes into the timer `process.hiccups`: the least is what waking up costs on this
+ * machine without any hiccup.
+ *
+ * Back-filled: who is stopped for 50 ms has not looked 49 times, and each of those looks would have
+ * found a hiccup. So one of 50 ms is recorded as 50, 49, 48 … 1 ms, and quantiles are those of the
+ * time, not of the looks ("coordinated omission"). One shorter than the resolution is one record.
+ * One that is longer than CREST_HICCUPS_LONGEST_NS counts as so long. To keep an hour's stop from
+ * being millions of steps, no more than CREST_HICCUPS_STEPS_MAX are made: of longer ones neighbours
+ * are recorded together, as their mean; count and maximum stay exact, the sum to a nanosecond a
+ * step or less.
+ *
+ * The clock is CLOCK_MONOTONIC, which runs while a process is stopped (SIGSTOP, a debugger, a
+ * frozen cgroup, a paused virtual machine where the hypervisor lets the clock run) and stands while
+ * the machine is suspended: that is no hiccup.
+ *
+ * Cost: docs/latency.md has the measured share of a processor. The child of a fork has no such
+ * thread until it starts its own.
+ *
+ * Source: Gil Tene, "How NOT to Measure Latency", and the rule of his HdrHistogram for an expected
+ * interval; the name and the excess over the least are those of Kamon's process metrics.
+ */
+#ifndef CREST_HICCUPS_H
+#define CREST_HICCUPS_H
+
+#include <crest/registry.h>
+
+/* How long the thread asks to sleep. */
+#define CREST_HICCUPS_RESOLUTION_US_DEFAULT 1000u
+#define CREST_HICCUPS_RESOLUTION_US_MIN 100u
+#define CREST_HICCUPS_RESOLUTION_US_MAX 1000000u
+/* A longer hiccup is recorded as one of an hour. */
+#define CREST_HICCUPS_LONGEST_NS UINT64_C(3600000000000)
+/* Steps that one hiccup is back-filled in, after the first. */
+#define CREST_HICCUPS_STEPS_MAX 10000u
+
+typedef struct crest_hiccups_options {
+    /* where `process.hiccups` goes; NULL: the default registry. Borrowed until the stop */
+    crest_registry *registry CREST_DEFAULT_(NULL);
+    /* microseconds; 0: CREST_HICCUPS_RESOLUTION_US_DEFAULT; CREST_HICCUPS_RESOLUTION_US_MIN to
+       _MAX */
+    uint32_t resolution_us CREST_DEFAULT_(0);
+} crest_hiccups_options;
+
+CREST_BEGIN_C
+
+/*
+ * Starts the hiccup meter, one in a process; options NULL for defaults. CREST_OK; CREST_ALREADY
+ * when one runs, and nothing is changed; CREST_INVALID_ARGUMENT for a resolution out of bounds,
+ * counted in crest_misuse_total; CREST_SYSTEM without a thread; or why the timer cannot be had, as
+ * crest_timer_get says. error may be NULL. Thread-safe; not for signal handlers; locks, allocates,
+ * starts a thread.
+ */
+CREST_API crest_status crest_hiccups_start(const crest_hiccups_options *options,
+                                           crest_error *error);
+
+/* Ends it: when this returns, nothing is recorded any more. CREST_NOT_RUNNING when none runs.
+ * Thread-safe; not for signal handlers; blocks until the thread has ended, which it is woken for.
+ */
+CREST_API crest_status crest_hiccups_stop(void);
+
+CREST_END_C
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a hiccup is recorded as: itself, and what the looks that it swallowed would have found. A
+ * pure function of its length and the resolution; recording is hiccups.c's.
+ *
+ *     crest_hiccup_fill fill = crest_hiccup_fill_begin(excess_ns, resolution_ns);
+ *     while (crest_hiccup_fill_next(&fill, &value_ns, &times))
+ *         ...
+ */
+#ifndef CREST_LATENCY_HICCUP_FILL_H
+#define CREST_LATENCY_HICCUP_FILL_H
+
+#include <stdint.h>
+
+/* Only hiccup_fill.c looks inside. */
+typedef struct crest_hiccup_fill {
+    uint64_t next_ns;
+    uint64_t left;
+    uint64_t group;
+    uint64_t step_ns;
+    int first;
+} crest_hiccup_fill;
+
+/* The values of a hiccup of `excess_ns`, cut to CREST_HICCUPS_LONGEST_NS: that, and less by the
+ * resolution (at least 1) each time, as long as they are not below it. */
+crest_hiccup_fill crest_hiccup_fill_begin(uint64_t excess_ns, uint64_t resolution_ns);
+
+/* The next value, and how often it is to be recorded; 0 when there is none. The first is the hiccup
+ * itself, once; at most CREST_HICCUPS_STEPS_MAX follow. */
+int crest_hiccup_fill_next(crest_hiccup_fill *fill, uint64_t *value_ns, uint64_t *times);
+
+#endif
