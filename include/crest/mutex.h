@@ -44,21 +44,31 @@ typedef struct crest_mutex {
     uint32_t permitted; /* the holder's: whether, and in which process, the permit was raised */
 } crest_mutex;
 
-/* CREST_MUTEX(variable, name): a static mutex of the default kind and its three metrics, which
- * exist as zero from program load on. `name` is a literal. */
-#define CREST_MUTEX(variable, name)                                                                \
+/* What CREST_MUTEX and CREST_MUTEX_DEFINE have in common. */
+#define CREST_MUTEX_OF_(linkage, variable, name)                                                   \
     CREST_RANGE_SAMPLER(variable##_crest_queue, name ".lock.queue",                                \
                         "Threads that wait for the lock.");                                        \
     CREST_TIMER(variable##_crest_acquire, name ".lock.acquire", "Waiting for the lock.");          \
     CREST_RANGE_SAMPLER(variable##_crest_permit, name ".lock.permit",                              \
                         "Locks of this name that are held.");                                      \
-    static crest_mutex variable = {PTHREAD_MUTEX_INITIALIZER,                                      \
-                                   &variable##_crest_queue,                                        \
-                                   &variable##_crest_permit,                                       \
-                                   &variable##_crest_acquire,                                      \
-                                   0,                                                              \
-                                   0,                                                              \
-                                   0}
+    linkage crest_mutex variable = {PTHREAD_MUTEX_INITIALIZER,                                     \
+                                    &variable##_crest_queue,                                       \
+                                    &variable##_crest_permit,                                      \
+                                    &variable##_crest_acquire,                                     \
+                                    0,                                                             \
+                                    0,                                                             \
+                                    0}
+
+/*
+ * CREST_MUTEX(variable, name): a static mutex of the default kind and its three metrics, which
+ * exist as zero from program load on. `name` is a literal. _DECLARE goes into a header and _DEFINE
+ * into one source file, for a mutex used by several.
+ */
+#define CREST_MUTEX(variable, name) CREST_MUTEX_OF_(static, variable, name)
+#define CREST_MUTEX_DECLARE(variable) extern crest_mutex variable
+#define CREST_MUTEX_DEFINE(variable, name)                                                         \
+    CREST_MUTEX_DECLARE(variable);                                                                 \
+    CREST_MUTEX_OF_(, variable, name)
 
 CREST_BEGIN_C
 

@@ -17,6 +17,7 @@ CREST_HISTOGRAM_DECLARE(pairs_histogram);
 CREST_TIMER_DECLARE(pairs_timer);
 CREST_RANGE_SAMPLER_DECLARE(pairs_sampler);
 CREST_STAGES_DECLARE(pairs_stages);
+CREST_MUTEX_DECLARE(pairs_mutex);
 CREST_COUNTER_FAMILY_DECLARE(pairs_counters, a, b, c, d, e, f, g, h);
 CREST_GAUGE_FAMILY_DECLARE(pairs_gauges, a, b, c, d, e, f, g, h);
 CREST_HISTOGRAM_FAMILY_DECLARE(pairs_histograms, a, b, c, d, e, f, g, h);

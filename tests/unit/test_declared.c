@@ -14,6 +14,7 @@ CREST_HISTOGRAM_DEFINE(pairs_histogram, "histogram", "One.", .unit = CREST_BYTES
 CREST_TIMER_DEFINE(pairs_timer, "timer", "One.", .buckets = CREST_BUCKETS_FAST);
 CREST_RANGE_SAMPLER_DEFINE(pairs_sampler, "sampler", "One.");
 CREST_STAGES_DEFINE(pairs_stages, "stages", "One.", .stages = {"x", "y"});
+CREST_MUTEX_DEFINE(pairs_mutex, "mutex");
 CREST_COUNTER_FAMILY_DEFINE(pairs_counters, "counters", "Many.", (), a, b, c, d, e, f, g, h);
 CREST_GAUGE_FAMILY_DEFINE(pairs_gauges, "gauges", "Many.", (), a, b, c, d, e, f, g, h);
 CREST_HISTOGRAM_FAMILY_DEFINE(pairs_histograms, "histograms", "Many.", (.unit = CREST_BYTES), a, b,
@@ -98,6 +99,20 @@ static void test_families(void **state)
     assert_int_equal(crest_stages_end(stages, op, CREST_OUTCOME_ERROR), CREST_OK);
 }
 
+/* Its three metrics are in the registry of the declaration. */
+static void test_mutex(void **state)
+{
+    (void)state;
+    assert_int_equal(crest_mutex_lock(&pairs_mutex), 0);
+    crest_snapshot *snapshot = fixture_snapshot(&pairs_registry);
+    crest_series_view view;
+    assert_int_equal(crest_snapshot_find(snapshot, "pairs.mutex.lock.permit", NULL, 0, &view),
+                     CREST_OK);
+    assert_int_equal(view.current, 1);
+    crest_snapshot_free(snapshot);
+    assert_int_equal(crest_mutex_unlock(&pairs_mutex), 0);
+}
+
 /* Eight keys, of which none may be the one that stages bring along. */
 static void test_own_label(void **state)
 {
@@ -116,6 +131,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_there_at_once),
         cmocka_unit_test(test_families),
+        cmocka_unit_test(test_mutex),
         cmocka_unit_test(test_own_label),
     };
     return cmocka_run_group_tests_name("declared", tests, NULL, NULL);

@@ -300,7 +300,7 @@ def read_rules(reading, node, manifest):
 
 
 def read_manifest(reading, root):
-    manifest = Manifest(reading.path, reading.at(root))
+    manifest = Manifest(reading.path, reading.at(root), reading.licence)
     fields = reading.mapping(root, "a manifest", MANIFEST_KEYS)
     if not isinstance(root, yaml.MappingNode):
         return manifest

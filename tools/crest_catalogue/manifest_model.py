@@ -6,6 +6,7 @@ that of the value of a key, or of the name where the key is not written.
 """
 
 import dataclasses
+import re
 
 INSTRUMENTS = ("counter", "gauge", "range-sampler", "histogram", "timer", "keyed-timer", "stages",
                "mutex")
@@ -130,7 +131,7 @@ class Metric:
     @property
     def description(self):
         """The text in code, and HELP of the page: `help`, or the meaning without Markdown."""
-        return self.help or plain(self.meaning)
+        return " ".join((self.help or plain(self.meaning)).split())
 
     @property
     def is_live(self):
@@ -148,6 +149,7 @@ class Manifest:
     """One file."""
     path: str
     position: Position
+    licence: str = ""       # of its SPDX line, if it has one; generated sources repeat it
     team: str = ""
     prefixes: dict = dataclasses.field(default_factory=dict)    # prefix: Position
     about: str = ""
@@ -167,16 +169,6 @@ class Manifest:
 
 
 def plain(markdown):
-    """A sentence without the marks of Markdown that a manifest uses: code, bold, links."""
-    text, at = "", 0
-    while at < len(markdown):
-        if markdown[at] in "`*":
-            at += 1
-        elif markdown[at] == "[" and "](" in markdown[at:] and ")" in markdown[at:]:
-            label, _, rest = markdown[at + 1:].partition("](")
-            text += label
-            at = len(markdown) - len(rest.partition(")")[2])
-        else:
-            text += markdown[at]
-            at += 1
-    return text
+    """A sentence without the marks of Markdown that a manifest uses: code, emphasis, links."""
+    text = re.sub(r"\[([^\[\]]*)\]\([^()]*\)", r"\1", markdown).replace("`", "")
+    return re.sub(r"(\*\*?)(\S|\S[^*]*\S)\1", r"\2", text)

@@ -83,6 +83,7 @@ class Reading:
     def __init__(self, path):
         self.path = str(path)
         self.problems = []
+        self.licence = ""
 
     def place(self, mark):
         return Position(self.path, mark.line + 1, mark.column + 1)
@@ -126,6 +127,8 @@ class Reading:
     def document(self, text):
         """The root node of a text that is one YAML document."""
         top = Position(self.path, 1, 1)
+        licence = re.search(r"\A(?:#.*\n)*?# *SPDX-License-Identifier: *(\S[^\n]*)", text)
+        self.licence = licence.group(1).strip() if licence else ""
         for number, line in enumerate(text.split("\n"), 1):
             bad = re.search(r"[^\t\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]",
                             line)
