@@ -24,7 +24,7 @@ static pthread_once_t scrape_figures_once = PTHREAD_ONCE_INIT;
 static crest_counter *scrape_figures_scrapes[COUNT(scrape_figures_codes)];
 static crest_counter *scrape_figures_closures[CREST_SCRAPE_CAUSES];
 static crest_timer *scrape_figures_time;
-static crest_gauge *scrape_figures_in_flight;
+static crest_range_sampler *scrape_figures_in_flight;
 static crest_counter *scrape_figures_sent;
 
 static void scrape_figures_make_once(void)
@@ -54,10 +54,10 @@ static void scrape_figures_make_once(void)
                                 .description = "From the request to the end of the page."},
         NULL);
     scrape_figures_in_flight =
-        crest_gauge_get(NULL,
-                        &(crest_metric_options){.name = "crest.scrapes-in-flight",
-                                                .description = "Pages being made now."},
-                        NULL);
+        crest_range_sampler_get(NULL,
+                                &(crest_metric_options){.name = "crest.scrapes-in-flight",
+                                                        .description = "Pages being made now."},
+                                NULL);
     scrape_figures_sent =
         crest_counter_get(NULL,
                           &(crest_metric_options){.name = "crest.scrape-data-sent",
@@ -73,12 +73,12 @@ void crest_scrape_figures_make(void)
 
 void crest_scrape_figures_begun(void)
 {
-    crest_gauge_add(scrape_figures_in_flight, 1);
+    crest_range_sampler_add(scrape_figures_in_flight, 1);
 }
 
 void crest_scrape_figures_made(void)
 {
-    crest_gauge_add(scrape_figures_in_flight, -1);
+    crest_range_sampler_add(scrape_figures_in_flight, -1);
 }
 
 void crest_scrape_figures_scrape(unsigned code, uint64_t took_ns, uint64_t bytes)
