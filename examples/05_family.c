@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-CREST_COUNTER_FAMILY(messages, "comm.messages", "Messages sent.", kind, peer);
+CREST_COUNTER_FAMILY(messages, "comm.sent", "Messages sent.", kind, peer);
 CREST_TIMER_FAMILY_OPTIONS(ping_time, "comm.ping-time", "Round trip to a neighbour.",
                            (.buckets = CREST_BUCKETS_FAST), peer);
 

@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define RSPACE_SOURCE "rchain.rspace" /* in a header of the team's */
-CREST_SOURCE(RSPACE_SOURCE);          /* CREST_SOURCE_IN(RSPACE_SOURCE, "replay") in another file */
+#define RSPACE_SOURCE "examples.rspace" /* in a header of the team's */
+CREST_SOURCE(RSPACE_SOURCE);            /* another file: CREST_SOURCE_IN(RSPACE_SOURCE, "replay") */
 
 static void say_log(crest_log_level level, const char *message, void *context)
 {
@@ -24,7 +24,7 @@ static void say_log(crest_log_level level, const char *message, void *context)
 int main(void)
 {
     for (int i = 0; i < 1000; i++)
-        crest_increment_counter("comm.produce"); /* rchain.rspace.comm.produce */
+        crest_increment_counter("comm.produce"); /* examples.rspace.comm.produce */
     crest_increment_counter_by("comm.consume", 40);
 
     char name[64];
