@@ -102,6 +102,22 @@ def do_header(args):
     return emit(args, args.output, header(manifest, name))
 
 
+def do_tables(args):
+    from .make_tables import Misplaced, replace_tables, table
+    manifests = read_manifests(args.manifests)
+    if args.into is None:
+        sys.stdout.write("\n".join(table(manifest) for manifest in manifests))
+        return DONE
+    old = read_old(args.into)
+    if old is None:
+        raise Refused(f"{args.into}: there is no such file")
+    try:
+        text = replace_tables(old, manifests)
+    except Misplaced as error:
+        raise Refused(f"{args.into}:{error}", PROBLEMS) from error
+    return emit(args, args.into, text)
+
+
 def described(metric):
     """A metric for programs: what the manifest says and what follows from it."""
     return {
@@ -153,6 +169,11 @@ def parser():
                          help="write nothing; print a diff and exit with 1 if OUT would change")
 
     written(command("header", do_header, "C declarations of one team's metrics", many=False))
+    tables = command("tables", do_tables, "tables of the metrics, in Markdown")
+    tables.add_argument("--into", metavar="PAGE", help="replace what stands in PAGE between "
+                        "<!-- catalogue:TEAM:begin --> and <!-- catalogue:TEAM:end -->")
+    tables.add_argument("--check", action="store_true",
+                        help="write nothing; print a diff and exit with 1 if PAGE would change")
     command("list", do_list, "the metrics, one a line").add_argument(
         "--json", action="store_true", help="for programs, with every exported name")
     return top
