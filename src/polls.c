@@ -4,6 +4,7 @@
  * See <crest/poll.h>.
  */
 #include "alloc.h"
+#include "atomic.h"
 #include "handles.h"
 #include "misuse.h"
 #include "poller.h"
@@ -99,8 +100,16 @@ static crest_status polls_set_up(crest_poll *poll, const char *name,
 {
     uint32_t interval_ms = options->interval_ms, budget_ms = options->budget_ms;
     int with_snapshots = poll->kind == CREST_POLL_GAUGE || poll->kind == CREST_POLL_COUNTER;
-    if (interval_ms == 0 && !with_snapshots)
+    if (interval_ms == CREST_POLL_EACH_SNAPSHOT && poll->kind == CREST_POLL_EVERY) {
+        poll->registry = crest_registry_state_of(options->registry);
+        if (poll->registry == NULL)
+            return CREST_NO_MEMORY;
+        if (crest_atomic_load32(&poll->registry->dead))
+            return CREST_NOT_FOUND;
+        interval_ms = 0;
+    } else if (interval_ms == 0 && !with_snapshots) {
         interval_ms = CREST_POLL_INTERVAL_MS_DEFAULT;
+    }
     if (budget_ms == 0)
         budget_ms = CREST_POLL_BUDGET_MS_DEFAULT;
     if (name == NULL || budget_ms > CREST_POLL_BUDGET_MS_MAX ||

@@ -50,6 +50,8 @@
 #define CREST_POLL_INTERVAL_MS_DEFAULT 1000u
 #define CREST_POLL_INTERVAL_MS_MIN 10u
 #define CREST_POLL_INTERVAL_MS_MAX 86400000u
+/* Instead of an interval, for crest_poll_every: with each snapshot, as gauges are polled. */
+#define CREST_POLL_EACH_SNAPSHOT UINT32_MAX
 /* Rounds that a poll which keeps overrunning is left out of. */
 #define CREST_POLL_SKIP_MAX 64u
 /* Threads whose callbacks have overrun and not come back; while there are so many, no further one
@@ -77,12 +79,15 @@ typedef struct crest_poll_options {
     const char *name CREST_DEFAULT_(NULL);
     /* CREST_POLL_INTERVAL_MS_MIN to _MAX; 0: with each snapshot for gauges and counters, else
        CREST_POLL_INTERVAL_MS_DEFAULT. A point of time that passes unused is left out, never made
-       up for */
+       up for. crest_poll_every takes CREST_POLL_EACH_SNAPSHOT too */
     uint32_t interval_ms CREST_DEFAULT_(0);
     /* 0: CREST_POLL_BUDGET_MS_DEFAULT; up to CREST_POLL_BUDGET_MS_MAX */
     uint32_t budget_ms CREST_DEFAULT_(0);
     /* counters: non-zero: the first count is where to begin, not something to add */
     int from_now CREST_DEFAULT_(0);
+    /* crest_poll_every with CREST_POLL_EACH_SNAPSHOT: of which registry; NULL: the default one.
+       Borrowed while the call lasts */
+    struct crest_registry *registry CREST_DEFAULT_(NULL);
 } crest_poll_options;
 
 /* How a poll is doing. */
@@ -136,7 +141,12 @@ CREST_API crest_poll *crest_range_sampler_poll(crest_range_sampler *sampler,
                                                const crest_poll_options *options,
                                                crest_status *status);
 
-/* Calls `fn` at its interval, to record whatever it wants; the name is required. */
+/*
+ * Calls `fn` at its interval, to record whatever it wants; the name is required. With
+ * CREST_POLL_EACH_SNAPSHOT it is called for each snapshot of the registry that its options name,
+ * which shows what it recorded if it came back in time; when that registry is freed it is called
+ * no more.
+ */
 CREST_API crest_poll *crest_poll_every(const char *name, crest_poll_fn *fn, void *context,
                                        const crest_poll_options *options, crest_status *status);
 
