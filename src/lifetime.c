@@ -54,6 +54,33 @@ static crest_status lifetime_release(crest_handle *handle, crest_kind kind)
     }
 CREST_INSTRUMENT_TABLE(LIFETIME_RELEASE)
 
+crest_status crest_handle_withdraw(crest_handle *handle)
+{
+    crest_lock_saved saved;
+    crest_lock_take(&saved);
+    crest_status status = crest_handle_dead(handle);
+    crest_series *series = status == CREST_OK ? handle->series : NULL;
+    if (status == CREST_OK && (series == NULL || series->metric->stage_count != 0))
+        status = CREST_INVALID_ARGUMENT;
+    if (status == CREST_OK)
+        status = crest_lives_withdraw(crest_series_child(series));
+    crest_lock_drop(&saved);
+    return status;
+}
+
+crest_status crest_handle_readmit(crest_handle *handle)
+{
+    crest_lock_saved saved;
+    crest_lock_take(&saved);
+    crest_status status = crest_handle_dead(handle);
+    if (status == CREST_OK && handle->series == NULL)
+        status = CREST_INVALID_ARGUMENT;
+    if (status == CREST_OK)
+        crest_lives_readmit(crest_series_child(handle->series));
+    crest_lock_drop(&saved);
+    return status;
+}
+
 /* Under the lock. A retired child may leave the chain; its own link stays. */
 static size_t lifetime_retire_in(crest_metric *metric, unsigned label, const char *value)
 {

@@ -230,6 +230,42 @@ crest_status crest_lives_release(crest_child *child)
     return CREST_OK;
 }
 
+/* Without labels: each series is hidden, as an idle one is. */
+static void lives_hide(crest_child *child)
+{
+    for (unsigned i = 0; i < CREST_OUTCOME_COUNT; i++) {
+        crest_series *series = crest_child_at(child, i);
+        if (series == NULL || crest_series_life(series) != CREST_LIFE_SHOWN)
+            continue;
+        int waits = (series->life & CREST_LIFE_WAITS) != 0;
+        lives_move(series, CREST_LIFE_HIDDEN, CREST_LIFE_WAITS, 0);
+        if (!waits)
+            lives_wait(series, ~series->life, 0);
+    }
+}
+
+crest_status crest_lives_withdraw(crest_child *child)
+{
+    if (!crest_lives_reserve(crest_lives_waits(child)))
+        return CREST_NO_MEMORY;
+    if (child->first.metric->label_count == 0) {
+        lives_hide(child);
+        return CREST_OK;
+    }
+    lives_send_off(child, 0, 0, 1);
+    crest_child_blank(child);
+    return CREST_OK;
+}
+
+void crest_lives_readmit(crest_child *child)
+{
+    for (unsigned i = 0; i < CREST_OUTCOME_COUNT; i++) {
+        crest_series *series = crest_child_at(child, i);
+        if (series != NULL && crest_series_life(series) == CREST_LIFE_HIDDEN)
+            lives_move(series, CREST_LIFE_SHOWN, 0, 0); /* the next look finds it done */
+    }
+}
+
 void crest_lives_retire(crest_child *child, crest_status why, int shown)
 {
     /* without memory it goes at once, and its slot is not used again */

@@ -80,6 +80,13 @@ int crest_lives_reserve(unsigned waits);
  * CREST_NO_MEMORY: nothing was done. */
 crest_status crest_lives_release(crest_child *child);
 
+/* Under the lock: snapshots from now on do not have the child, nor is it exported once more. Of a
+ * family it is released besides, so that a record through its own handle brings it back; without
+ * labels it keeps its slot, because declared handles are copies, and comes back when its value
+ * changes or by crest_lives_readmit. CREST_NO_MEMORY: nothing was done. */
+crest_status crest_lives_withdraw(crest_child *child);
+void crest_lives_readmit(crest_child *child);
+
 /* Under the lock: the child is retired, its handle dead of `why`. `shown`: it is exported once
  * more. */
 void crest_lives_retire(crest_child *child, crest_status why, int shown);
@@ -93,6 +100,11 @@ void crest_lives_replace(const crest_metric *metric, const char *const *values, 
 /* The series was idle since then, with this value; it is hidden if it has been exported since.
  * Takes the lock. */
 void crest_lives_idle(crest_series *series, uint64_t value, uint64_t since_ns, uint64_t now_ns);
+
+/* lifetime.c: the same of what a handle leads to, taking the lock: for values whose source has gone
+ * and which nothing is known of any more. Of stages, CREST_INVALID_ARGUMENT. */
+crest_status crest_handle_withdraw(crest_handle *handle);
+crest_status crest_handle_readmit(crest_handle *handle);
 
 /* Looks at all that wait and moves them on; a tick, or from elsewhere not more than once a second.
  * Not under any lock, nor in a signal handler. */
