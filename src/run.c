@@ -7,6 +7,7 @@
  */
 #define _GNU_SOURCE
 #include <crest/run.h>
+#include <crest/system.h>
 
 #include "error.h"
 #include "misuse.h"
@@ -31,6 +32,7 @@ static pthread_once_t run_once = PTHREAD_ONCE_INIT;
 static run_phase run_now;
 static unsigned run_users;
 static int run_windows;
+static crest_system *run_system; /* the collectors, or NULL */
 static int run_at_exit;
 static int run_hiccups; /* the hiccup meter is this start's */
 
@@ -54,6 +56,7 @@ static void run_forked(void)
     run_condition_init();
     run_now = RUN_IDLE;
     run_users = 0;
+    run_system = NULL;
 }
 
 static void run_prepare(void)
@@ -93,10 +96,14 @@ static void run_enter(run_phase phase)
 /* What was started beside the reporters. */
 static void run_end_collecting(void)
 {
+    if (crest_system_stop(run_system) == CREST_TIMED_OUT)
+        crest_log_write(CREST_LOG_WARNING,
+                        "crest: a collector hangs, as on a dead mount, and was left behind");
     if (run_hiccups)
         crest_hiccups_stop();
     if (run_windows)
         crest_ticker_detach(NULL);
+    run_system = NULL;
     run_hiccups = run_windows = 0;
 }
 
@@ -136,11 +143,27 @@ static crest_status run_attach(crest_run_plan *plan, crest_error *error)
     return CREST_OK;
 }
 
-/* What the options ask for beside reporters; one that the host has started itself is its own. */
+/* The collectors of the plan. When the program runs its own, these do. */
+static crest_status run_start_system(crest_run_plan *plan, crest_error *error)
+{
+    crest_error reason;
+    plan->collectors = crest_system_start(&plan->system_options, &reason);
+    if (plan->collectors != NULL)
+        return CREST_OK;
+    if (reason.status != CREST_ALREADY)
+        return crest_error_set(error, reason.status, "%s", reason.message);
+    crest_log_write(CREST_LOG_WARNING,
+                    "crest: system=%s is passed over: the program started collectors itself",
+                    crest_option(plan->options, "system"));
+    return CREST_OK;
+}
+
+/* What the options ask for beside reporters, whose first report has what it finds; one that the
+ * host has started itself is its own. */
 static crest_status run_collect(crest_run_plan *plan, crest_error *error)
 {
-    crest_status status = CREST_OK;
-    if (plan->hiccups)
+    crest_status status = plan->system ? run_start_system(plan, error) : CREST_OK;
+    if (status == CREST_OK && plan->hiccups)
         status = crest_hiccups_start(&plan->hiccups_options, error);
     plan->hiccups = plan->hiccups && status == CREST_OK;
     return status == CREST_ALREADY ? CREST_OK : status;
@@ -168,6 +191,8 @@ static crest_status run_launch(crest_run_plan *plan, crest_error *error)
         status = run_collect(plan, error);
     if (status == CREST_OK)
         status = run_attach(plan, error);
+    if (status != CREST_OK)
+        (void)crest_system_stop(plan->collectors);
     if (status != CREST_OK && collecting && plan->hiccups)
         crest_hiccups_stop();
     if (status != CREST_OK && plan->windows)
@@ -189,6 +214,7 @@ static crest_status run_start(const char *options, crest_error *error)
         run_windows = plan->windows;
         run_at_exit = plan->at_exit;
         run_hiccups = plan->hiccups;
+        run_system = plan->collectors;
         run_users = 1;
     }
     run_now = status == CREST_OK ? RUN_RUNNING : RUN_IDLE;

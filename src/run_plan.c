@@ -19,10 +19,26 @@
 #define RUN_PLAN_KEY_BYTES (CREST_REPORTER_KIND_BYTES_MAX + 16u)
 #define RUN_PLAN_RESOURCE "resource."
 
-static const char *const run_plan_keys[] = {
-    "service", "version", "instance",           "interval",
-    "jitter",  "windows", "windows.series",     "atexit",
-    "strict",  "hiccups", "hiccups.resolution", RUN_PLAN_RESOURCE};
+static const char *const run_plan_keys[] = {"service",
+                                            "version",
+                                            "instance",
+                                            "interval",
+                                            "jitter",
+                                            "windows",
+                                            "windows.series",
+                                            "atexit",
+                                            "strict",
+                                            "hiccups",
+                                            "hiccups.resolution",
+                                            RUN_PLAN_RESOURCE,
+                                            "system",
+                                            "system.interval",
+                                            "system.slow-interval",
+                                            "system.proc",
+                                            "system.sys",
+                                            "system.mounts.exclude",
+                                            "system.interfaces.exclude",
+                                            "system.devices.exclude"};
 
 /* What every kind of reporter has, after its name. */
 enum { KEY_ITSELF, KEY_INTERVAL, KEY_TIMEOUT, KEY_JITTER, KEY_ALIGN, KEY_INCLUDE, KEY_EXCLUDE };
@@ -263,6 +279,47 @@ static crest_status run_plan_read_hiccups(crest_run_plan *plan, crest_error *err
     return CREST_OK;
 }
 
+/* A duration that fits 32 bits, in milliseconds; what is too long for that is so for any bound. */
+static crest_status run_plan_read_short(const crest_options *options, const char *key, uint32_t *ms,
+                                        crest_error *error)
+{
+    uint64_t read_ms = 0;
+    crest_status status =
+        run_plan_read_ms(options, key, CREST_SYSTEM_INTERVAL_MS_MIN, &read_ms, error);
+    *ms = (uint32_t)read_ms;
+    return status;
+}
+
+/* What concerns collectors. Their own words, and where the option that asks for them was given. */
+static crest_status run_plan_read_system(crest_run_plan *plan, crest_error *error)
+{
+    const crest_options *options = plan->options;
+    crest_system_options *system = &plan->system_options;
+    const char *groups = crest_option(options, "system");
+    crest_error reason;
+    *system = (crest_system_options){
+        .groups = groups,
+        .proc = crest_option(options, "system.proc"),
+        .sys = crest_option(options, "system.sys"),
+        .mounts_exclude = crest_option(options, "system.mounts.exclude"),
+        .interfaces_exclude = crest_option(options, "system.interfaces.exclude"),
+        .devices_exclude = crest_option(options, "system.devices.exclude")};
+    plan->system = groups != NULL && strcmp(groups, "off") != 0;
+    if (!plan->system)
+        system->groups = NULL;
+    crest_status status =
+        run_plan_read_short(options, "system.interval", &system->interval_ms, error);
+    if (status == CREST_OK)
+        status =
+            run_plan_read_short(options, "system.slow-interval", &system->slow_interval_ms, error);
+    if (status != CREST_OK || crest_system_check(system, &reason) == CREST_OK)
+        return status;
+    if (groups == NULL)
+        return crest_error_set(error, CREST_INVALID_OPTIONS, "%s", reason.message);
+    return crest_error_set(error, CREST_INVALID_OPTIONS, "system=%s %s: %s", groups,
+                           crest_options_origin(options, "system"), reason.message);
+}
+
 static crest_status run_plan_read_common(crest_run_plan *plan, crest_error *error)
 {
     plan->interval_ms = CREST_INTERVAL_MS_DEFAULT;
@@ -279,6 +336,8 @@ static crest_status run_plan_read_common(crest_run_plan *plan, crest_error *erro
         status = crest_option_switch(plan->options, "strict", &plan->strict, error);
     if (status == CREST_OK)
         status = run_plan_read_hiccups(plan, error);
+    if (status == CREST_OK)
+        status = run_plan_read_system(plan, error);
     return status == CREST_OK ? run_plan_read_windows(plan, error) : status;
 }
 

@@ -13,6 +13,7 @@
 
 #include "options.h"
 #include <crest/hiccups.h>
+#include <crest/system.h>
 #include <crest/window.h>
 
 typedef struct crest_run_reporter {
@@ -35,6 +36,9 @@ typedef struct crest_run_plan {
     int strict;
     int hiccups;
     crest_hiccups_options hiccups_options;
+    int system;                          /* collectors are asked for */
+    crest_system_options system_options; /* their texts lie in the options */
+    crest_system *collectors;            /* not the plan's to stop */
     crest_run_reporter reporters[CREST_REPORTERS_MAX];
     size_t reporter_count;
     size_t started; /* so many of them are no longer the plan's to free */

@@ -25,6 +25,7 @@
 #include <crest/scope.h>
 #include <crest/snapshot.h>
 #include <crest/stages.h>
+#include <crest/system.h>
 #include <crest/timer.h>
 #include <crest/window.h>
 

@@ -28,6 +28,14 @@
  *   hiccups                      on or off (the default): measures how late a thread wakes up, see
  *                                hiccups.h
  *   hiccups.resolution           how long that thread sleeps, 100us to 1s; 1ms by default
+ *   system                       on, off (the default), or some of the collectors of process and
+ *                                machine, cpu:memory:network, see system.h
+ *   system.interval              the least time between two readings of consumption; 1s
+ *   system.slow-interval         the same of what takes long to read; 10s
+ *   system.proc, system.sys      what stands for /proc and /sys
+ *   system.mounts.exclude, system.interfaces.exclude, system.devices.exclude
+ *                                what of these is left out, patterns as those of KIND.exclude; an
+ *                                empty list is none
  *   prometheus=ADDRESS           serves /metrics there, see prometheus.h
  *   console=DURATION             on standard error at that interval (or console=on): a table on a
  *                                terminal, JSON lines elsewhere, see console.h

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Files of /proc and /sys, read whole or not at all, and what is said of those that cannot be. See
+ * collector.h.
+ */
+#define _GNU_SOURCE
+#include "alloc.h"
+#include "error.h"
+#include "system_inside.h"
+#include "utf8.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define COLLECT_FILE_FIRST_BYTES 4096u
+/* Of a text that is not what it should be. */
+#define COLLECT_FILE_SHOWN_BYTES 40u
+
+static const char *const collect_file_causes[] = {
+#define COLLECT_FILE_CAUSE(name, text) text,
+    CREST_COLLECT_CAUSES(COLLECT_FILE_CAUSE)
+#undef COLLECT_FILE_CAUSE
+};
+
+/* ---- failures ---- */
+
+static void collect_file_count(const crest_collector *collector, crest_cause cause)
+{
+    static const char *const keys[] = {"collector", "cause"};
+    static const crest_metric_options options = {
+        .name = "crest.collect-failures",
+        .description = "Sources of collectors that could not be read, or read without doubt."};
+    const char *values[] = {collector->kind->name, collect_file_causes[cause]};
+    crest_status status;
+    crest_counter_family family =
+        crest_counter_family_new(collector->system->registry, &options, keys, 2, &status);
+    if (status == CREST_OK)
+        crest_counter_inc(crest_counter_family_get(&family, values, 2));
+}
+
+void crest_collect_fail(crest_collect *collect, crest_cause cause, const char *what,
+                        const char *came_back)
+{
+    crest_collector *collector = crest_collector_of(collect);
+    char text[2 * CREST_SYSTEM_WHY_BYTES];
+    snprintf(text, sizeof text, "%s: %s", what, came_back);
+    crest_utf8_copy(text, collector->failure, sizeof collector->failure, NULL);
+    collector->failed++;
+    collect_file_count(collector, cause);
+    if ((collector->told & 1u << cause) != 0)
+        return;
+    collector->tell |= 1u << cause;
+    memcpy(collector->to_tell[cause], collector->failure, sizeof collector->failure);
+}
+
+void crest_collect_tell(crest_collector *collector)
+{
+    for (unsigned cause = 0; collector->tell != 0 && cause < CREST_CAUSE_COUNT; cause++) {
+        if ((collector->tell & 1u << cause) == 0 || !crest_log_wanted())
+            continue;
+        collector->tell &= ~(1u << cause);
+        collector->told |= 1u << cause;
+        crest_log_write(CREST_LOG_WARNING,
+                        "crest: the collector %s: %s; what comes from there is not exported "
+                        "(crest_collect_failures_total{collector=\"%s\",cause=\"%s\"} counts on)",
+                        collector->kind->name, collector->to_tell[cause], collector->kind->name,
+                        collect_file_causes[cause]);
+    }
+}
+
+void crest_collect_fail_errno(crest_collect *collect, const char *what, int error)
+{
+    char room[128];
+    crest_cause cause = CREST_CAUSE_UNREADABLE;
+    if (error == ENOENT || error == ENOTDIR || error == ESRCH || error == ENODEV)
+        cause = CREST_CAUSE_MISSING;
+    else if (error == EACCES || error == EPERM)
+        cause = CREST_CAUSE_DENIED;
+    else if (error == ENOMEM)
+        cause = CREST_CAUSE_NO_MEMORY;
+    crest_collect_fail(collect, cause, what, strerror_r(error, room, sizeof room));
+}
+
+void crest_collect_garbage(crest_collect *collect, const char *what, crest_text text)
+{
+    char shown[COLLECT_FILE_SHOWN_BYTES + 8], why[COLLECT_FILE_SHOWN_BYTES + 64];
+    size_t length = crest_text_length(text), at = 0;
+    for (; at < length && at < COLLECT_FILE_SHOWN_BYTES && text.at[at] != '\n'; at++)
+        shown[at] = text.at[at] >= ' ' && text.at[at] <= '~' ? text.at[at] : '?';
+    shown[at] = '\0';
+    snprintf(why, sizeof why, "not what was expected there: \"%s\"", shown);
+    crest_collect_fail(collect, CREST_CAUSE_GARBAGE, what, why);
+}
+
+/* ---- files ---- */
+
+int crest_collect_path(const crest_collect *collect, crest_root root, const char *path, char *whole,
+                       size_t room)
+{
+    const char *base = root == CREST_ROOT_PROC ? collect->settings->proc : collect->settings->sys;
+    int length = snprintf(whole, room, "%s/%s", base, path);
+    return length >= 0 && (size_t)length < room;
+}
+
+static int collect_file_grow(crest_collector *collector, size_t bytes)
+{
+    char *larger = crest_alloc_resize(collector->buffer, bytes, 1);
+    if (larger == NULL)
+        return 0;
+    collector->buffer = larger;
+    collector->buffer_bytes = bytes;
+    return 1;
+}
+
+/* All of it, or why not: an errno, or -1 when it is longer than the bound. */
+static int collect_file_fill(crest_collector *collector, int file, size_t *length)
+{
+    *length = 0;
+    for (;;) {
+        if (*length == collector->buffer_bytes) {
+            size_t bytes = 2 * collector->buffer_bytes;
+            if (*length > CREST_COLLECT_FILE_BYTES_MAX)
+                return -1;
+            if (!collect_file_grow(collector, bytes ? bytes : COLLECT_FILE_FIRST_BYTES))
+                return ENOMEM;
+        }
+        ssize_t got = read(file, collector->buffer + *length, collector->buffer_bytes - *length);
+        if (got > 0)
+            *length += (size_t)got;
+        else if (got == 0)
+            return *length > CREST_COLLECT_FILE_BYTES_MAX ? -1 : 0;
+        else if (errno != EINTR)
+            return errno;
+    }
+}
+
+int crest_collect_read(crest_collect *collect, crest_root root, const char *path, unsigned flags,
+                       crest_text *text)
+{
+    crest_collector *collector = crest_collector_of(collect);
+    char whole[CREST_SYSTEM_PATH_BYTES_MAX + CREST_COLLECT_DEVICE_BYTES + 64];
+    if (!crest_collect_path(collect, root, path, whole, sizeof whole)) {
+        crest_collect_fail(collect, CREST_CAUSE_LIMIT, path, "the path is too long");
+        return 0;
+    }
+    size_t length = 0;
+    /* not blocking: what stands there instead of the file may be a pipe */
+    int file = open(whole, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int error = file < 0 ? errno : collect_file_fill(collector, file, &length);
+    if (file >= 0)
+        close(file);
+    if (error == 0) {
+        *text = crest_text_of(collector->buffer, length);
+        return 1;
+    }
+    if (error == -1) {
+        char why[96];
+        snprintf(why, sizeof why, "it is longer than %u bytes", CREST_COLLECT_FILE_BYTES_MAX);
+        crest_collect_fail(collect, CREST_CAUSE_TRUNCATED, whole, why);
+    } else if (error != ENOENT || (flags & CREST_READ_OPTIONAL) == 0) {
+        crest_collect_fail_errno(collect, whole, error);
+    }
+    return 0;
+}
