@@ -38,9 +38,17 @@ void crest_testing_clock_set_wall(uint64_t ns)
     pthread_mutex_unlock(&testing_clock_lock);
 }
 
+void crest_testing_clock_shift_wall(int64_t ns, int64_t parts_per_billion)
+{
+    pthread_mutex_lock(&testing_clock_lock);
+    crest_clock_shift_wall(ns, parts_per_billion);
+    pthread_mutex_unlock(&testing_clock_lock);
+}
+
 void crest_testing_clock_real(void)
 {
     pthread_mutex_lock(&testing_clock_lock);
+    crest_clock_shift_wall(0, 0);
     crest_clock_fake(testing_clock_ns = 0);
     crest_clock_fake_wall(testing_wall_ns = 0);
     pthread_mutex_unlock(&testing_clock_lock);

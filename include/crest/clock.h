@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * crest_now(): one continuous nanosecond timeline for the whole process.
+ * crest_now(): one continuous nanosecond timeline for the whole process. And the wall clock, which
+ * is not continuous.
  *
- * Its source is the processor's invariant time-stamp counter where the processor promises one and
- * the kernel itself uses it (clocksource tsc), and clock_gettime(CLOCK_MONOTONIC) everywhere else
- * and for the first milliseconds of the process, until the counter's rate is known. Rate and offset
- * live in an immutable block behind one pointer; a correction is a new block that continues where
- * the old one stands, so no duration is ever measured with two clocks.
+ * The timeline's source is the processor's invariant time-stamp counter where the processor
+ * promises one and the kernel itself uses it (clocksource tsc), and clock_gettime(CLOCK_MONOTONIC)
+ * everywhere else and for the first milliseconds of the process, until the counter's rate is known.
+ * Rate and offset live in an immutable block behind one pointer; a correction is a new block that
+ * continues where the old one stands, so no duration is ever measured with two clocks.
  */
 #ifndef CREST_CLOCK_H
 #define CREST_CLOCK_H
@@ -19,6 +20,9 @@ typedef struct crest_clock_scale {
     uint64_t ns_base;
     uint64_t multiplier;
 } crest_clock_scale;
+
+/* Of crest_wall_error: nobody knows. */
+#define CREST_WALL_ERROR_UNKNOWN UINT64_MAX
 
 typedef enum crest_clock_source {
     CREST_CLOCK_KERNEL, /* clock_gettime(CLOCK_MONOTONIC) */
@@ -69,6 +73,23 @@ CREST_INLINE uint64_t crest_now(void)
 
 /* Which source crest_now uses at this moment. Any thread, any handler. */
 CREST_API crest_clock_source crest_clock_source_now(void);
+
+/*
+ * The wall clock (CLOCK_REALTIME), nanoseconds since 1970: what may be compared with the clocks of
+ * other machines. It is set and slewed by whoever keeps this machine's time, so durations within
+ * the process are differences of crest_now(). Any thread, any handler. Cost: a call, a kernel clock
+ * read.
+ */
+CREST_API uint64_t crest_wall_now(void);
+
+/*
+ * How far the wall clock may be from UTC at most, in nanoseconds, as the kernel knows it from
+ * whoever keeps its time (adjtimex: maxerror); CREST_WALL_ERROR_UNKNOWN where nobody does
+ * (STA_UNSYNC), where the kernel may not be asked, and while crest_testing_clock_set_wall or
+ * _shift_wall is in use. At most a second old. Any thread, any handler. Cost: a call, a coarse
+ * clock read; a system call once a second.
+ */
+CREST_API uint64_t crest_wall_error(void);
 
 CREST_END_C
 

@@ -105,6 +105,10 @@ CREST_API void crest_testing_clock_advance(uint64_t ns);
 /* The wall clock (crest_gauge_set_to_now, the times of snapshots) stands at `ns` since 1970 and is
  * moved by crest_testing_clock_advance too; 0: it runs. */
 CREST_API void crest_testing_clock_set_wall(uint64_t ns);
+/* The wall clock runs, `ns` ahead of the real one (negative: behind) and from now on so many parts
+ * per billion too fast, as if this were another machine: for tests of stamps and peer clocks. Twice
+ * 0 ends that; while crest_testing_clock_set_wall makes it stand, it stands. */
+CREST_API void crest_testing_clock_shift_wall(int64_t ns, int64_t parts_per_billion);
 /* Gives the real clocks back. */
 CREST_API void crest_testing_clock_real(void);
 

@@ -39,7 +39,7 @@
 static const crest_clock_scale clock_kernel = {0, 0, 0};
 const crest_clock_scale *crest_clock_current = &clock_kernel;
 
-static uint64_t clock_faked, clock_wall_faked;
+static uint64_t clock_faked;
 static uint32_t clock_busy; /* whoever publishes */
 
 #if defined(CREST_CLOCK_READ)
@@ -79,10 +79,9 @@ int crest_clock_is_held(void)
     return crest_atomic_load32(&clock_busy) != 0;
 }
 
-uint64_t crest_clock_wall_ns(void)
+int crest_clock_is_faked(void)
 {
-    uint64_t faked = crest_atomic_load(&clock_wall_faked);
-    return faked != 0 ? faked : clock_kernel_ns(CLOCK_REALTIME);
+    return crest_atomic_load(&clock_faked) != 0;
 }
 
 crest_clock_verdict crest_clock_judge(uint64_t counted_ns, uint64_t kernel_ns)
@@ -279,9 +278,4 @@ void crest_clock_fake(uint64_t ns)
                                        (void *)(uintptr_t)(ns != 0 ? &clock_kernel : real));
     }
     clock_unlock();
-}
-
-void crest_clock_fake_wall(uint64_t ns)
-{
-    crest_atomic_store(&clock_wall_faked, ns);
 }

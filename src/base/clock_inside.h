@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Keeping <crest/clock.h> honest: who calls crest_clock_check once a second keeps the counter's
- * rate right.
+ * rate right. And the wall clock beside a timeline that nobody sets.
  */
 #ifndef CREST_BASE_CLOCK_INSIDE_H
 #define CREST_BASE_CLOCK_INSIDE_H
@@ -23,10 +23,27 @@ int crest_clock_is_held(void);
 /* Wall clock, nanoseconds since 1970. */
 uint64_t crest_clock_wall_ns(void);
 
+/*
+ * The wall clock and CLOCK_BOOTTIME at one moment. Both are slewed alike and both go on while the
+ * machine sleeps, so their difference changes when somebody sets the wall clock, and then only.
+ */
+typedef struct crest_clock_wall {
+    uint64_t wall_ns;   /* since 1970 */
+    uint64_t steady_ns; /* since boot */
+    uint64_t apart_ns;  /* the two may have been read this far apart, either way */
+} crest_clock_wall;
+
+/* Any thread, any handler. Cost: three clock reads, more where they are interrupted. */
+crest_clock_wall crest_clock_wall_read(void);
+
 /* For tests: crest_now() stands at ns until the next call; 0 gives the real clock back. */
 void crest_clock_fake(uint64_t ns);
+int crest_clock_is_faked(void);
 /* The same of crest_clock_wall_ns. */
 void crest_clock_fake_wall(uint64_t ns);
+/* For tests: the wall clock runs, `ns` off and by so many parts per billion too fast from now on;
+ * twice 0: as it is. */
+void crest_clock_shift_wall(int64_t ns, int64_t parts_per_billion);
 
 /* For tests: what a check would do with these readings: the counter says `counted_ns` passed while
  * the kernel says `kernel_ns`. */

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The wall clock, what the kernel knows of its error, and tests' ways to move it. See
+ * <crest/clock.h> and clock_inside.h. It never waits and keeps nothing but the error's last value.
+ *
+ *     crest_clock_wall now = crest_clock_wall_read();
+ */
+#define _GNU_SOURCE
+#include "atomic.h"
+#include "clock_inside.h"
+
+#include <errno.h>
+#include <sys/timex.h>
+#include <time.h>
+
+#define WALL_NS_PER_S UINT64_C(1000000000)
+/* How old what the kernel said of its error may be. */
+#define WALL_ERROR_AGE_NS WALL_NS_PER_S
+/* Clock reads this close together need not be repeated to be closer; and repeats. */
+#define WALL_APART_NS 500u
+#define WALL_READS 4
+
+static uint64_t wall_faked;
+/* For tests; `shifted` says whether there is any, `from` when the clock began to be too fast. */
+static uint32_t wall_shifted;
+static uint64_t wall_shift_ns, wall_too_fast, wall_from_ns;
+
+static uint64_t wall_error_ns = CREST_WALL_ERROR_UNKNOWN, wall_error_until_ns;
+
+static uint64_t wall_kernel_ns(clockid_t id)
+{
+    struct timespec now;
+    clock_gettime(id, &now);
+    return (uint64_t)now.tv_sec * WALL_NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/* What a clock that is too fast has gained by then. */
+static uint64_t wall_gained(uint64_t steady_ns)
+{
+    __extension__ typedef __int128 wide;
+    int64_t passed = (int64_t)(steady_ns - crest_atomic_load(&wall_from_ns));
+    return (uint64_t)((wide)passed * (int64_t)crest_atomic_load(&wall_too_fast) /
+                      (int64_t)WALL_NS_PER_S);
+}
+
+static crest_clock_wall wall_read_kernel(void)
+{
+    crest_clock_wall best = {0, 0, UINT64_MAX};
+    for (int i = 0; i < WALL_READS && best.apart_ns > WALL_APART_NS; i++) {
+        uint64_t before = wall_kernel_ns(CLOCK_BOOTTIME);
+        uint64_t wall = wall_kernel_ns(CLOCK_REALTIME);
+        uint64_t after = wall_kernel_ns(CLOCK_BOOTTIME);
+        uint64_t apart = (after - before) / 2 + 1;
+        if (apart < best.apart_ns)
+            best = (crest_clock_wall){wall, before + (after - before) / 2, apart};
+    }
+    return best;
+}
+
+crest_clock_wall crest_clock_wall_read(void)
+{
+    uint64_t faked = crest_atomic_load(&wall_faked);
+    if (faked != 0) /* a wall clock that stands beside a clock that runs would look as if set */
+        return (crest_clock_wall){faked, crest_clock_is_faked() ? crest_now() : faked, 0};
+    crest_clock_wall now = wall_read_kernel();
+    if (crest_atomic_load32_acquire(&wall_shifted)) {
+        /* too fast as a machine's clocks are: all of them */
+        uint64_t gained = wall_gained(now.steady_ns);
+        now.wall_ns += crest_atomic_load(&wall_shift_ns) + gained;
+        now.steady_ns += gained;
+    }
+    return now;
+}
+
+uint64_t crest_clock_wall_ns(void)
+{
+    uint64_t faked = crest_atomic_load(&wall_faked);
+    if (faked != 0)
+        return faked;
+    if (crest_atomic_load32_acquire(&wall_shifted))
+        return crest_clock_wall_read().wall_ns;
+    return wall_kernel_ns(CLOCK_REALTIME);
+}
+
+uint64_t crest_wall_now(void)
+{
+    return crest_clock_wall_ns();
+}
+
+static uint64_t wall_ask_error(void)
+{
+    int error_number = errno;
+    struct timex kept = {.modes = 0};
+    int state = adjtimex(&kept);
+    errno = error_number;
+    if (state < 0 || state == TIME_ERROR || (kept.status & STA_UNSYNC) != 0 || kept.maxerror < 0)
+        return CREST_WALL_ERROR_UNKNOWN;
+    return (uint64_t)kept.maxerror * 1000;
+}
+
+uint64_t crest_wall_error(void)
+{
+    if (crest_atomic_load(&wall_faked) != 0 || crest_atomic_load32_acquire(&wall_shifted))
+        return CREST_WALL_ERROR_UNKNOWN;
+    uint64_t now_ns = wall_kernel_ns(CLOCK_MONOTONIC_COARSE);
+    /* acquire: partner of the release store below, so that the error is as new as its time */
+    if (now_ns < crest_atomic_load_acquire(&wall_error_until_ns))
+        return crest_atomic_load(&wall_error_ns);
+    uint64_t error_ns = wall_ask_error();
+    crest_atomic_store(&wall_error_ns, error_ns);
+    crest_atomic_store_release(&wall_error_until_ns, now_ns + WALL_ERROR_AGE_NS);
+    return error_ns;
+}
+
+void crest_clock_fake_wall(uint64_t ns)
+{
+    crest_atomic_store(&wall_faked, ns);
+}
+
+void crest_clock_shift_wall(int64_t ns, int64_t parts_per_billion)
+{
+    crest_atomic_store(&wall_shift_ns, (uint64_t)ns);
+    crest_atomic_store(&wall_too_fast, (uint64_t)parts_per_billion);
+    crest_atomic_store(&wall_from_ns, wall_kernel_ns(CLOCK_BOOTTIME));
+    /* partner: the acquire loads above; who reads meanwhile may read any mixture */
+    crest_atomic_store32_release(&wall_shifted, ns != 0 || parts_per_billion != 0);
+}
