@@ -34,6 +34,9 @@
     X(STAGE, "invalid-stage", "a stage was marked that there is not")                              \
     X(STAGE_AGAIN, "stage-again", "a stage was marked twice; the first mark stays")                \
     X(BACKWARDS, "negative-duration", "a duration came out negative and was recorded as 0")        \
+    X(STAMP, "invalid-stamp", "what was to be a stamp is none, or is another operation's")         \
+    X(EARLY, "early-stamp", "a message came before it was sent, by the clocks: not recorded")      \
+    X(EXCHANGE, "impossible-exchange", "times that cannot have been were given to a peer clock")   \
     X(LATE, "late-record", "a record came after its registry was freed")                           \
     X(OPTIONS, "invalid-options", "crest_start was refused for an option")                         \
     X(PROBE, "invalid-probe", "a probe was asked for that cannot be, or is no more")

@@ -17,6 +17,7 @@
 #include <crest/lifetime.h>
 #include <crest/mutex.h>
 #include <crest/page.h>
+#include <crest/peer_clock.h>
 #include <crest/poll.h>
 #include <crest/range_sampler.h>
 #include <crest/registry.h>
@@ -26,6 +27,7 @@
 #include <crest/snapshot.h>
 #include <crest/stages.h>
 #include <crest/system.h>
+#include <crest/stamp.h>
 #include <crest/timer.h>
 #include <crest/window.h>
 

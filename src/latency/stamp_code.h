@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The bytes of a stamp. See <crest/stamp.h>, which describes them.
+ */
+#ifndef CREST_STAMP_CODE_H
+#define CREST_STAMP_CODE_H
+
+#include <crest/stamp.h>
+
+/* An error bound as 16 bits, rounded up, and back; UNKNOWN where it is too large. */
+uint16_t crest_stamp_error_code(uint64_t error_ns);
+uint64_t crest_stamp_error_of(uint16_t code);
+
+/* Kind, length and id, or digest, of an operation into the view; 0 when no stamp can name it. */
+int crest_stamp_identify(const crest_op *op, crest_stamp_view *view);
+
+/* What is wrong with what a view says; NULL: nothing, so that it may be written. */
+const char *crest_stamp_wrong(const crest_stamp_view *view);
+
+void crest_stamp_write(const crest_stamp_view *view, crest_stamp *stamp);
+
+/* Takes 32 bytes apart; what is wrong with them, or NULL. */
+const char *crest_stamp_parse(const unsigned char *bytes, crest_stamp_view *view);
+
+#endif
