@@ -19,6 +19,7 @@
 #include <crest/page.h>
 #include <crest/peer_clock.h>
 #include <crest/poll.h>
+#include <crest/probe.h>
 #include <crest/range_sampler.h>
 #include <crest/registry.h>
 #include <crest/reporter.h>
