@@ -111,6 +111,21 @@ void crest_range_sampler_set_slow(crest_range_sampler *sampler, int64_t value)
     crest_range_extend(cell, value);
 }
 
+void crest_range_sampler_begin(crest_range_sampler *sampler, int64_t value)
+{
+    crest_range_cell *cell = range_cell_of(sampler);
+    if (cell == NULL)
+        return;
+    crest_range_state seen = crest_range_seen(cell);
+    uint64_t time, delta;
+    do {
+        time = seen.value == 0 && seen.moment == 0 ? cell->born : crest_range_time();
+        delta = (uint64_t)value - seen.value;
+    } while (!crest_range_replace(cell, &seen, (uint64_t)value, seen.moment + delta * time));
+    crest_atomic_store((uint64_t *)&cell->maximum, (uint64_t)value);
+    crest_atomic_store((uint64_t *)&cell->minimum, (uint64_t)value);
+}
+
 /* ---- the change of windows ---- */
 
 /* Value and time are read together: when a thread is preempted in between, again, so often. Nothing

@@ -8,7 +8,13 @@
 
 #include "collector.h"
 
-#define CREST_COLLECTOR_TABLE(X) X(crest_process_collector)
+/* clang-format off: a line each */
+#define CREST_COLLECTOR_TABLE(X)                                                                   \
+    X(crest_process_collector)                                                                     \
+    X(crest_process_threads_collector)                                                             \
+    X(crest_process_memory_collector)                                                              \
+    X(crest_malloc_collector)
+/* clang-format on */
 
 #define CREST_COLLECTOR_EXTERN_(name) extern const crest_collector_kind name;
 CREST_COLLECTOR_TABLE(CREST_COLLECTOR_EXTERN_)

@@ -5,6 +5,7 @@
  */
 #include "alloc.h"
 #include "lives.h"
+#include "range_cell.h"
 #include "system_inside.h"
 
 #include <assert.h>
@@ -200,7 +201,10 @@ void crest_figure_sample(crest_place *place, unsigned figure, int64_t value)
     crest_figure_series *series = figures_give_begin(place, figure, CREST_KIND_RANGE_SAMPLER);
     if (series == NULL)
         return;
-    crest_range_sampler_set(series->handle, value);
+    if (series->shown)
+        crest_range_sampler_set(series->handle, value);
+    else
+        crest_range_sampler_begin(series->handle, value);
     figures_give_end(place, series);
 }
 

@@ -137,14 +137,15 @@ static int system_collect(crest_collector *collector)
     collect->consume = system_due(collector);
     if (!collect->consume && collector->kind->cadence != CREST_CADENCE_SNAPSHOT)
         return 0;
-    uint64_t cpu_ns = system_cpu_ns();
+    uint64_t cpu_ns = system_cpu_ns(), failed = collector->failed;
     collector->round++;
     collector->given = 0;
     collector->kind->collect(collect);
     crest_figures_end(collector);
     cpu_ns = system_cpu_ns() - cpu_ns;
     crest_counter_add(collector->cpu, (int64_t)cpu_ns);
-    crest_timer_record(collector->time, (int64_t)(crest_now() - collect->now_ns), CREST_OUTCOME_OK);
+    crest_timer_record(collector->time, (int64_t)(crest_now() - collect->now_ns),
+                       collector->failed == failed ? CREST_OUTCOME_OK : CREST_OUTCOME_ERROR);
     return 1;
 }
 
@@ -190,9 +191,11 @@ static void system_run(void *context)
 static crest_collector *system_collector_new(crest_system *system, const crest_collector_kind *kind)
 {
     static const char *const keys[] = {"collector"};
-    static const crest_metric_options time = {.name = "crest.collect-time",
-                                              .description = "Collections, by the clock.",
-                                              .buckets = CREST_BUCKETS_FAST};
+    static const crest_metric_options time = {
+        .name = "crest.collect-time",
+        .description = "Collections by the clock, as errors where something "
+                       "could not be read.",
+        .buckets = CREST_BUCKETS_FAST};
     static const crest_metric_options cpu = {.name = "crest.collect-cpu",
                                              .description = "Processor time of collections.",
                                              .unit = CREST_NANOSECONDS};
