@@ -8,6 +8,7 @@
 #define CREST_CREST_H
 
 #include <crest/counter.h>
+#include <crest/coverage.h>
 #include <crest/distribution.h>
 #include <crest/family.h>
 #include <crest/gauge.h>
@@ -27,8 +28,8 @@
 #include <crest/scope.h>
 #include <crest/snapshot.h>
 #include <crest/stages.h>
-#include <crest/system.h>
 #include <crest/stamp.h>
+#include <crest/system.h>
 #include <crest/timer.h>
 #include <crest/window.h>
 
