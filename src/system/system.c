@@ -265,19 +265,10 @@ static crest_system *system_new(const crest_system_options *options)
     return NULL;
 }
 
-/* Collectors of the groups, without polls yet; those there are when memory ends stay the system's.
- * */
-static int system_fill(crest_system *system, const char *groups)
+/* Collectors of the kinds, without polls yet; those there are when memory ends stay the system's. */
+static int system_fill(crest_system *system, const crest_collector_kind *const *kinds, size_t count)
 {
-    static const crest_collector_kind *const kinds[] = {
-#define SYSTEM_KIND(name) &name,
-        CREST_COLLECTOR_TABLE(SYSTEM_KIND)
-#undef SYSTEM_KIND
-    };
-    _Static_assert(sizeof kinds / sizeof *kinds <= CREST_SYSTEM_COLLECTORS_MAX, "room for all");
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (!crest_system_groups_have(groups, kinds[i]->group))
-            continue;
+    for (size_t i = 0; i < count; i++) {
         crest_collector *collector = system_collector_new(system, kinds[i]);
         if (collector == NULL)
             return 0;
@@ -354,17 +345,13 @@ static crest_status system_start(crest_system *system, crest_error *error)
                            crest_status_text(status));
 }
 
-crest_system *crest_system_start(const crest_system_options *options, crest_error *error)
+crest_system *crest_system_start_kinds(const crest_system_options *options,
+                                       const crest_collector_kind *const *kinds, size_t count,
+                                       crest_error *error)
 {
-    static const crest_system_options defaults = {.registry = NULL};
-    crest_error_clear(error);
     pthread_once(&system_once, system_condition_init);
-    if (options == NULL)
-        options = &defaults;
-    if (crest_system_check(options, error) != CREST_OK)
-        return NULL;
     crest_system *system = system_new(options);
-    if (system != NULL && !system_fill(system, options->groups)) {
+    if (system != NULL && !system_fill(system, kinds, count)) {
         system_discard(system);
         system = NULL;
     }
@@ -373,6 +360,28 @@ crest_system *crest_system_start(const crest_system_options *options, crest_erro
         return NULL;
     }
     return system_start(system, error) == CREST_OK ? system : NULL;
+}
+
+crest_system *crest_system_start(const crest_system_options *options, crest_error *error)
+{
+    static const crest_collector_kind *const kinds[] = {
+#define SYSTEM_KIND(name) &name,
+        CREST_COLLECTOR_TABLE(SYSTEM_KIND)
+#undef SYSTEM_KIND
+    };
+    _Static_assert(sizeof kinds / sizeof *kinds <= CREST_SYSTEM_COLLECTORS_MAX, "room for all");
+    static const crest_system_options defaults = {.registry = NULL};
+    const crest_collector_kind *wanted[CREST_SYSTEM_COLLECTORS_MAX];
+    size_t count = 0;
+    crest_error_clear(error);
+    if (options == NULL)
+        options = &defaults;
+    if (crest_system_check(options, error) != CREST_OK)
+        return NULL;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (crest_system_groups_have(options->groups, kinds[i]->group))
+            wanted[count++] = kinds[i];
+    return crest_system_start_kinds(options, wanted, count, error);
 }
 
 /* ---- stopping ---- */

@@ -80,6 +80,12 @@ struct crest_system {
     crest_collector *collectors[CREST_SYSTEM_COLLECTORS_MAX];
 };
 
+/* system.c: crest_system_start with these collectors and options that have been checked; the kinds
+ * are borrowed until they are stopped, at most CREST_SYSTEM_COLLECTORS_MAX. */
+crest_system *crest_system_start_kinds(const crest_system_options *options,
+                                       const crest_collector_kind *const *kinds, size_t count,
+                                       crest_error *error);
+
 /* figures.c: the own place of a new collector; 0 without memory. */
 int crest_figures_begin(crest_collector *collector);
 /* The collection has ended: what it gave no value is withdrawn. */
