@@ -50,7 +50,7 @@ void crest_collect_fail(crest_collect *collect, crest_cause cause, const char *w
     crest_utf8_copy(text, collector->failure, sizeof collector->failure, NULL);
     collector->failed++;
     collect_file_count(collector, cause);
-    if ((collector->told & 1u << cause) != 0)
+    if (((collector->told | collector->tell) & 1u << cause) != 0)
         return;
     collector->tell |= 1u << cause;
     memcpy(collector->to_tell[cause], collector->failure, sizeof collector->failure);
@@ -58,10 +58,11 @@ void crest_collect_fail(crest_collect *collect, crest_cause cause, const char *w
 
 void crest_collect_tell(crest_collector *collector)
 {
-    for (unsigned cause = 0; collector->tell != 0 && cause < CREST_CAUSE_COUNT; cause++) {
-        if ((collector->tell & 1u << cause) == 0 || !crest_log_wanted())
+    uint32_t tell = collector->tell;
+    collector->tell = 0; /* what nobody hears is told when it happens again */
+    for (unsigned cause = 0; tell != 0 && cause < CREST_CAUSE_COUNT; cause++) {
+        if ((tell & 1u << cause) == 0 || !crest_log_wanted())
             continue;
-        collector->tell &= ~(1u << cause);
         collector->told |= 1u << cause;
         crest_log_write(CREST_LOG_WARNING,
                         "crest: the collector %s: %s; what comes from there is not exported "
@@ -87,12 +88,15 @@ void crest_collect_fail_errno(crest_collect *collect, const char *what, int erro
 void crest_collect_garbage(crest_collect *collect, const char *what, crest_text text)
 {
     char shown[COLLECT_FILE_SHOWN_BYTES + 8], why[COLLECT_FILE_SHOWN_BYTES + 64];
+    char where[2 * CREST_SYSTEM_WHY_BYTES];
     size_t length = crest_text_length(text), at = 0;
     for (; at < length && at < COLLECT_FILE_SHOWN_BYTES && text.at[at] != '\n'; at++)
         shown[at] = text.at[at] >= ' ' && text.at[at] <= '~' ? text.at[at] : '?';
     shown[at] = '\0';
     snprintf(why, sizeof why, "not what was expected there: \"%s\"", shown);
-    crest_collect_fail(collect, CREST_CAUSE_GARBAGE, what, why);
+    int whole =
+        crest_collect_path(collect, crest_collector_of(collect)->root, what, where, sizeof where);
+    crest_collect_fail(collect, CREST_CAUSE_GARBAGE, whole ? where : what, why);
 }
 
 /* ---- files ---- */
@@ -147,6 +151,7 @@ int crest_collect_read(crest_collect *collect, crest_root root, const char *path
         return 0;
     }
     size_t length = 0;
+    collector->root = root;
     /* not blocking: what stands there instead of the file may be a pipe */
     int file = open(whole, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     int error = file < 0 ? errno : collect_file_fill(collector, file, &length);

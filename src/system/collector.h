@@ -157,7 +157,8 @@ void crest_collect_fail(crest_collect *collect, crest_cause cause, const char *w
                         const char *came_back);
 /* The same by errno, after a system call. */
 void crest_collect_fail_errno(crest_collect *collect, const char *what, int error);
-/* The same for a text that is not what it should be; what of it is shown is cut. */
+/* The same for a text of the file read last that is not what it should be: `what` is its path below
+ * the root, with a field if need be. What is shown of the text is cut. */
 void crest_collect_garbage(crest_collect *collect, const char *what, crest_text text);
 
 /* ---- giving values ---- */

@@ -56,6 +56,7 @@ typedef struct crest_collector {
     int begun;       /* there is a due_ns */
     char *buffer;
     size_t buffer_bytes;
+    crest_root root;     /* of the last file */
     uint32_t told, tell; /* causes that the log knows of, and is to be told of, as bits */
     char to_tell[CREST_CAUSE_COUNT][CREST_SYSTEM_WHY_BYTES];
     unsigned given; /* series of this collection */

@@ -105,8 +105,8 @@ static void test_this_process(void **state)
 
 /* ---- what cannot be read ---- */
 
-/* One file after the other is missing, empty, cut, nonsense, a directory: only what comes from it is
- * left out, and it is back when the file is. */
+/* One file after the other is missing, empty, cut, nonsense, a directory: only what comes from it
+ * is left out, and it is back when the file is. */
 static void test_bad_files(void **state)
 {
     (void)state;
