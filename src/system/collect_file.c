@@ -101,6 +101,12 @@ void crest_collect_garbage(crest_collect *collect, const char *what, crest_text 
 
 /* ---- files ---- */
 
+/* There is no such thing here: the file, what it is about, or that part of the kernel. */
+static int collect_file_missing(int error)
+{
+    return error == ENOENT || error == ENOTDIR || error == ENODEV || error == EOPNOTSUPP;
+}
+
 int crest_collect_path(const crest_collect *collect, crest_root root, const char *path, char *whole,
                        size_t room)
 {
@@ -165,7 +171,7 @@ int crest_collect_read(crest_collect *collect, crest_root root, const char *path
         char why[96];
         snprintf(why, sizeof why, "it is longer than %u bytes", CREST_COLLECT_FILE_BYTES_MAX);
         crest_collect_fail(collect, CREST_CAUSE_TRUNCATED, whole, why);
-    } else if (error != ENOENT || (flags & CREST_READ_OPTIONAL) == 0) {
+    } else if (!collect_file_missing(error) || (flags & CREST_READ_OPTIONAL) == 0) {
         crest_collect_fail_errno(collect, whole, error);
     }
     return 0;

@@ -161,6 +161,10 @@ void crest_collect_fail_errno(crest_collect *collect, const char *what, int erro
  * the root, with a field if need be. What is shown of the text is cut. */
 void crest_collect_garbage(crest_collect *collect, const char *what, crest_text text);
 
+/* Counts a source that began again ("reset") or wrapped round ("wrap"), where the collector itself
+ * makes the totals of it; crest_figure_total counts its own. */
+void crest_collect_reset(crest_collect *collect, const char *kind);
+
 /* ---- giving values ---- */
 
 /* All: `figure` is the index in figures, or in device_figures for a device's place, and of the kind

@@ -66,8 +66,9 @@ static int figures_kernel_is_64(void)
     return sizeof(long) == 8 || (uname(&name) == 0 && strstr(name.machine, "64") != NULL);
 }
 
-static void figures_count_reset(const crest_collector *collector, const char *kind)
+void crest_collect_reset(crest_collect *collect, const char *kind)
 {
+    const crest_collector *collector = crest_collector_of(collect);
     static const char *const keys[] = {"collector", "kind"};
     static const crest_metric_options options = {
         .name = "crest.collect-resets",
@@ -89,7 +90,7 @@ static uint64_t figures_growth_down(const crest_place *place, const crest_figure
                  (figure->width == CREST_WIDTH_WORD && !figures_kernel_is_64());
     uint32_t wrapped = (uint32_t)count - (uint32_t)last;
     int wraps = narrow && last <= UINT32_MAX && wrapped < UINT32_C(1) << 31;
-    figures_count_reset(place->collector, wraps ? "wrap" : "reset");
+    crest_collect_reset(&place->collector->collect, wraps ? "wrap" : "reset");
     return wraps ? wrapped : count;
 }
 
