@@ -13,8 +13,19 @@
     X(crest_process_collector)                                                                     \
     X(crest_process_threads_collector)                                                             \
     X(crest_process_memory_collector)                                                              \
-    X(crest_malloc_collector)
-/* clang-format on */
+    X(crest_malloc_collector)                                                                      \
+    X(crest_cpu_collector)                                                                         \
+    X(crest_load_collector)                                                                        \
+    X(crest_memory_collector)                                                                      \
+    X(crest_paging_collector)                                                                      \
+    X(crest_disks_collector)                                                                       \
+    X(crest_filesystems_collector)                                                                 \
+    X(crest_network_collector)                                                                     \
+    X(crest_tcp_collector)                                                                         \
+    X(crest_pressure_collector)                                                                    \
+    X(crest_cgroup_collector)                                                                      \
+    X(crest_cgroup_io_collector)                                                                   \
+    X(crest_cgroup_pressure_collector)
 
 #define CREST_COLLECTOR_EXTERN_(name) extern const crest_collector_kind name;
 CREST_COLLECTOR_TABLE(CREST_COLLECTOR_EXTERN_)

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the collectors of host and control groups share beside collector.h: how a parser's fault is
+ * told, and the buckets of shares in percent.
+ *
+ *     uint64_t found = crest_vmstat_parse(text, values, &fault);
+ *     crest_collect_blame(collect, "/proc/vmstat", &fault);
+ */
+#ifndef CREST_COLLECT_FAULT_H
+#define CREST_COLLECT_FAULT_H
+
+#include "collector.h"
+#include "proc_table.h"
+
+/* Of histograms in percent of a whole. */
+extern const crest_buckets crest_percent_buckets;
+
+/* Counts and tells what was wrong with a file, if something was. Before the next file is read,
+ * because what is shown is in the same memory. */
+void crest_collect_blame(crest_collect *collect, const char *file, const crest_fault *fault);
+
+#endif
