@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`crest-lint source` over Java and Scala: Kamon, shims of Crest, and RNode's Metrics with its
+implicit sources, wherever these come from."""
+
+import toolslib
+from lintlib import lint, manifest, place_files
+from toolslib import contains, equal
+
+MANIFEST = manifest(
+    "comm.sends, instrument: counter", "comm.peers, instrument: gauge",
+    "comm.rp.connect.peers, instrument: gauge", "comm.rp.connect.connect-time, instrument: timer",
+    "comm.queue, instrument: range-sampler", "comm.size, instrument: histogram, unit: bytes",
+    "comm.kinds, instrument: counter, labels: {kind: {bound: 5}}",
+    "comm.a.lock.queue, instrument: gauge", "comm.b.lock.queue, instrument: gauge"
+).replace("}\n", ", meaning: What it is.}\n")
+
+JAVA = [
+    ("a shim", 'class A { void f() { Crest.incrementCounter("comm.sends"); } }', []),
+    ("a shim, undeclared", 'class A { void f() { Crest.incrementCounter("comm.sent"); } }',
+     [("undeclared-name", 1, "comm.sends")]),
+    ("another instrument", 'class A { void f() { Crest.setGauge("comm.sends", 1); } }',
+     [("wrong-instrument", 1, "setGauge() makes 'comm.sends' a gauge")]),
+    ("a static import", 'import static crest.Crest.*;\nclass A { void f() { setGauge("comm.peer", '
+     '1); } }', [("undeclared-name", 2, "comm.peers")]),
+    ("the shim itself", 'class Crest { static void incrementCounter(String name) { x(name); } }',
+     []),
+    ("all verbs", 'class A { void f() { crest.incrementSampler("comm.queue", 1);\n'
+     'crest.record("comm.size", 5); metrics.timer("comm.rp.connect.connect-time");\n'
+     'crest.decrementGauge("comm.peers"); } }', []),
+    ("others' words", 'class A { void f() { video.record("comm.sent"); swing.timer("x"); '
+     'crest(); } }', []),
+    ("Kamon", 'class A { Object c = Kamon.counter("comm.sends"), g = Kamon.gauge("comm.sends"); }',
+     [("wrong-instrument", 1, "Kamon.gauge()")]),
+    ("Kamon with a tag", 'class A { Object c = Kamon.counter("comm.kinds").withTag("kind", "x"); }',
+     []),
+    ("Kamon with another tag", 'class A { Object c = Kamon.counter("comm.kinds")\n  '
+     '.withTag("peer", "x"); }', [("wrong-labels", 1, "the label peer here")]),
+    ("a constant", 'class A { static final String N = "comm." + "sent";\n'
+     'void f() { Crest.incrementCounter(A.N); } }', [("undeclared-name", 2, "comm.sent")]),
+    ("a comment", 'class A { /* Crest.incrementCounter("comm.sent") */ // setGauge("x", 1)\n'
+     'String s = "Crest.incrementCounter(\\"comm.sent\\")"; }', []),
+    ("a text block", 'class A { String s = """\n  Crest.setGauge("comm.sent")\n  """; }', []),
+    ("a name made at run time", 'class A { void f(int i) { Crest.incrementCounter("x" + i); } }',
+     [("run-time-name", 1, "")]),
+    ("a method that hands it on", 'class A { void count(String name) { '
+     'Crest.incrementCounter(name); }\nvoid g() { count("comm.sent"); } }',
+     [("undeclared-name", 2, "comm.sent")]),
+]
+
+HEAD = ("import coop.rchain.metrics.Metrics\n"
+        "package object comm { val Base: Metrics.Source = Metrics.Source(Root, \"rp.connect\") }\n"
+        "object Roots { val Root: Source = Source(\"comm\") }\n")
+
+SCALA = [
+    ("an implicit source", 'object A {\nimplicit val s: Metrics.Source = Metrics.Source(Root, "rp")\n'
+     'def f = Metrics[F].setGauge("connect.peers", 1) }', []),
+    ("a source by its name", 'object A { implicit private val s: Metrics.Source = Base\n'
+     'def f = Metrics[F].setGauge("peers", 1)\ndef g = Metrics[F].setGauge("pears", 1) }',
+     [("undeclared-name", 6, "comm.rp.connect.peers")]),
+    ("the innermost source", 'object A { implicit val s: Source = Base\nobject B { '
+     'implicit val t: Source = Source(Root, "rp")\ndef f = Metrics[F].setGauge("peers", 1) } }',
+     [("undeclared-name", 6, "comm.rp.peers")]),
+    ("a timer", 'object A { implicit val s: Metrics.Source = Base\n'
+     'def f = (for { x <- y } yield x).timer("connect-time") }', []),
+    ("a timer with its source", 'object A {\ndef f = x.timer("connect-time")(Metrics[F], Base) }',
+     []),
+    ("on a line of its own", 'object A { implicit val s: Metrics.Source = Base\n'
+     'def f = Metrics[F]\n  .incrementCounter("peers") >> x }', [("wrong-instrument", 6, "")]),
+    ("a label handed over", 'class A { implicit val s: Source = Root\nval l = "sent"\n'
+     'def log(x: Int, label: String): F[Unit] = Metrics[F].incrementCounter(label)\n'
+     'def g = log(1, l)\ndef h = log(2, "sends") }', [("undeclared-name", 6, "comm.sent")]),
+    ("a source handed over", 'class Lock[F[_]](m: Metrics.Source) { implicit val s: Source = m\n'
+     'def f = Metrics[F].incrementGauge("lock.queue") }\n'
+     'object U { new Lock[F](Metrics.Source(Root, "a")); new Lock[F](Metrics.Source(Root, "b")) }',
+     []),
+    ("an implicit parameter", 'class Lock[F[_]](x: Int)(implicit s: Metrics.Source) {\n'
+     'def f = Metrics[F].incrementGauge("lock.queue") }\nobject Lock {\n'
+     'def single(implicit s: Metrics.Source) = new Lock(1) }\n'
+     'object A { implicit val s: Metrics.Source = Source(Root, "a")\nval l = Lock.single }', []),
+    ("interpolated", 'object A { implicit val s: Source = Root\nval p = "se"\n'
+     'def f = Metrics[F].incrementCounter(s"${p}nt") }', [("undeclared-name", 6, "comm.sent")]),
+    ("interpolated at run time", 'object A { implicit val s: Source = Root\n'
+     'def f(i: Int) = Metrics[F].incrementCounter(s"x$i") }', [("run-time-name", 5, "")]),
+    ("a comment in a comment", '/* /* */ Metrics[F].incrementCounter("comm.sent") */\n'
+     'object A { val c = \'"\'; val t = """Metrics.incrementCounter("x")""" }', []),
+    ("strings in strings", 'object A { val t = s"${f("}")} Metrics.incrementCounter("; '
+     'val u = Kamon.counter("comm.sent") }', [("undeclared-name", 4, "comm.sent")]),
+    ("Kamon", 'object A { val c = Kamon.rangeSampler("comm.queue").refine("kind" -> "x") }',
+     [("wrong-labels", 4, "the label kind here")]),
+    ("no source at all", 'object A { def f = Metrics[F].incrementCounter("nowhere") }',
+     [("run-time-name", 4, "'nowhere' under a source")]),
+    ("an allowed name", 'object A { def f(n: String) =\n// crest-lint: name comm.s*\n'
+     'Metrics[F].incrementCounter(n) }', []),
+    ("the interface", 'trait Metrics[F[_]] { def incrementCounter(name: String, delta: Long = 1)'
+     '(implicit ev: Metrics.Source): F[Unit]\n'
+     'def timer[A](name: String, block: F[A]): F[A] = block\n'
+     'def incrementSampler(name: String) = m.incrementSampler(name)(ev) }', []),
+]
+
+
+def check(place, what, text, wanted, suffix):
+    place_files(place, {"m.yaml": MANIFEST, f"x{suffix}": text + "\n"})
+    found = lint(place, "source", "-m", "m.yaml", "--partial", "--", f"x{suffix}")
+    equal([(rule, line) for rule, _, line, _, _ in sorted(found)],
+          [(rule, line) for rule, line, _ in sorted(wanted)], f"{what}:\n{text}\n{found}")
+    for (_, _, words), finding in zip(sorted(wanted), sorted(found)):
+        contains(finding[4], words, what)
+
+
+def java_is_understood(place):
+    for case in JAVA:
+        check(place, *case, ".java")
+
+
+def scala_is_understood(place):
+    for what, text, wanted in SCALA:
+        check(place, what, HEAD + text, wanted, ".scala")
+
+
+def sources_are_followed_over_files(place):
+    place_files(place, {
+        "m.yaml": MANIFEST,
+        "a/package.scala": 'package object a { val Root: Source = Source("comm")\n'
+                           'val ASource: Metrics.Source = Metrics.Source(Root, "a") }\n',
+        "a/Ops.scala": "abstract class Ops(x: Metrics[F]) { def TheSource: Source\n"
+                       "val lock = new Lock(TheSource) }\n",
+        "a/Lock.scala": "class Lock(m: Metrics.Source) { implicit val s: Source = m\n"
+                        'def f = Metrics[F].setGauge("lock.queue", 1) }\n',
+        "a/One.scala": "class One extends Ops(Metrics[F]) {\n"
+                       "implicit lazy val TheSource: Source = ASource }\n",
+        "a/Two.scala": "class Two extends One(Metrics[F]) {\n"
+                       'override implicit lazy val TheSource: Metrics.Source =\n'
+                       '  Metrics.Source(Root, "b") }\n'})
+    found = lint(place, "source", "-m", "m.yaml", "--", "a")
+    told = {finding[4].split("'")[1] for finding in found if finding[0] == "unused-name"}
+    equal(told & {"comm.a.lock.queue", "comm.b.lock.queue"}, set(), f"{found}")
+    equal([finding for finding in found if finding[0] != "unused-name"], [])
+
+
+toolslib.main([java_is_understood, scala_is_understood, sources_are_followed_over_files])

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the scanners of languages find: uses of names, and texts that may be one of several.
+
+A scanner turns each call site into a Use. It does not judge: that is lint_source.py's.
+"""
+
+import dataclasses
+import re
+
+# Texts that one expression may have; one with more is as good as unknown.
+TEXTS_MAX = 64
+# How far a text is followed, through constants, parameters, macros; and how many such steps one
+# name is worth.
+FOLLOW_MAX = 16
+STEPS_MAX = 2000
+# Characters and brackets of one call that are looked at.
+ARGUMENTS_CHARS_MAX = 16 << 10
+BRACKETS = re.compile(r"[(){}\[\],;]")
+CLOSES = {"(": ")", "{": "}", "[": "]"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Text:
+    """A text that an expression may have. `literal` is the one string literal that it comes from,
+    as it is written; None when it is put together, or comes from a place of its own."""
+
+    value: str
+    file: object = None
+    literal: object = None
+
+
+@dataclasses.dataclass
+class Use:
+    """A name at a call site. What is None is not known there."""
+
+    file: object
+    at: int                     # where in the file
+    names: list                 # of Text: the whole name, or each that it may be
+    kind: str = None            # counter gauge histogram range-sampler timer stages mutex
+    unit: str = None
+    labels: tuple = None
+    stages: tuple = None
+    variable: str = None        # that it declares
+    linkage: str = ""           # static, define, get, by-name, literal
+    keyed: bool = False         # begun by its operation
+    how: str = ""               # as written: crest_set_gauge, CREST_COUNTER
+    ambiguous: bool = False     # only one of the names need be meant
+    short: str = ""             # the name as written where its source is not known
+    reads: bool = False         # only looks a name up
+
+
+@dataclasses.dataclass
+class Unknown:
+    """A call whose name is made at run time."""
+
+    file: object
+    at: int
+    how: str
+    pattern: str = "*"
+
+
+class Steps:
+    """Counts what is done for one name, so that a tangle of constants ends."""
+
+    def __init__(self):
+        self.left = STEPS_MAX
+
+    def again(self):
+        self.left = STEPS_MAX
+
+    def spent(self):
+        self.left -= 1
+        return self.left < 0
+
+
+def combine(parts):
+    """The texts of a concatenation; None if one part is unknown, or there are too many."""
+    texts = [("", None, None)]
+    for part in parts:
+        if not part or len(texts) * len(part) > TEXTS_MAX:
+            return None
+        alone = len(parts) == 1
+        texts = [(value + text.value, text.file if alone else None, text.literal if alone else None)
+                 for value, _, _ in texts for text in part]
+    return [Text(*text) for text in texts]
+
+
+def arguments(code, open_at, most=None):
+    """(start, end) of each argument of the bracket that opens at `open_at`, trimmed, and where it
+    closes; None when it does not. No more than `most` are looked for, if it is given."""
+    found, start, stack = [], open_at + 1, [CLOSES[code[open_at]]]
+    limit = open_at + ARGUMENTS_CHARS_MAX
+    for match in BRACKETS.finditer(code, open_at + 1, limit):
+        c, at = match.group(), match.start()
+        if c in CLOSES:
+            stack.append(CLOSES[c])
+        elif c == stack[-1]:
+            stack.pop()
+            if not stack:
+                found.append(trim(code, start, at))
+                return ([] if found == [(at, at)] else found), at
+        elif c == "," and len(stack) == 1:
+            found.append(trim(code, start, at))
+            start = at + 1
+            if most is not None and len(found) >= most:
+                return found, at
+        elif c in ")}]" or (c == ";" and stack[-1] != "}"):
+            return None, at
+    return None, limit
+
+
+def trim(code, start, end):
+    while start < end and code[start] in " \t\r\n\\":
+        start += 1
+    while end > start and code[end - 1] in " \t\r\n\\":
+        end -= 1
+    return start, end
+
+
+def enclosing_bracket(code, at):
+    """Where the innermost bracket around a place opens, or -1; looks only so far."""
+    depth = 0
+    for i in range(at - 1, max(at - ARGUMENTS_CHARS_MAX, -1), -1):
+        c = code[i]
+        if c in ")}]":
+            depth += 1
+        elif c in "({[":
+            if depth == 0:
+                return i
+            depth -= 1
+    return -1
