@@ -113,6 +113,8 @@ OF_A_METRIC = [
     ("instrument: gauge, alert: {expr: x, for: ^5}", "expected a duration"),
     ("instrument: gauge, alert: {expr: x, severity: ^bad}", "info, warning or critical"),
     ("instrument: gauge, alert: {expr: x, name: ^a-b}", "name of an alert"),
+    ("instrument: gauge, alert: {expr: ^'rate($name_x[5m])'}", "before letters, digits and _"),
+    ("instrument: gauge, alert: {expr: ^'x > ${max}'}", "found ${max} in the expression"),
     ("instrument: gauge, status: lost, alert: ^{expr: x}", "that is lost"),
 ]
 

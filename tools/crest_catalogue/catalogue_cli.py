@@ -118,6 +118,19 @@ def do_tables(args):
     return emit(args, args.into, text)
 
 
+def do_dashboard(args):
+    from .make_dashboard import dashboard
+    manifests = read_manifests(args.manifests)
+    text = json.dumps(dashboard(manifests, args.title, args.uid), indent=2, ensure_ascii=False)
+    return emit(args, args.output, text + "\n")
+
+
+def do_rules(args):
+    from .make_rules import rules
+    manifests = read_manifests(args.manifests)
+    return emit(args, args.output, rules(manifests, args.window))
+
+
 def described(metric):
     """A metric for programs: what the manifest says and what follows from it."""
     return {
@@ -174,6 +187,14 @@ def parser():
                         "<!-- catalogue:TEAM:begin --> and <!-- catalogue:TEAM:end -->")
     tables.add_argument("--check", action="store_true",
                         help="write nothing; print a diff and exit with 1 if PAGE would change")
+    board = command("dashboard", do_dashboard, "a Grafana dashboard, a panel for each metric")
+    board.add_argument("--title", default="Metrics", help="of the dashboard (Metrics)")
+    board.add_argument("--uid", help="of the dashboard; made from the title if it is left out")
+    written(board)
+    rules = command("rules", do_rules, "recording and alerting rules for Prometheus")
+    rules.add_argument("--window", default="5m", metavar="RANGE",
+                       help="over which rates are taken (5m)")
+    written(rules)
     command("list", do_list, "the metrics, one a line").add_argument(
         "--json", action="store_true", help="for programs, with every exported name")
     return top

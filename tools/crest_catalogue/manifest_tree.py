@@ -2,8 +2,12 @@
 """What only shows when metrics are looked at together: one owner a name, one metric an exported
 name, one variable a declaration. First within a manifest, then over all of them."""
 
-from .exported_names import RESERVED_NAMES, parts, taken_names
+import re
+
+from .exported_names import RESERVED_NAMES, exported_names, parts, taken_names
 from .manifest_model import Problem
+
+DOLLAR = re.compile(r"\$(?:name\b|\{name\})")
 
 
 def check_manifest(reading, manifest):
@@ -19,6 +23,7 @@ def check_manifest(reading, manifest):
             reading.wrong(metric.position, f"found the name {metric.name}; expected one that is "
                           f"not exported as {name}, which Prometheus, the Pushgateway or Crest "
                           "itself makes up")
+        check_dollars(reading, metric)
         if not metric.is_live and metric.alerts:
             reading.wrong(metric.at("alert"), f"found an alert of a metric that is "
                                               f"{metric.status}; expected one of an active one")
@@ -28,6 +33,24 @@ def check_manifest(reading, manifest):
     for key in sorted(known - used):
         reading.wrong(manifest.labels[key].position, f"found the label {key}; expected one that "
                                                      "some metric below uses")
+
+
+def dollar_names(text, metric):
+    """A text of an alert with $name replaced: by the name of the samples, of a distribution by what
+    stands before _bucket, _sum and _count, of a mutex by what stands before _queue and so on."""
+    name = exported_names(metric, ())[0].name
+    for end in ("_bucket", "_queue"):
+        name = name.removesuffix(end) if metric.instrument not in ("counter", "gauge") else name
+    return DOLLAR.sub(lambda _: name, text)
+
+
+def check_dollars(reading, metric):
+    """In an expression nothing but $name is replaced."""
+    for alert in metric.alerts:
+        left = re.search(r"\$\{?\w+\}?", DOLLAR.sub("", alert.expr))
+        if left:
+            reading.wrong(alert.position, f"found {left.group()} in the expression; expected $name "
+                          "or, before letters, digits and _, ${name}")
 
 
 def reserved_of(metric):

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Prometheus rules: what is worth computing once, and what somebody should be told of.
+
+    text = rules(manifests, "5m")
+
+Recorded are rates, shares of failures, means and quantiles, under the metric's exported name with
+`instance:` before it, because all labels of the instance stay. Alerts are those that a manifest
+asks for, and three that are safe everywhere: a metric that a process of the team should have and
+has not, operations that are stuck, a group in a Pushgateway that is no longer pushed to.
+"""
+
+import json
+import re
+
+from .exported_names import exported_name, parts
+from .manifest_tree import dollar_names
+from .queries import (ALL, DEFAULT_QUANTILES, Selection, events, failures, keeps_buckets, mean,
+                      names_of, of_teams, percent, quantile, rate)
+
+ABSENT_FOR = "10m"
+STUCK_FOR = "5m"
+PUSH_STALE_S = 300
+
+
+def quoted(text):
+    """YAML's double-quoted form is JSON's, but for what JSON would escape."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def record(name, expr, labels=None):
+    text = f"  - record: {name}\n    expr: {quoted(expr)}\n"
+    if labels:
+        text += "    labels:\n" + "".join(f"      {key}: {quoted(value)}\n"
+                                          for key, value in sorted(labels.items()))
+    return text
+
+
+def alert(name, expr, duration, labels, annotations):
+    text = f"  - alert: {name}\n    expr: {quoted(expr)}\n"
+    if duration:
+        text += f"    for: {duration}\n"
+    for what, entries in (("labels", labels), ("annotations", annotations)):
+        text += f"    {what}:\n" + "".join(f"      {key}: {quoted(value)}\n"
+                                           for key, value in entries.items() if value)
+    return text
+
+
+def record_distribution(metric, part, selection):
+    """Rate, mean and quantiles of a histogram; of a timer, those of what ended well."""
+    base, window = names_of(metric, part).base, selection.range
+    keep, good = (None, 'outcome="ok"') if part.kind == "timer" else (ALL, "")
+    text = record(f"instance:{base}_count:rate{window}", events(base, selection, keep))
+    if part.kind == "timer":
+        text += record(f"instance:{base}:failures{window}", failures(base, selection))
+    text += record(f"instance:{base}:mean{window}", mean(base, selection, keep, good))
+    for q in (metric.quantiles or DEFAULT_QUANTILES) if keeps_buckets(metric) else ():
+        word = percent(q).replace(".", "_")
+        text += record(f"instance:{base}:{word}_{window}",
+                       quantile(q, base, selection, keep, good))
+    return text
+
+
+def record_metric(metric, selection):
+    text = ""
+    for part in parts(metric):
+        if part.kind == "counter":
+            name = names_of(metric, part).plain
+            text += record(f"instance:{name[:-len('_total')]}:rate{selection.range}",
+                           rate(name, selection))
+        elif part.kind in ("histogram", "timer"):
+            text += record_distribution(metric, part, selection)
+    return text
+
+
+def camel(words):
+    return "".join(word[:1].upper() + word[1:] for word in re.split(r"[^A-Za-z0-9]+", words))
+
+
+def asked_alerts(metric):
+    """Those of the manifest, with $name in their texts replaced."""
+    text, seen = "", 0
+    for item in metric.alerts:
+        seen += not item.name
+        name = item.name or camel(metric.name) + (str(seen) if seen > 1 else "")
+        summary = item.summary or f"{metric.name}: {metric.description}"
+        text += alert(name, dollar_names(item.expr, metric), item.duration,
+                      {"severity": item.severity, "team": metric.manifest.team,
+                       "metric": metric.name},
+                      {"summary": dollar_names(summary, metric),
+                       "description": dollar_names(item.description, metric),
+                       "runbook_url": item.runbook})
+    return text
+
+
+def is_promised(metric):
+    """Whether every process with the team's code has it from its start on, as zero: declared by
+    the generated header, and without labels."""
+    return metric.is_declared and not metric.labels and not metric.optional
+
+
+def missing_alert(metric, present):
+    """On an instance that has metrics of the team, but not this one."""
+    name = names_of(metric, parts(metric)[0])
+    sample = name.plain or name.base + "_count"
+    return alert(f"{camel(metric.manifest.team)}MetricMissing",
+                 f"{present} unless on (job, instance) {sample}", ABSENT_FOR,
+                 {"severity": "warning", "team": metric.manifest.team, "metric": metric.name},
+                 {"summary": f"{{{{ $labels.instance }}}} does not export {sample}.",
+                  "description": f"It exports other metrics of team {metric.manifest.team}, and "
+                                 f"the manifest promises {metric.name} of every process."})
+
+
+def stuck_alert(metric):
+    stuck = exported_name(metric.name + ".stuck", "gauge", "seconds")
+    return alert(f"{camel(metric.name)}Stuck",
+                 f"max without (op) ({stuck}) > 0", STUCK_FOR,
+                 {"severity": "warning", "team": metric.manifest.team, "metric": metric.name},
+                 {"summary": f"{{{{ $labels.instance }}}} has had operations of {metric.name} that "
+                             f"are stuck for {STUCK_FOR}.",
+                  "description": f"The oldest has been in flight for {{{{ $value }}}} s; {stuck} "
+                                 "names the oldest ones in its label op."})
+
+
+def team_groups(manifest, manifests, selection):
+    """Two groups of a team: what is recorded, and the alerts."""
+    live = [metric for metric in manifest.metrics if metric.is_live]
+    if not live and not manifest.rules:
+        return ""
+    team = manifest.team
+    present = f"instance:{team.replace('-', '_')}_metrics:count"
+    text = f"- name: {team}-recorded\n  rules:\n"
+    text += record(present, f"count by (job, instance) ({of_teams([manifest], manifests)})")
+    text += "".join(record_metric(metric, selection) for metric in live)
+    text += "".join(record(rule.record, rule.expr, rule.labels) for rule in manifest.rules)
+    text += f"- name: {team}-alerts\n  rules:\n"
+    text += alert(f"{camel(team)}MetricsAbsent", f"absent({present})", ABSENT_FOR,
+                  {"severity": "warning", "team": team},
+                  {"summary": f"No process exports any metric of team {team}.",
+                   "description": "Either none runs, or none of them is scraped or pushes."})
+    text += "".join(missing_alert(metric, present) for metric in live if is_promised(metric))
+    text += "".join(stuck_alert(metric) for metric in live
+                    if metric.instrument in ("keyed-timer", "stages"))
+    return text + "".join(map(asked_alerts, live))
+
+
+def push_group():
+    """A group in the gateway shows what was pushed last, for ever."""
+    return "- name: crest-push\n  rules:\n" + alert(
+        "PushStale", f"time() - push_time_seconds > {PUSH_STALE_S}", "",
+        {"severity": "warning"},
+        {"summary": f"{{{{ $labels.job }}}} {{{{ $labels.instance }}}} has not pushed for "
+                    f"{PUSH_STALE_S} s.",
+         "description": "What the Pushgateway still shows of it is old. The process is gone, or "
+                        "cannot reach the gateway; a group of one that was stopped for good is to "
+                        "be deleted."})
+
+
+def rules(manifests, window="5m"):
+    """The text of a rule file."""
+    selection = Selection("", window)
+    licence = next((manifest.licence for manifest in manifests if manifest.licence), "")
+    text = f"# SPDX-License-Identifier: {licence}\n" if licence else ""
+    text += ("# Recording and alerting rules, generated by crest-catalogue from the manifests of "
+             "the teams\n# " + ", ".join(manifest.team for manifest in manifests)
+             + ". Change these and generate this file again.\ngroups:\n")
+    return text + "".join(team_groups(manifest, manifests, selection)
+                          for manifest in manifests) + push_group()

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The right PromQL for each instrument: what make_dashboard and make_rules have in common.
+
+    selection = Selection('job=~"$job"', "$__rate_interval")
+    rate(name, selection)                       rate(name{job=~"$job"}[$__rate_interval])
+
+Rates, quantiles and means are of what is cumulative, so that nothing between two scrapes is lost;
+of range samplers the extremes are taken that the process kept. Latencies are those of operations
+that ended well: failures have their own outcome, and how many they are is a share of its own.
+"""
+
+import dataclasses
+
+from .exported_names import exported_names, parts
+
+ALL = ("*",)
+DEFAULT_QUANTILES = (0.5, 0.9, 0.99)
+FIRST_WINDOW_S = 60
+
+
+@dataclasses.dataclass(frozen=True)
+class Selection:
+    """Matchers that every selector gets, and over which range rates are taken."""
+    matchers: str = ""
+    range: str = "5m"
+
+    def of(self, name, more=""):
+        inside = ",".join(filter(None, (self.matchers, more)))
+        return f"{name}{{{inside}}}" if inside else name
+
+
+@dataclasses.dataclass(frozen=True)
+class Names:
+    """Names of one part's samples, as far as it has them: plain, bucket, sum, count, min, …"""
+    base: str               # of a distribution, what stands before _bucket
+    plain: str = ""
+    windows: tuple = ()     # of the first window: (word, name)
+
+    def window(self, word):
+        return dict(self.windows).get(word)
+
+
+def names_of(metric, part):
+    """Those of a part, of windows only what is on a page that is scraped."""
+    found = [name for name in exported_names(metric, (FIRST_WINDOW_S,)) if name.part == part]
+    plain = [name.name for name in found if not name.window_s]
+    windows = tuple((name.sample, name.name) for name in found
+                    if name.window_s and part.kind == "range-sampler")
+    if part.kind in ("histogram", "timer"):
+        return Names(plain[0][:-len("_bucket")], "", windows)
+    return Names(plain[0], plain[0], windows)
+
+
+def part_of(metric, role):
+    """The part with this role; the metric itself is role ""."""
+    return next(part for part in parts(metric) if part.role == role)
+
+
+def keeps_buckets(metric):
+    """Whether its buckets tell more than how many there were."""
+    span = metric.range
+    return span is None or not (span.name == "none" or (not span.name and span.digits == 0))
+
+
+def rate(name, selection, more=""):
+    return f"rate({selection.of(name, more)}[{selection.range}])"
+
+
+def grouped(expr, keep=None):
+    """A sum that keeps these labels; with None, all but a timer's outcome; with ALL, no sum."""
+    if keep == ALL:
+        return expr
+    how = "without (outcome) " if keep is None else f"by ({', '.join(keep)}) " if keep else ""
+    return f"sum {how}({expr})"
+
+
+def events(base, selection, keep=None, more=""):
+    """Records per second."""
+    return grouped(rate(base + "_count", selection, more), keep)
+
+
+def quantile(q, base, selection, keep=None, more=""):
+    keep = keep if keep in (None, ALL) else ("le", *keep)
+    return f"histogram_quantile({q:g}, {grouped(rate(base + '_bucket', selection, more), keep)})"
+
+
+def mean(base, selection, keep=None, more=""):
+    """None where nothing was recorded, instead of 0/0."""
+    return (f"{grouped(rate(base + '_sum', selection, more), keep)} / "
+            f"({events(base, selection, keep, more)} > 0)")
+
+
+def failures(base, selection, keep=None):
+    """The share of operations that did not end as ok."""
+    bad = 'outcome!="ok"'
+    return (f"{events(base, selection, keep, bad)} / "
+            f"({events(base, selection, keep)} > 0)")
+
+
+def percent(q):
+    """0.999 is p99.9."""
+    return f"p{q * 100:.6f}".rstrip("0").rstrip(".")
+
+
+def pattern(prefixes):
+    """A regular expression for exported names that have one of these prefixes."""
+    words = sorted({prefix.replace(".", "_").replace("-", "_") for prefix in prefixes})
+    return "|".join(f"{word}(_.+)?" for word in words)
+
+
+def of_teams(manifests, others=(), more=""):
+    """A selector of everything that these manifests own; what others own below it is left out."""
+    own = {prefix for manifest in manifests for prefix in manifest.prefixes}
+    inner = {prefix for manifest in others for prefix in manifest.prefixes
+             if prefix not in own and any(prefix.startswith(outer + ".") for outer in own)}
+    matchers = [f'__name__=~"{pattern(own)}"']
+    if inner:
+        matchers.append(f'__name__!~"{pattern(inner)}"')
+    return "{" + ",".join(filter(None, (*matchers, more))) + "}"
