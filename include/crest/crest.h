@@ -30,6 +30,7 @@
 #include <crest/stages.h>
 #include <crest/stamp.h>
 #include <crest/system.h>
+#include <crest/timed_io.h>
 #include <crest/timer.h>
 #include <crest/window.h>
 

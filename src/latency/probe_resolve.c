@@ -40,7 +40,7 @@ crest_status crest_probe_split(const char *address, char host[CREST_PROBE_ADDRES
         length -= 2;
     }
     if (length == 0 || length > CREST_PROBE_ADDRESS_BYTES_MAX || !resolve_is_port(colon + 1) ||
-        (!bracketed && memchr(from, ':', length) != NULL) || strcspn(from, " \t\n/") < length)
+        (!bracketed && memchr(from, ':', length) != NULL) || strcspn(from, " \t\n/[]") < length)
         return crest_error_set(error, CREST_INVALID_ARGUMENT,
                                "\"%.*s\" is no address to connect to: write HOST:PORT or "
                                "[IPV6]:PORT, with a port from 1 to 65535",

@@ -62,6 +62,11 @@ void crest_prober_unlock(void)
     pthread_mutex_unlock(&prober_mutex);
 }
 
+void crest_prober_wait_for(pthread_cond_t *condition, const struct timespec *until)
+{
+    pthread_cond_timedwait(condition, &prober_mutex, until);
+}
+
 uint64_t crest_prober_now_ns(void)
 {
     struct timespec now;
@@ -86,6 +91,7 @@ static void prober_forked(void)
         close(prober_wake_fd);
     prober_wake_fd = -1;
     crest_probe_resolve_forked();
+    crest_probe_file_forked();
     prober_list = NULL;
     prober_calls = NULL;
     prober_count = prober_live = 0;

@@ -21,6 +21,7 @@
 
 #include <pthread.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #define CREST_PROBE_NEVER UINT64_MAX
 #define CREST_PROBE_NS_PER_MS UINT64_C(1000000)
@@ -143,6 +144,8 @@ void crest_prober_wake(void);
 /* Takes the probe into the list; its first step is at probe->wake_ns. CREST_LIMIT, CREST_SYSTEM,
  * with *error filled. */
 crest_status crest_prober_add(crest_probe *probe, crest_error *error);
+/* Under the lock, given up meanwhile: waits for a condition until then, on the schedule's clock. */
+void crest_prober_wait_for(pthread_cond_t *condition, const struct timespec *until);
 /* Under the lock, given up meanwhile: calls `send` for a ping. */
 int crest_prober_send(crest_probe *probe, uint64_t id);
 
@@ -160,6 +163,11 @@ uint64_t crest_prober_random(void);
 /* Under the lock, given up meanwhile: sends a ping; CREST_OK, CREST_IO, CREST_LIMIT. The probe may
  * be gone afterwards. */
 crest_status crest_probe_ping_send(crest_probe *probe);
+
+/* ---- probe_file.c ---- */
+
+/* For the child of a fork: there is no such thread. */
+void crest_probe_file_forked(void);
 
 /* ---- probes.c ---- */
 
