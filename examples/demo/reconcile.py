@@ -3,7 +3,9 @@
 Crest, against the last value Prometheus has of it.
 
 Counts must be equal, to the last one. Sums of durations are read from another clock by the node, a
-few instructions apart; they must agree within what two clocks can differ by.
+few instructions apart; they must agree within what two clocks can differ by. Durations between two
+nodes are corrected by estimates of clocks; they must be as near to the truth as these estimates say
+of themselves.
 """
 
 import re
@@ -35,6 +37,12 @@ def own_series(exits):
             for series, value in report["series"].items()}
 
 
+def own_errors(exits):
+    """{(node, name, labels): seconds} that an exported value may be from the truth."""
+    return {(node, *key_of(series)): value for node, report in exits.items()
+            for series, value in report.get("within", {}).items()}
+
+
 def answered_series(prometheus):
     found = {}
     for labels, value in prometheus.instant(f"{{{JOB}}}"):
@@ -47,7 +55,7 @@ def answered_series(prometheus):
 class Verdict:
     """What was compared, and what differs."""
 
-    def __init__(self, own, answered):
+    def __init__(self, own, answered, errors=()):
         self.counts = self.equal = self.sums = self.sums_near = 0
         self.worst_s = 0.0
         self.different = []
@@ -57,10 +65,11 @@ class Verdict:
             if name.endswith(DURATIONS):
                 self.sums += 1
                 operations = own[(node, name.removesuffix("sum") + "count", labels)]
-                allowed = CLOCKS_S + CLOCKS_S_PER_OPERATION * operations
+                error = dict(errors).get(key, 0)
+                allowed = CLOCKS_S + CLOCKS_S_PER_OPERATION * operations + error
                 near = found is not None and abs(found - value) <= allowed
                 self.sums_near += near
-                if near and operations:
+                if near and operations and not error:
                     self.worst_s = max(self.worst_s, abs(found - value) / operations)
             else:
                 self.counts += 1
@@ -78,10 +87,10 @@ class Verdict:
 def reconcile(exits, look, seconds=SCRAPED_S):
     """Compares until all agree: the last push may not have been scraped yet. `look` returns the
     other side's series."""
-    own = own_series(exits)
+    own, errors = own_series(exits), own_errors(exits)
     until = time.monotonic() + seconds
     while True:
-        verdict = Verdict(own, look())
+        verdict = Verdict(own, look(), errors)
         if verdict.good or time.monotonic() > until:
             return verdict
         time.sleep(LOOK_EVERY_S)

@@ -233,12 +233,24 @@ void chain_add_built(chain_block *b)
 
 /* ---- blocks from others ---- */
 
-static void chain_wait(const uint8_t *hash, const wire_block *head, const uint8_t *bytes,
-                       size_t size)
+static bool chain_waits(const uint8_t *hash)
 {
     for (const chain_waiter *w = chain_waiters; w != NULL; w = w->next)
         if (memcmp(w->hash, hash, NODE_HASH_BYTES) == 0)
-            return;
+            return true;
+    return false;
+}
+
+bool chain_has(const uint8_t hash[NODE_HASH_BYTES])
+{
+    return chain_find(hash) != NULL || chain_waits(hash);
+}
+
+static void chain_wait(const uint8_t *hash, const wire_block *head, const uint8_t *bytes,
+                       size_t size)
+{
+    if (chain_waits(hash))
+        return;
     if (chain_waiting >= CHAIN_WAITING_MAX) {
         node_say("%u blocks wait for a parent; one more is left out", chain_waiting);
         return;

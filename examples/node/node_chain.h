@@ -55,6 +55,8 @@ void chain_close(void);
 
 chain_block *chain_tip(void);
 chain_block *chain_find(const uint8_t hash[NODE_HASH_BYTES]);
+/* In the chain, or waiting for its parent. */
+bool chain_has(const uint8_t hash[NODE_HASH_BYTES]);
 
 /* Makes a block from the pool on the highest block of an earlier slot: executed and hashed, not
  * added yet. */

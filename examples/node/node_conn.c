@@ -16,15 +16,10 @@
 #define CONN_READS_MAX 16
 #define CONN_IN_BYTES (WIRE_FRAME_BYTES_MAX + 4 + CONN_READ_BYTES)
 
-/* ---- what this part measures; the timers of sending are resolved for each peer, in node_peer.c
- * ---- */
+/* ---- what this part measures: bytes, messages that were not sent; the timers of sending are
+ * resolved for each peer, in node_peer.c ---- */
 
-CREST_COUNTER(data_received, "rchain.comm.rp.transport.data-received", "Bytes read from peers.",
-              .unit = CREST_BYTES);
-CREST_COUNTER(data_sent, "rchain.comm.rp.transport.data-sent", "Bytes written to peers.",
-              .unit = CREST_BYTES);
-CREST_COUNTER(sends_dropped, "rchain.comm.rp.transport.sends-dropped",
-              "Messages not sent: no connection to the peer, or its outbound queue was full.");
+#include "node_metrics_comm.h"
 
 static uint64_t conn_received, conn_sent; /* net thread */
 static uint64_t conn_dropped;             /* atomic */

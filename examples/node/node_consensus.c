@@ -9,30 +9,11 @@
 #define CONSENSUS_LEVELS 3
 static const char *const consensus_level_name[CONSENSUS_LEVELS] = {"0", "1/3", "1"};
 
-/* ---- what this part measures ---- */
+/* ---- what this part measures: how long a block takes to each level of support, right and wrong
+ * (see consensus_proposal), and what became of the blocks this node proposed ---- */
 
-CREST_TIMER_FAMILY(consensus_time, "rchain.casper.consensus-time",
-                   "At the proposer, from a block having its hash until this fraction of the other "
-                   "nodes has voted for it; 0 is stored and handed to the network.",
-                   support);
-/* Wrong on purpose; see consensus_proposal. */
-CREST_TIMER(
-    unbound_consensus_time, "rchain.casper.unbound-consensus-time",
-    "The same for full support, measured with one start time for whatever block it is: wrong "
-    "as soon as two are in flight.");
-CREST_COUNTER(blocks_proposed, "rchain.casper.blocks-proposed", "Blocks this node proposed.");
-CREST_COUNTER(blocks_orphaned, "rchain.casper.blocks-orphaned",
-              "Blocks this node proposed that were abandoned for another of the same height.");
-CREST_COUNTER(blocks_finalised, "rchain.casper.blocks-finalised",
-              "Blocks this node proposed that every peer has voted for.");
-CREST_COUNTER(deploys_finalised, "rchain.casper.deploys-finalised",
-              "Deploys in this node's finalised blocks.");
-CREST_COUNTER(transfers_applied, "rchain.casper.transfers-applied",
-              "Transfers in this node's finalised blocks that moved money.");
-CREST_COUNTER(transfers_rejected, "rchain.casper.transfers-rejected",
-              "Transfers in this node's finalised blocks refused for insufficient funds.");
-CREST_HISTOGRAM(block_bytes, "rchain.casper.block-size",
-                "Encoded size of the blocks this node proposed.", .unit = CREST_BYTES);
+#define CASPER_METRICS_DEFINE
+#include "node_metrics_casper.h"
 
 static crest_timer *consensus_timer[CONSENSUS_LEVELS];
 

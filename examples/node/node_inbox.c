@@ -7,23 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what this part measures ---- */
+/*
+ * ---- what this part measures: what became of each message, and the queue's depth, in three ways.
+ * The range sampler is told of each change: no peak can fall between two looks. The histogram is
+ * recorded at each enqueue: what a message met when it came. The gauge is kept to show what
+ * sampling misses; do not copy it. ----
+ */
 
-CREST_COUNTER(packets_received, "rchain.comm.rp.transport.packets.received",
-              "Messages for the worker that arrived.");
-CREST_COUNTER(packets_enqueued, "rchain.comm.rp.transport.packets.enqueued",
-              "Messages for the worker that were put into the inbound queue.");
-CREST_COUNTER(packets_dropped, "rchain.comm.rp.transport.packets.dropped",
-              "Messages for the worker that were dropped because the inbound queue was full.");
-/* Told of each change: no peak can fall between two looks, and the mean is the one over time. */
-CREST_RANGE_SAMPLER(inbound_waiting, "rchain.comm.rp.transport.inbound-queue-waiting",
-                    "Messages in the inbound queue.");
-/* Recorded at each enqueue: what a message met when it came. */
-CREST_HISTOGRAM(inbound_queue, "rchain.comm.rp.transport.inbound-queue",
-                "Depth of the inbound queue after each enqueue.");
-/* Kept to show what sampling misses; do not copy it. */
-CREST_GAUGE(inbound_queue_sampled, "rchain.comm.rp.transport.inbound-queue-sampled",
-            "Depth of the inbound queue as a thread finds it once a second.");
+#include "node_metrics_comm.h"
 
 static uint64_t inbox_received, inbox_enqueued, inbox_dropped, inbox_depths, inbox_most;
 
@@ -53,6 +44,7 @@ bool inbox_push(int from, wire_type type, const void *bytes, size_t size)
     message->from = from;
     message->type = type;
     message->arrived_ns = node_now_ns();
+    message->come_ns = crest_wall_now();
     message->size = size;
     memcpy(message->bytes, bytes, size);
 

@@ -16,7 +16,8 @@
 typedef struct inbox_message {
     int from; /* index of the peer, or INBOX_SELF */
     wire_type type;
-    uint64_t arrived_ns;
+    uint64_t arrived_ns; /* node_now_ns */
+    uint64_t come_ns;    /* the same moment by the wall clock */
     size_t size;
     uint8_t bytes[];
 } inbox_message;

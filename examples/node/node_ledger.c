@@ -8,14 +8,8 @@
 
 /* ---- what this part measures: one counter for each half of a comm event, by kind of run ---- */
 
-CREST_COUNTER(comm_produce, "rchain.rspace.comm.produce",
-              "Produce halves of comm events, while executing a block being proposed.");
-CREST_COUNTER(comm_consume, "rchain.rspace.comm.consume",
-              "Consume halves of comm events, while executing a block being proposed.");
-CREST_COUNTER(replay_produce, "rchain.rspace.replay.comm.produce",
-              "Produce halves of comm events, while validating a peer's block.");
-CREST_COUNTER(replay_consume, "rchain.rspace.replay.comm.consume",
-              "Consume halves of comm events, while validating a peer's block.");
+#define RSPACE_METRICS_DEFINE
+#include "node_metrics_rspace.h"
 
 static uint64_t ledger_produced[LEDGER_RUN_COUNT], ledger_consumed[LEDGER_RUN_COUNT];
 

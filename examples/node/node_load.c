@@ -14,12 +14,9 @@
 /* It sleeps until the next deploy is due, but never longer: to notice a stop. */
 #define LOAD_SLEEP_NS (50 * NODE_NS_PER_MS)
 
-/* ---- what this part measures ---- */
+/* ---- what this part measures: the load that is offered, whatever becomes of it ---- */
 
-CREST_COUNTER(deploys_offered, "rchain.block-api.deploys-offered",
-              "Deploys the load schedule called for.");
-CREST_COUNTER(transfers_offered, "rchain.casper.transfers-offered",
-              "Transfers in the deploys offered.");
+#include "node_metrics_casper.h"
 
 static uint64_t load_deploys, load_transfers;
 

@@ -8,6 +8,7 @@
  *     node --index 0 --crest-opts pushgateway=http://127.0.0.1:9091,interval=1s,instance=node-0
  */
 #include <crest/crest.h>
+#include <crest/testing.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -24,6 +25,7 @@
 #include "node_load.h"
 #include "node_net.h"
 #include "node_options.h"
+#include "node_spread.h"
 #include "node_turns.h"
 #include "node_worker.h"
 
@@ -150,12 +152,15 @@ static void main_final_report(uint64_t ran_ns)
     report_member(&r, "ran_seconds", "%.3f", (double)ran_ns / (double)NODE_NS_PER_S);
     report_member(&r, "height", "%u", turns_height());
     report_member(&r, "deepest_inbound_queue", "%" PRIu64, inbox_deepest());
-    report_series_begin(&r);
+    report_series_begin(&r, "series");
     load_report(&r);
     inbox_report(&r);
     worker_report(&r);
     net_report(&r);
     figures_report(&r);
+    report_series_end(&r);
+    report_series_begin(&r, "within");
+    spread_report_within(&r);
     report_series_end(&r);
     report_print(&r);
 }
@@ -181,6 +186,7 @@ static void main_stop(const node_options *options, uint64_t start_ns, bool repor
     if (reporting && crest_stop(MAIN_FLUSH_MS, &error) != CREST_OK)
         node_say("the last report failed: %s", error.message);
     main_final_report(node_now_ns() - start_ns);
+    net_free();
     inbox_close();
 }
 
@@ -212,6 +218,8 @@ int main(int argc, char **argv)
     }
 
     crest_log_to(main_log, NULL);
+    if (options.clock_skew_ms != 0)
+        crest_testing_clock_shift_wall(options.clock_skew_ms * (int64_t)NODE_NS_PER_MS, 0);
     bool reporting = crest_start(options.crest, &error) == CREST_OK;
     if (!reporting)
         node_say("no metrics are reported, the node goes on without: %s", error.message);

@@ -24,8 +24,8 @@
 
 /* ---- what this part measures: pings answered; the rest is in node_peer.c and node_conn.c ---- */
 
-CREST_COUNTER(handle_ping, "rchain.comm.discovery.kademlia.handle.ping",
-              "Pings answered for others.");
+#define COMM_METRICS_DEFINE
+#include "node_metrics_comm.h"
 
 static uint64_t net_answered;
 
@@ -76,6 +76,11 @@ void net_reject(unsigned index)
 {
     __atomic_store_n(&net_rejected[index], 1, __ATOMIC_RELAXED);
     net_wake();
+}
+
+const crest_peer_clock *net_clock(unsigned index)
+{
+    return net_is_peer(index) ? net_peer[index].clock : NULL;
 }
 
 unsigned net_peers(void)
@@ -132,11 +137,14 @@ static bool net_hello(net_guest *guest, wire_in *in)
 
 static bool net_answer_ping(net_guest *guest, wire_in *in)
 {
-    uint64_t nonce = wire_get_u64(in);
+    wire_pong pong = {.come_ns = crest_wall_now()};
+    pong.nonce = wire_get_u64(in);
+    pong.sent_ns = wire_get_u64(in);
     if (!wire_done(in))
         return false;
     wire_out out = {0};
-    wire_put_u64(&out, nonce);
+    pong.answered_ns = crest_wall_now();
+    wire_put_pong(&out, &pong);
     if (conn_send(&guest->line, WIRE_PONG, out.bytes, out.length)) {
         crest_counter_inc(&handle_ping);
         net_answered++;
@@ -178,7 +186,9 @@ static bool net_frame(void *context, wire_type type, const uint8_t *payload, siz
     case WIRE_DEPLOY:
     case WIRE_BLOCK:
     case WIRE_VOTE:
+    case WIRE_HAVE:
     case WIRE_REQUEST:
+    case WIRE_ANSWER:
     case WIRE_NOTE: inbox_push(guest->peer, type, payload, size); return true;
     default: return false;
     }
@@ -310,6 +320,7 @@ static bool net_listen(void)
 bool net_open(const node_options *options)
 {
     net_options = options;
+    peer_discovery_begin();
     for (unsigned i = 0; i < NET_GUESTS_MAX; i++) {
         conn_init(&net_guests[i].line);
         net_guests[i].peer = NET_STRANGER;
@@ -331,6 +342,7 @@ void net_close(void)
     __atomic_store_n(&net_stopping, true, __ATOMIC_RELAXED);
     net_wake();
     pthread_join(net_thread, NULL);
+    peer_discovery_end(CREST_OUTCOME_CANCELLED);
     for (unsigned i = 0; i < net_options->nodes; i++)
         if (net_is_peer(i))
             peer_close(&net_peer[i]);
@@ -342,10 +354,18 @@ void net_close(void)
     close(net_wake_fd);
 }
 
+void net_free(void)
+{
+    for (unsigned i = 0; i < net_options->nodes; i++)
+        if (net_is_peer(i))
+            peer_free(&net_peer[i]);
+}
+
 void net_report(report *r)
 {
     report_count(r, net_answered, "rchain_comm_discovery_kademlia_handle_ping_total");
     report_count(r, peer_malformed_count(), "rchain_comm_rp_transport_packets_malformed_total");
+    peer_discovery_report(r);
     conn_report(r);
     for (unsigned i = 0; i < net_options->nodes; i++)
         if (net_is_peer(i))

@@ -9,6 +9,8 @@
 #ifndef NODE_NET_H
 #define NODE_NET_H
 
+#include <crest/peer_clock.h>
+
 #include "node_options.h"
 #include "node_report.h"
 #include "node_wire.h"
@@ -20,8 +22,10 @@
 
 /* Listens and starts the thread; false after having told why not. */
 bool net_open(const node_options *options);
-/* Ends the thread and all connections; the totals stay for net_report. */
+/* Ends the thread and all connections; the totals stay for net_report, and the clocks. */
 void net_close(void);
+/* The clocks of peers: when nobody asks for them any more, and their figures were reported. */
+void net_free(void);
 
 /* Queues a message for a peer; nothing but a count happens when it cannot be. Any thread. */
 void net_send(unsigned index, wire_type type, const void *payload, size_t size);
@@ -30,6 +34,9 @@ void net_broadcast(wire_type type, const void *payload, size_t size);
 /* A message of this peer, already in the queue, turned out to be one that no correct node sends:
  * its connection is closed. Any thread. */
 void net_reject(unsigned index);
+
+/* What is known of this peer's wall clock; NULL when nothing can be. Until net_free. Any thread. */
+const crest_peer_clock *net_clock(unsigned index);
 
 /* Peers connected now. Any thread. */
 unsigned net_peers(void);

@@ -11,6 +11,7 @@
 
 #define OPTIONS_PORT_FIRST 7040
 #define OPTIONS_NODES 4
+#define OPTIONS_SKEW_MS 3600000
 
 static const char options_help[] =
     "Usage: node --index I [option ...]\n"
@@ -42,6 +43,8 @@ static const char options_help[] =
     "                            (the environment's CREST_OPTS wins)\n"
     "  --page FILE               write the metrics page there at exit\n"
     "  --events                  one JSON line on stdout for each event\n"
+    "  --clock-skew-ms T         be a machine whose clock is T ms ahead, -3600000 to 3600000; the\n"
+    "                            slots are still by the true time\n"
     "  --help                    this text\n"
     "\n"
     "Lines on standard input: \"burst N\" makes a neighbour send N messages at once, \"status\" "
@@ -67,6 +70,7 @@ enum options_code {
     OPT_CREST,
     OPT_PAGE,
     OPT_EVENTS,
+    OPT_SKEW,
     OPT_HELP
 };
 
@@ -87,6 +91,7 @@ static const struct option options_table[] = {
     {"crest-opts", required_argument, NULL, OPT_CREST},
     {"page", required_argument, NULL, OPT_PAGE},
     {"events", no_argument, NULL, OPT_EVENTS},
+    {"clock-skew-ms", required_argument, NULL, OPT_SKEW},
     {"help", no_argument, NULL, OPT_HELP},
     {NULL, 0, NULL, 0},
 };
@@ -159,6 +164,8 @@ static bool options_ports(node_options *options, const char *text)
 
 static bool options_one(node_options *o, int code, const char *text)
 {
+    double number = 0;
+    bool good;
     switch (code) {
     case OPT_INDEX: return options_unsigned("index", text, 0, NODE_COUNT_MAX - 1, &o->index);
     case OPT_NODES: return options_unsigned("nodes", text, 1, NODE_COUNT_MAX, &o->nodes);
@@ -180,6 +187,10 @@ static bool options_one(node_options *o, int code, const char *text)
     case OPT_SETTLE: return options_unsigned("settle-ms", text, 0, 60000, &o->settle_ms);
     case OPT_CREST: o->crest = text; return true;
     case OPT_PAGE: o->page = text; return true;
+    case OPT_SKEW:
+        good = options_number("clock-skew-ms", text, -OPTIONS_SKEW_MS, OPTIONS_SKEW_MS, &number);
+        o->clock_skew_ms = (int)number;
+        return good;
     default: o->events = true; return true;
     }
 }

@@ -28,6 +28,7 @@ typedef struct node_options {
     const char *crest;  /* options of crest_start, or NULL */
     const char *page;   /* file that gets the metrics page at exit, or NULL */
     bool events;
+    int clock_skew_ms; /* added to the wall clock, as if this were another machine */
 } node_options;
 
 /* Returns -1 to go on, else the exit status: 0 after --help, 2 after an error it has told. */

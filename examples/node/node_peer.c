@@ -10,25 +10,44 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* ---- what this part measures: the label `peer` is a node's name, at most NODE_COUNT_MAX values
- * ---- */
+/* ---- what this part measures: dials, pings and sends by neighbour, whose clock is estimated from
+ * the pings; how long this node was alone; messages that no correct node sends ---- */
 
-CREST_TIMER_FAMILY_OPTIONS(connect_time, "rchain.comm.rp.connect.connect-time",
-                           "From dialling a peer to the end of the handshake.",
-                           (.buckets = CREST_BUCKETS_FAST), peer);
-CREST_TIMER_FAMILY_OPTIONS(ping_time, "rchain.comm.discovery.kademlia.grpc.ping-time",
-                           "Round trip of a ping.", (.buckets = CREST_BUCKETS_FAST), peer);
-CREST_COUNTER_FAMILY(pings_sent, "rchain.comm.discovery.kademlia.grpc.pings-sent",
-                     "Pings sent to the peer.", peer);
-CREST_TIMER_FAMILY_OPTIONS(
-    send_time, "rchain.comm.rp.transport.send-time",
-    "From handing a message to the connection until the kernel has its last byte.",
-    (.buckets = CREST_BUCKETS_FAST), peer);
-CREST_GAUGE(peers_connected, "rchain.comm.rp.connect.peers", "Peers connected now.");
-CREST_COUNTER(packets_malformed, "rchain.comm.rp.transport.packets.malformed",
-              "Messages that no correct peer sends; each closes its connection.");
+#include "node_metrics_comm.h"
 
 static uint64_t peer_malformed_total; /* atomic */
+static report_timer peer_discovery_total[CREST_OUTCOME_COUNT];
+
+/* ---- how long this node is alone ---- */
+
+static crest_timing peer_discovery;
+static uint64_t peer_discovery_ns;
+static bool peer_discovered;
+
+void peer_discovery_begin(void)
+{
+    peer_discovery_ns = node_now_ns();
+    peer_discovery = crest_timer_start(&discovery_time, crest_op_text(node_name()));
+}
+
+void peer_discovery_end(crest_outcome outcome)
+{
+    if (peer_discovered)
+        return;
+    peer_discovered = true;
+    crest_timing_end(&peer_discovery, crest_op_text(node_name()), outcome);
+    report_timer_add(&peer_discovery_total[outcome], node_now_ns() - peer_discovery_ns);
+}
+
+void peer_discovery_report(report *r)
+{
+    for (unsigned i = 0; i < CREST_OUTCOME_COUNT; i++)
+        report_timer_print(r, &peer_discovery_total[i], i <= CREST_OUTCOME_ERROR,
+                           "rchain_comm_discovery_discovery_time", "outcome=\"%s\"",
+                           crest_outcome_text((crest_outcome)i));
+}
+
+/* ---- one neighbour ---- */
 
 void peer_malformed(const char *from)
 {
@@ -56,6 +75,7 @@ bool peer_is_ready(const neighbour *p)
 
 void peer_open(neighbour *p, unsigned index, uint16_t port, unsigned own_index, unsigned nodes)
 {
+    crest_error error;
     memset(p, 0, sizeof *p);
     p->index = index;
     p->port = port;
@@ -67,6 +87,9 @@ void peer_open(neighbour *p, unsigned index, uint16_t port, unsigned own_index, 
     p->ping_time = ping_time_with(p->name);
     p->pings_sent = pings_sent_with(p->name);
     p->meter.send_time = send_time_with(p->name);
+    p->clock = crest_peer_clock_new(NULL, p->name, NULL, &error);
+    if (p->clock == NULL)
+        node_say("no estimate is kept of the clock of %s: %s", p->name, error.message);
 }
 
 /* ---- pings: each timing is bound to its own nonce ---- */
@@ -86,11 +109,13 @@ static void peer_send_ping(neighbour *p)
             continue;
         wire_out out = {0};
         uint64_t nonce = ++p->nonces;
-        wire_put_u64(&out, nonce);
         ping->used = true;
         ping->op = crest_op_u64(nonce);
         ping->start_ns = node_now_ns();
         ping->timing = crest_timer_start(p->ping_time, ping->op);
+        ping->sent_ns = crest_wall_now();
+        wire_put_u64(&out, nonce);
+        wire_put_u64(&out, ping->sent_ns);
         if (conn_send(&p->link, WIRE_PING, out.bytes, out.length)) {
             crest_counter_inc(p->pings_sent);
             p->pings_total++;
@@ -102,15 +127,25 @@ static void peer_send_ping(neighbour *p)
     }
 }
 
-static bool peer_pong(neighbour *p, uint64_t nonce)
+/* The four times of the exchange tell how far the peer's clock is from this node's. Ones that
+ * cannot be are refused, and counted by peer_clock_exchanges_refused_total. */
+static bool peer_pong(neighbour *p, const wire_pong *pong)
 {
-    crest_op op = crest_op_u64(nonce);
-    for (unsigned i = 0; i < PEER_PINGS_MAX; i++)
-        if (p->ping[i].used && crest_op_equal(&p->ping[i].op, &op)) {
-            peer_end_ping(p, &p->ping[i], CREST_OUTCOME_OK);
-            return true;
-        }
-    return nonce <= p->nonces; /* one that was given up is late; one never sent is made up */
+    uint64_t now_ns = crest_wall_now();
+    crest_op op = crest_op_u64(pong->nonce);
+    for (unsigned i = 0; i < PEER_PINGS_MAX; i++) {
+        peer_ping *ping = &p->ping[i];
+        if (!ping->used || !crest_op_equal(&ping->op, &op))
+            continue;
+        peer_end_ping(p, ping, CREST_OUTCOME_OK);
+        if (pong->sent_ns != ping->sent_ns)
+            return false;
+        if (p->clock != NULL)
+            crest_peer_clock_add(p->clock, ping->sent_ns, pong->come_ns, pong->answered_ns, now_ns,
+                                 NULL);
+        return true;
+    }
+    return pong->nonce <= p->nonces; /* one that was given up is late; one never sent is made up */
 }
 
 /* ---- dialling ---- */
@@ -195,6 +230,7 @@ static bool peer_hello(neighbour *p, wire_in *in)
         return false;
     peer_end_dial(p, CREST_OUTCOME_OK);
     peer_set_state(p, PEER_READY);
+    peer_discovery_end(CREST_OUTCOME_OK);
     p->ping_due_ns = 0;
     return true;
 }
@@ -207,8 +243,8 @@ static bool peer_frame(void *context, wire_type type, const uint8_t *payload, si
         return peer_hello(p, &in);
     if (type != WIRE_PONG)
         return false;
-    uint64_t nonce = wire_get_u64(&in);
-    return wire_done(&in) && peer_pong(p, nonce);
+    wire_pong pong;
+    return wire_get_pong(&in, &pong) && peer_pong(p, &pong);
 }
 
 short peer_events(neighbour *p)
@@ -249,6 +285,12 @@ void peer_close(neighbour *p)
 {
     peer_fail(p, CREST_OUTCOME_CANCELLED);
     conn_fini(&p->link);
+}
+
+void peer_free(neighbour *p)
+{
+    crest_peer_clock_free(p->clock);
+    p->clock = NULL;
 }
 
 void peer_report(report *r, const neighbour *p)

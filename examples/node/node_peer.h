@@ -24,6 +24,7 @@ typedef struct peer_ping {
     crest_op op; /* the ping's nonce */
     crest_timing timing;
     uint64_t start_ns;
+    uint64_t sent_ns; /* the same moment by the wall clock, as it stands in the ping */
 } peer_ping;
 
 typedef struct neighbour {
@@ -37,6 +38,7 @@ typedef struct neighbour {
 
     crest_timer *connect_time, *ping_time;
     crest_counter *pings_sent;
+    crest_peer_clock *clock; /* how far its wall clock is from this node's, by pings */
     conn_meter meter;
     crest_op dial_op;
     crest_timing dial;
@@ -58,7 +60,14 @@ void peer_handle(neighbour *p, short events);
 bool peer_is_ready(const neighbour *p);
 /* Closes; everything in flight ends as cancelled. */
 void peer_close(neighbour *p);
+/* Then, when nobody asks for its clock any more. */
+void peer_free(neighbour *p);
 void peer_report(report *r, const neighbour *p);
+
+/* From the start until the first neighbour has answered; net_close gives it up. */
+void peer_discovery_begin(void);
+void peer_discovery_end(crest_outcome outcome);
+void peer_discovery_report(report *r);
 
 /* Messages that no correct peer sends, on whatever connection: counted and told. */
 void peer_malformed(const char *from);

@@ -79,9 +79,9 @@ void report_text(report *r, const char *key, const char *value)
     report_add_quoted(r, value);
 }
 
-void report_series_begin(report *r)
+void report_series_begin(report *r, const char *key)
 {
-    report_key(r, "series");
+    report_key(r, key);
     report_add_text(r, "{");
     r->first = true;
 }

@@ -26,8 +26,13 @@ void report_member(report *r, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4))); /* the format gives JSON */
 void report_text(report *r, const char *key, const char *value);
 
-/* Members of "series": between these two calls. The key is the series as PromQL would select it. */
-void report_series_begin(report *r);
+/*
+ * Members of "series", or of "within": between these two calls. The key is the series as PromQL
+ * would select it. What stands in "within" is how far, by what Crest itself says, the exported
+ * value of a series may be from the truth in "series": of durations between two machines, whose
+ * clocks are not the same.
+ */
+void report_series_begin(report *r, const char *key);
 void report_count(report *r, uint64_t value, const char *series, ...)
     __attribute__((format(printf, 3, 4)));
 /* Nanoseconds, printed as seconds with nine decimals: exact. */

@@ -13,16 +13,8 @@
 
 /* ---- what this part measures: how long the disk takes, and what it refused ---- */
 
-CREST_TIMER(put_time, "rchain.block-storage.lmdb.put-time",
-            "Opening a write transaction and putting one block.", .buckets = CREST_BUCKETS_FAST);
-CREST_TIMER(sync_time, "rchain.block-storage.lmdb.sync-time",
-            "Committing it: pages written, fdatasync, meta page.", .buckets = CREST_BUCKETS_FAST);
-CREST_TIMER(get_time, "rchain.block-storage.lmdb.get-time", "One look-up of a block by its hash.",
-            .buckets = CREST_BUCKETS_FAST);
-CREST_COUNTER(put_failed, "rchain.block-storage.lmdb.put-failed",
-              "Attempts to store a block that failed; the block is held and tried again.");
-CREST_GAUGE(blocks_unstored, "rchain.block-storage.blocks-unstored",
-            "Blocks held in memory because the store would not take them.");
+#define BLOCK_STORAGE_METRICS_DEFINE
+#include "node_metrics_storage.h"
 
 static report_timer store_put_total[2], store_sync_total[2], store_get_total[2]; /* ok, error */
 static uint64_t store_failed, store_given_up, store_stored;

@@ -8,6 +8,7 @@
 #include "node_consensus.h"
 #include "node_net.h"
 #include "node_pool.h"
+#include "node_spread.h"
 #include "node_store.h"
 
 /* Peers that are not up after this long are not waited for any more before proposing. */
@@ -18,16 +19,12 @@
 #define TURNS_JITTER_MS 16
 #define TURNS_VOTES_MAX 256u
 
-/* ---- what this part measures ---- */
+/* ---- what this part measures: building blocks, the chain's height, and how long it took until
+ * there was any ---- */
 
-CREST_TIMER(create_block_time, "rchain.casper.casper.create-block-time",
-            "Choosing deploys, executing, encoding and hashing a block.",
-            .buckets = CREST_BUCKETS_FAST);
-CREST_GAUGE(block_height, "rchain.casper.add-block.block-height", "Height of the chain's tip.");
-CREST_HISTOGRAM(deploys_pending, "rchain.casper.deploys-pending",
-                "Deploys waiting when a block is built.");
+#include "node_metrics_casper.h"
 
-static report_timer turns_create_total;
+static report_timer turns_create_total, turns_join_total[CREST_OUTCOME_COUNT];
 static uint64_t turns_builds, turns_pending;
 
 /* ---- state ---- */
@@ -36,7 +33,8 @@ static const node_options *turns_options;
 static bool turns_quiet;          /* atomic */
 static unsigned turns_tip_height; /* atomic */
 static uint64_t turns_start_ns, turns_slot;
-static bool turns_ready;
+static bool turns_ready, turns_joined;
+static crest_timing turns_join;
 
 static struct {
     uint64_t due_ns;
@@ -48,6 +46,21 @@ void turns_open(const node_options *options)
 {
     turns_options = options;
     turns_start_ns = node_now_ns();
+    turns_join = crest_timer_start(&node_join_time, crest_op_text(node_name()));
+}
+
+static void turns_end_join(crest_outcome outcome)
+{
+    if (turns_joined)
+        return;
+    turns_joined = true;
+    crest_timing_end(&turns_join, crest_op_text(node_name()), outcome);
+    report_timer_add(&turns_join_total[outcome], node_now_ns() - turns_start_ns);
+}
+
+void turns_close(void)
+{
+    turns_end_join(CREST_OUTCOME_CANCELLED);
 }
 
 void turns_stop_proposing(void)
@@ -111,6 +124,7 @@ void turns_tip_changed(void)
     unsigned height = chain_tip()->head.height;
     crest_gauge_set(&block_height, height);
     __atomic_store_n(&turns_tip_height, height, __ATOMIC_RELAXED);
+    turns_end_join(CREST_OUTCOME_OK);
 }
 
 static void turns_propose(uint64_t slot)
@@ -132,7 +146,7 @@ static void turns_propose(uint64_t slot)
     chain_add_built(b);
     turns_tip_changed();
     store_put(b->hash, b->bytes, b->size);
-    net_broadcast(WIRE_BLOCK, b->bytes, b->size);
+    spread_hand_out(b);
     consensus_handed_out(b);
     report_event("proposed", "\"height\":%u,\"slot\":%llu,\"deploys\":%u", b->head.height,
                  (unsigned long long)slot, b->head.count);
@@ -177,6 +191,10 @@ void turns_report(report *r)
 {
     report_timer_print(r, &turns_create_total, true, "rchain_casper_casper_create_block_time",
                        "outcome=\"ok\"");
+    for (unsigned i = 0; i < CREST_OUTCOME_COUNT; i++)
+        report_timer_print(r, &turns_join_total[i], i <= CREST_OUTCOME_ERROR,
+                           "rchain_casper_node_join_time", "outcome=\"%s\"",
+                           crest_outcome_text((crest_outcome)i));
     report_count(r, turns_tip_height, "rchain_casper_add_block_block_height");
     report_count(r, turns_builds, "rchain_casper_deploys_pending_count");
     report_count(r, turns_pending, "rchain_casper_deploys_pending_sum");

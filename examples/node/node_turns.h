@@ -32,6 +32,9 @@ void turns_stop_proposing(void);
 /* Height of the chain's tip. Any thread. */
 unsigned turns_height(void);
 
+/* A node that never had a block has not joined. */
+void turns_close(void);
+
 void turns_report(report *r);
 
 #endif

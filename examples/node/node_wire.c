@@ -104,6 +104,51 @@ bool wire_done(const wire_in *in)
     return !in->bad && in->at == in->end;
 }
 
+void wire_put_pong(wire_out *out, const wire_pong *pong)
+{
+    wire_put_u64(out, pong->nonce);
+    wire_put_u64(out, pong->sent_ns);
+    wire_put_u64(out, pong->come_ns);
+    wire_put_u64(out, pong->answered_ns);
+}
+
+bool wire_get_pong(wire_in *in, wire_pong *pong)
+{
+    pong->nonce = wire_get_u64(in);
+    pong->sent_ns = wire_get_u64(in);
+    pong->come_ns = wire_get_u64(in);
+    pong->answered_ns = wire_get_u64(in);
+    return wire_done(in);
+}
+
+void wire_put_envelope(wire_out *out, const wire_envelope *envelope)
+{
+    wire_put_bytes(out, envelope->stamp, WIRE_STAMP_BYTES);
+    wire_put_u64(out, envelope->truth_ns);
+}
+
+bool wire_get_envelope(wire_in *in, wire_envelope *envelope)
+{
+    envelope->stamp = wire_get_bytes(in, WIRE_STAMP_BYTES);
+    envelope->truth_ns = wire_get_u64(in);
+    return !in->bad;
+}
+
+void wire_put_have(wire_out *out, const wire_have *have)
+{
+    wire_put_bytes(out, have->hash, NODE_HASH_BYTES);
+    wire_put_u64(out, have->come_ns);
+    wire_put_u64(out, have->truth_ns);
+}
+
+bool wire_get_have(wire_in *in, wire_have *have)
+{
+    have->hash = wire_get_bytes(in, NODE_HASH_BYTES);
+    have->come_ns = wire_get_u64(in);
+    have->truth_ns = wire_get_u64(in);
+    return wire_done(in);
+}
+
 void wire_put_deploy(wire_out *out, uint16_t origin, uint64_t sequence,
                      const wire_transfer *transfers, uint32_t count)
 {

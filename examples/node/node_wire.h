@@ -16,19 +16,21 @@
 #define WIRE_HEADER_BYTES 5
 /* Largest frame, its four length bytes left out. */
 #define WIRE_FRAME_BYTES_MAX (1u << 20)
-#define WIRE_MAGIC 0x31485243u /* "CRH1" */
+#define WIRE_MAGIC 0x32485243u /* "CRH2" */
 #define WIRE_NOTE_BYTES 1024
 
 typedef enum wire_type {
     WIRE_HELLO = 1, /* u32 magic, u16 index, u16 nodes */
-    WIRE_PING,      /* u64 nonce */
-    WIRE_PONG,      /* u64 nonce */
+    WIRE_PING,      /* u64 nonce, u64 wall clock when it was sent */
+    WIRE_PONG,      /* wire_pong */
     WIRE_BURST,     /* u32 notes to send back */
     WIRE_DEPLOY,    /* wire_deploy */
-    WIRE_BLOCK,     /* wire_block */
-    WIRE_VOTE,      /* 32 hash, u16 voter */
-    WIRE_REQUEST,   /* 32 hash of a block that is missing */
-    WIRE_NOTE,      /* u32 which, u32 of how many, filling up to WIRE_NOTE_BYTES */
+    WIRE_BLOCK, /* wire_envelope, then a wire_block, from its proposer and as soon as it is made */
+    WIRE_VOTE,  /* 32 hash, u16 voter */
+    WIRE_HAVE,  /* wire_have: to the proposer, as soon as its block has come */
+    WIRE_REQUEST, /* 32 hash of a block that is missing */
+    WIRE_ANSWER,  /* wire_block, because it was asked for: however old it may be */
+    WIRE_NOTE,    /* u32 which, u32 of how many, filling up to WIRE_NOTE_BYTES */
     WIRE_TYPE_COUNT
 } wire_type;
 
@@ -60,6 +62,43 @@ uint64_t wire_get_u64(wire_in *in);
 const uint8_t *wire_get_bytes(wire_in *in, size_t length);
 /* All read and nothing missing. */
 bool wire_done(const wire_in *in);
+
+/* ---- times: nanoseconds of the sender's wall clock, since 1970 ---- */
+
+typedef struct wire_pong {
+    uint64_t nonce, sent_ns;       /* as they stand in the ping */
+    uint64_t come_ns, answered_ns; /* by the clock of who answers */
+} wire_pong;
+
+void wire_put_pong(wire_out *out, const wire_pong *pong);
+/* Nothing may follow. */
+bool wire_get_pong(wire_in *in, wire_pong *pong);
+
+/*
+ * What goes ahead of a block and is not part of it, nor of its hash: a stamp (<crest/stamp.h>), and
+ * the truth to compare with, CLOCK_MONOTONIC of the proposer. That is the same clock for all nodes
+ * as long as they run on one machine; a real network has nothing of the kind.
+ */
+#define WIRE_STAMP_BYTES 32
+
+typedef struct wire_envelope {
+    const uint8_t *stamp; /* WIRE_STAMP_BYTES, borrowed */
+    uint64_t truth_ns;
+} wire_envelope;
+
+void wire_put_envelope(wire_out *out, const wire_envelope *envelope);
+/* Leaves the reader at the block. */
+bool wire_get_envelope(wire_in *in, wire_envelope *envelope);
+
+/* "I had your block at this time." */
+typedef struct wire_have {
+    const uint8_t *hash; /* NODE_HASH_BYTES, borrowed */
+    uint64_t come_ns, truth_ns;
+} wire_have;
+
+void wire_put_have(wire_out *out, const wire_have *have);
+/* Nothing may follow. */
+bool wire_get_have(wire_in *in, wire_have *have);
 
 /* ---- a deploy: who made it, its number there, its transfers, and a seal over all that ---- */
 

@@ -12,6 +12,7 @@
 #include "node_inbox.h"
 #include "node_net.h"
 #include "node_pool.h"
+#include "node_spread.h"
 #include "node_store.h"
 #include "node_turns.h"
 
@@ -19,29 +20,19 @@
  * queues. */
 #define WORKER_NOTE_ROUNDS 2
 
-/* ---- what this part measures ---- */
+/* ---- what this part measures: messages handled, deploys taken, blocks validated ---- */
 
-CREST_TIMER(add_block_time, "rchain.casper.casper.add-block-time",
-            "Executing a peer's block again, comparing and storing it.",
-            .buckets = CREST_BUCKETS_FAST);
-CREST_COUNTER(blocks_invalid, "rchain.casper.blocks-invalid",
-              "Blocks received that failed validation.");
-CREST_COUNTER(deploys_received, "rchain.block-api.deploys-received",
-              "Deploys accepted from the load and gossiped.");
-CREST_COUNTER(deploys_refused, "rchain.block-api.deploys-refused",
-              "Deploys from the load refused because too many were waiting.");
-CREST_COUNTER_FAMILY(dispatched, "rchain.comm.rp.transport.dispatched.packets",
-                     "Messages handled by the worker.", kind);
+#include "node_metrics_casper.h"
+#include "node_metrics_comm.h"
 
 static report_timer worker_add_total[2]; /* ok, error */
 static uint64_t worker_invalid, worker_received, worker_refused;
 static uint64_t worker_dispatched[WIRE_TYPE_COUNT];
 static crest_counter *worker_dispatch_counter[WIRE_TYPE_COUNT];
-static const char *const worker_kind[WIRE_TYPE_COUNT] = {[WIRE_DEPLOY] = "deploy",
-                                                         [WIRE_BLOCK] = "block",
-                                                         [WIRE_VOTE] = "vote",
-                                                         [WIRE_REQUEST] = "request",
-                                                         [WIRE_NOTE] = "note"};
+static const char *const worker_kind[WIRE_TYPE_COUNT] = {
+    [WIRE_DEPLOY] = "deploy", [WIRE_BLOCK] = "block",     [WIRE_VOTE] = "vote",
+    [WIRE_HAVE] = "have",     [WIRE_REQUEST] = "request", [WIRE_ANSWER] = "answer",
+    [WIRE_NOTE] = "note"};
 
 /* ---- state ---- */
 
@@ -130,19 +121,22 @@ static void worker_blocks_waiting(const uint8_t *bytes, size_t size)
     free(parent);
 }
 
-static void worker_block(const inbox_message *m)
+/* envelope: what it came in, NULL for one that was asked for. */
+static void worker_block(const inbox_message *m, const wire_envelope *envelope,
+                         const uint8_t *bytes, size_t bytes_size)
 {
     uint8_t hash[NODE_HASH_BYTES], missing[NODE_HASH_BYTES];
     size_t size;
-    node_hash(m->bytes, m->size, hash);
-    if (chain_find(hash) != NULL)
+    node_hash(bytes, bytes_size, hash);
+    if (chain_has(hash))
         return;
+    spread_come(m, envelope, bytes, bytes_size, hash);
     consensus_proposal();
     uint8_t *own = store_get(hash, &size);
-    chain_answer answer = worker_one_block(m->bytes, m->size, own != NULL, missing);
+    chain_answer answer = worker_one_block(bytes, bytes_size, own != NULL, missing);
     free(own);
     if (answer == CHAIN_ADDED)
-        worker_blocks_waiting(m->bytes, m->size);
+        worker_blocks_waiting(bytes, bytes_size);
 
     /* A parent is missing: the node has been away. What the store has, it need not ask for. */
     while (answer == CHAIN_WAITS) {
@@ -157,6 +151,26 @@ static void worker_block(const inbox_message *m)
             worker_blocks_waiting(parent, size);
         free(parent);
     }
+}
+
+static bool worker_block_message(const inbox_message *m)
+{
+    wire_in in = wire_read(m->bytes, m->size);
+    wire_envelope envelope;
+    if (!wire_get_envelope(&in, &envelope))
+        return false;
+    worker_block(m, &envelope, in.at, (size_t)(in.end - in.at));
+    return true;
+}
+
+static bool worker_have(const inbox_message *m)
+{
+    wire_in in = wire_read(m->bytes, m->size);
+    wire_have have;
+    if (!wire_get_have(&in, &have))
+        return false;
+    spread_have((unsigned)m->from, &have);
+    return true;
 }
 
 static bool worker_vote_message(const inbox_message *m)
@@ -180,13 +194,13 @@ static bool worker_request(const inbox_message *m)
         return false;
     const chain_block *b = chain_find(m->bytes);
     if (b != NULL && b->bytes != NULL) {
-        net_send((unsigned)m->from, WIRE_BLOCK, b->bytes, b->size);
+        net_send((unsigned)m->from, WIRE_ANSWER, b->bytes, b->size);
         return true;
     }
     size_t size;
     uint8_t *bytes = store_get(m->bytes, &size);
     if (bytes != NULL)
-        net_send((unsigned)m->from, WIRE_BLOCK, bytes, size);
+        net_send((unsigned)m->from, WIRE_ANSWER, bytes, size);
     free(bytes);
     return true;
 }
@@ -214,16 +228,15 @@ static void worker_handle(const inbox_message *m)
     bool good = true;
     crest_counter_inc(worker_dispatch_counter[m->type]);
     worker_dispatched[m->type]++;
-    if (m->type == WIRE_DEPLOY)
-        worker_deploy(m);
-    else if (m->type == WIRE_BLOCK)
-        worker_block(m);
-    else if (m->type == WIRE_VOTE)
-        good = worker_vote_message(m);
-    else if (m->type == WIRE_REQUEST)
-        good = worker_request(m);
-    else
-        good = worker_note(m);
+    switch (m->type) {
+    case WIRE_DEPLOY: worker_deploy(m); break;
+    case WIRE_BLOCK: good = worker_block_message(m); break;
+    case WIRE_ANSWER: worker_block(m, NULL, m->bytes, m->size); break;
+    case WIRE_VOTE: good = worker_vote_message(m); break;
+    case WIRE_HAVE: good = worker_have(m); break;
+    case WIRE_REQUEST: good = worker_request(m); break;
+    default: good = worker_note(m); break;
+    }
     if (!good && m->from != INBOX_SELF)
         net_reject((unsigned)m->from);
 }
@@ -238,6 +251,7 @@ static void *worker_run(void *unused)
         bool ending = __atomic_load_n(&worker_ending, __ATOMIC_RELAXED);
         uint64_t wake_ns = ending ? now_ns : turns_due(now_ns);
         store_retry(false);
+        spread_due(now_ns);
         if (wake_ns > now_ns + STORE_RETRY_NS)
             wake_ns = now_ns + STORE_RETRY_NS;
         inbox_message *m = inbox_pop(wake_ns);
@@ -253,6 +267,7 @@ bool worker_open(const node_options *options)
 {
     static const chain_hooks hooks = {consensus_orphaned, consensus_forgotten};
     turns_open(options);
+    spread_open(options);
     for (unsigned i = 0; i < WIRE_TYPE_COUNT; i++)
         if (worker_kind[i] != NULL)
             worker_dispatch_counter[i] = dispatched_with(worker_kind[i]);
@@ -272,6 +287,8 @@ void worker_close(void)
     inbox_wake();
     pthread_join(worker_thread, NULL);
     consensus_close();
+    spread_close();
+    turns_close();
     store_close();
     chain_close();
     pool_close();
@@ -294,5 +311,6 @@ void worker_report(report *r)
     ledger_report(r);
     turns_report(r);
     consensus_report(r);
+    spread_report(r);
     store_report(r);
 }

@@ -19,6 +19,11 @@ BUILD = pathlib.Path(os.environ.get("CREST_BUILD") or ROOT / "build/release").re
 NODE = BUILD / "examples/node/node"
 EXIT_SKIPPED = 77
 STOP_S = 60
+# Sums of durations come from two clocks that are read one after the other: some microseconds an
+# operation, and a scheduler's slice.
+CLOCKS_S_PER_OPERATION = 5e-6
+CLOCKS_S = 0.05
+COUNTS_S = 1e-9
 PORTS_FROM, PORTS_TO = 20000, 32768
 
 SERIES = re.compile(r"^(\w+)(?:\{(.*)\})?$")
@@ -68,6 +73,26 @@ def series(text):
     """A series as PromQL writes it -> (name, its labels as a frozenset): order does not matter."""
     name, labels = SERIES.match(text).groups()
     return name, frozenset(LABEL.findall(labels or ""))
+
+
+def allowed(report, key):
+    """How far an exported value may be from what the node counted itself. Durations between two
+    nodes are corrected by estimates of clocks, which say of themselves how far they may be off."""
+    name, labels = key
+    if not name.endswith("_seconds_sum"):
+        return COUNTS_S
+    operations = report["series"][(name.removesuffix("sum") + "count", labels)]
+    return CLOCKS_S + CLOCKS_S_PER_OPERATION * operations + report["within"].get(key, 0)
+
+
+def differences(report, answered):
+    """What was exported otherwise than it was counted."""
+    wrong = []
+    for (name, labels), value in sorted(report["series"].items(), key=str):
+        found = answered.get((name, labels))
+        if found is None or abs(found - value) > allowed(report, (name, labels)):
+            wrong.append((name, dict(labels), "counted", value, "exported", found))
+    return wrong
 
 
 def read_page(path):
@@ -121,7 +146,8 @@ class Node:
     def report(self):
         """Its exit report, with the series parsed."""
         last = self.events("exit")[-1]
-        last["series"] = {series(name): value for name, value in last["series"].items()}
+        for part in ("series", "within"):
+            last[part] = {series(name): value for name, value in last[part].items()}
         return last
 
     def value(self, name, **labels):
@@ -153,8 +179,12 @@ class Network:
         self.nodes.append(node)
         return node
 
-    def start_all(self, *options, **more):
-        return [self.start(index, *options, **more) for index in range(len(self.ports))]
+    def start_all(self, *options, skews_ms=None, **more):
+        """All of them; those named in skews_ms with a clock that is so far ahead."""
+        return [self.start(index, *options,
+                           *(["--clock-skew-ms", str(skews_ms[index])]
+                             if index in (skews_ms or {}) else []), **more)
+                for index in range(len(self.ports))]
 
     def stop_all(self):
         for node in self.nodes:

@@ -11,17 +11,26 @@ import pathlib
 import re
 import socket
 import struct
+import sys
 import time
 
-from nodelib import Checks, Network, ROOT, read_page
+from nodelib import Checks, Network, ROOT, allowed, differences, read_page
+
+sys.path.insert(0, str(ROOT / "tools"))
+import crest_catalogue  # noqa: E402
 
 RUN_S = 7
 BURST = 1500
-CLOCKS_S_PER_OPERATION = 5e-6
-CLOCKS_S = 0.05
 SUPPORT = ("0", "1/3", "1")
+MAGIC = 0x32485243
 CONSENSUS = "rchain_casper_consensus_time_seconds"
 NAIVE = "rchain_casper_unbound_consensus_time_seconds"
+PROPAGATION = "rchain_casper_block_propagation_time_seconds"
+COVERAGE = "rchain_casper_block_coverage_time_seconds"
+# Node 2 is a machine whose clock is this much ahead; of the slowest exchange of pings, half.
+SKEW_S = 5
+CLOCK_ERROR_MOST_S = 0.05
+PROPAGATION_MOST_S = 0.25
 
 
 def total(nodes, name, **labels):
@@ -30,40 +39,31 @@ def total(nodes, name, **labels):
 
 def check_page(checks, node):
     """Every series of the exit report is on the page, with the same value."""
-    page, report = read_page(node.page), node.report()["series"]
-    wrong = []
-    for (name, labels), value in sorted(report.items(), key=str):
-        exported = page.get((name, labels))
-        allowed = 1e-9
-        if name.endswith("_seconds_sum"):
-            allowed = CLOCKS_S + CLOCKS_S_PER_OPERATION * report[(name[:-3] + "count", labels)]
-        if exported is None or abs(exported - value) > allowed:
-            wrong.append((name, dict(labels), "counted", value, "exported", exported))
-    checks.that(len(report) > 90 and not wrong,
-                f"{node.name}: {len(report)} series are exported as counted", *wrong)
+    page, report = read_page(node.page), node.report()
+    wrong, count = differences(report, page), len(report["series"])
+    checks.that(count > 90 and not wrong, f"{node.name}: {count} series are exported as counted",
+                *wrong)
     misuse = {labels: value for (name, labels), value in page.items()
               if name == "crest_misuse_total" and value != 0}
     checks.that(not misuse, f"{node.name}: nothing was counted as misuse", misuse)
 
 
 def check_catalogue(checks, node):
-    """METRICS.md lists exactly what the node exports, with its type and name. Names of timers and
-    histograms stand there as `name_{bucket,sum,count}`; a range sampler's extremes are its own."""
+    """The manifests of the node's teams list exactly what it exports under their prefixes."""
     page = pathlib.Path(node.page).read_text(encoding="utf-8")
     types = dict(re.findall(r"^# TYPE (\w+) (\w+)$", page, re.M))
+    manifests, problems = crest_catalogue.load(sorted(
+        str(path) for path in (ROOT / "examples/node").glob("*.metrics.yaml")))
+    prefixes = tuple(prefix + "." for manifest in manifests for prefix in manifest.prefixes)
     exported = {canonical: (name, types[name])
                 for name, canonical in re.findall(r"^# HELP (\w+) .*\[([^\]]+)\]$", page, re.M)
-                if not canonical.startswith("crest") and not re.search(r"_[a-z]{3}1m", name)}
-    text = (ROOT / "METRICS.md").read_text(encoding="utf-8")
-    text = text[text.index("## Catalogue: the node"):text.index("## Catalogue: Crest itself")]
+                if canonical.startswith(prefixes) and not re.search(r"_[a-z]{3}1m", name)}
     listed = {}
-    for line in text.splitlines():
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if line.startswith("| `"):
-            name = re.match(r"`(\w+?)(?:_\{bucket,sum,count\})?`", cells[5]).group(1)
-            kind = {"timer": "histogram", "range sampler": "gauge"}.get(cells[1], cells[1])
-            listed[cells[0].strip("`")] = (name, kind)
-    checks.that(len(listed) > 50 and listed == exported, "METRICS.md lists what the node exports",
+    for metric in (metric for manifest in manifests for metric in manifest.metrics):
+        first = crest_catalogue.exported_names(metric)[0]
+        listed[metric.name] = (first.name.removesuffix("_bucket"), first.type)
+    checks.that(not problems and len(listed) > 45 and listed == exported,
+                "the manifests list what the node exports", problems,
                 *sorted(set(listed.items()) ^ set(exported.items())))
 
 
@@ -110,6 +110,51 @@ def check_consensus(checks, nodes):
                 mean["1"])
 
 
+def check_spread(checks, nodes):
+    """Blocks on their way between machines: each arrives once at each other node, is covered when
+    all have it, and takes as long as the one clock says that all nodes of this machine share."""
+    proposed = total(nodes, "rchain_casper_blocks_proposed_total")
+    arrived = total(nodes, PROPAGATION + "_count", outcome="ok")
+    checks.that(arrived == proposed * (len(nodes) - 1), "every block arrives once at every other",
+                arrived, proposed)
+    checks.that(total(nodes, COVERAGE + "_count", outcome="ok") == proposed,
+                "and all nodes have it in the end", proposed)
+    checks.that(total(nodes, "rchain_casper_stamps_refused_total") == 0, "every stamp is of use")
+    for node in nodes:
+        page, report = read_page(node.page), node.report()
+        for name in (PROPAGATION, COVERAGE):
+            key = (name + "_sum", frozenset({("outcome", "ok")}))
+            count = report["series"][(name + "_count", key[1])]
+            mean, exported = report["series"][key] / count, page[key] / count
+            checks.that(0 < exported < PROPAGATION_MOST_S and abs(exported - mean) * count
+                        <= allowed(report, key),
+                        f"{node.name}: {name} is {1e6 * exported:.0f} µs on average, by the clock "
+                        f"that all share {1e6 * mean:.0f} µs", exported, mean)
+            checks.that(0 < report["within"][key] / count < CLOCK_ERROR_MOST_S,
+                        f"and it says that it may be {1e6 * report['within'][key] / count:.0f} µs "
+                        "off")
+    for name in ("rchain_comm_discovery_discovery_time", "rchain_casper_node_join_time"):
+        found = [node.value(name + "_seconds_count", outcome="ok") for node in nodes]
+        checks.that(found == [1] * len(nodes), f"{name} is recorded once a node", found)
+
+
+def check_clocks(checks, nodes):
+    """The estimates of the neighbours' clocks, one of which is far ahead."""
+    for node in nodes:
+        page = read_page(node.page)
+        for other in nodes:
+            if other is node:
+                continue
+            label = frozenset({("peer", other.name)})
+            offset = page.get(("peer_clock_offset_seconds", label))
+            error = page.get(("peer_clock_error_seconds", label))
+            true = SKEW_S * ((other is nodes[2]) - (node is nodes[2]))
+            checks.that(offset is not None and error is not None and 0 < error < CLOCK_ERROR_MOST_S
+                        and abs(offset - true) <= error,
+                        f"{node.name}: the clock of {other.name} is {true} s ahead, found "
+                        f"{offset} ± {error}", offset, error)
+
+
 def frame(kind, payload):
     return struct.pack("<IB", len(payload) + 1, kind) + payload
 
@@ -130,16 +175,18 @@ def talk_nonsense(port, data):
 
 def check_nonsense(checks, port):
     """Returns how many connections the node must have counted as malformed."""
-    hello = frame(1, struct.pack("<IHH", 0x31485243, 1, 3))
+    hello = frame(1, struct.pack("<IHH", MAGIC, 1, 3))
     cases = {
         "a frame of 4 GiB": b"\xff\xff\xff\xff" + bytes(100),
         "an empty frame": bytes(5),
         "an unknown type": frame(200, b"x"),
         "a deploy from a stranger": frame(5, bytes(50)),
-        "a greeting cut short": frame(1, b"CRH1"),
-        "a greeting of another network": frame(1, struct.pack("<IHH", 0x31485243, 1, 99)),
-        "a ping that is too long, after a good greeting": hello + frame(2, bytes(9)),
+        "a greeting cut short": frame(1, b"CRH2"),
+        "a greeting of another network": frame(1, struct.pack("<IHH", MAGIC, 1, 99)),
+        "a ping that is too long, after a good greeting": hello + frame(2, bytes(17)),
+        "a block without an envelope, after a good greeting": hello + frame(6, bytes(39)),
         "a vote that is cut short, after a good greeting": hello + frame(7, bytes(10)),
+        "an arrival that is cut short, after a good greeting": hello + frame(8, bytes(47)),
     }
     for what, data in cases.items():
         checks.that(talk_nonsense(port, data), f"{what} closes the connection")
@@ -151,7 +198,7 @@ def main():
     with Network(3) as network:
         nodes = network.start_all("--deploys-per-second", "30", "--transfers-per-deploy", "4",
                                   "--block-interval-ms", "250", "--slowest-validator-ms", "300",
-                                  "--fork-every", "4")
+                                  "--fork-every", "4", skews_ms={2: 1000 * SKEW_S})
         started = time.monotonic()
         time.sleep(3)
         nodes[0].tell(f"burst {BURST}")
@@ -173,6 +220,8 @@ def main():
         check_catalogue(checks, nodes[0])
         check_load(checks, nodes, 30, 4)
         check_consensus(checks, nodes)
+        check_spread(checks, nodes)
+        check_clocks(checks, nodes)
         heights = {node.report()["height"] for node in nodes}
         checks.that(len(heights) == 1, "all nodes end at the same height", heights)
         checks.that(total(nodes, "rchain_casper_blocks_invalid_total") == 0, "no block was invalid")

@@ -86,6 +86,71 @@ static void blocks_are_read_back(void **state)
     wire_out_free(&out);
 }
 
+static void times_are_read_back(void **state)
+{
+    (void)state;
+    wire_out out = {0};
+    const wire_pong pong = {7, UINT64_MAX, 1, UINT64_C(1) << 63};
+    wire_pong found;
+    wire_put_pong(&out, &pong);
+    wire_in in = wire_read(out.bytes, out.length);
+    assert_true(wire_get_pong(&in, &found));
+    assert_memory_equal(&found, &pong, sizeof pong);
+    for (size_t length = 0; length < out.length; length++) {
+        in = wire_read(out.bytes, length);
+        assert_false(wire_get_pong(&in, &found));
+    }
+    wire_put_u16(&out, 0);
+    in = wire_read(out.bytes, out.length);
+    assert_false(wire_get_pong(&in, &found));
+    wire_out_free(&out);
+}
+
+static void envelopes_lie_ahead_of_blocks(void **state)
+{
+    (void)state;
+    uint8_t stamp[WIRE_STAMP_BYTES];
+    wire_out out = {0};
+    wire_envelope envelope = {stamp, 123456789}, found;
+    memset(stamp, 0x3c, sizeof stamp);
+    wire_put_envelope(&out, &envelope);
+    size_t size = out.length;
+    wire_put_u32(&out, 99); /* the block */
+    wire_in in = wire_read(out.bytes, out.length);
+    assert_true(wire_get_envelope(&in, &found));
+    assert_memory_equal(found.stamp, stamp, sizeof stamp);
+    assert_true(found.truth_ns == envelope.truth_ns);
+    assert_int_equal(wire_get_u32(&in), 99);
+    assert_true(wire_done(&in));
+    for (size_t length = 0; length < size; length++) {
+        in = wire_read(out.bytes, length);
+        assert_false(wire_get_envelope(&in, &found));
+    }
+    wire_out_free(&out);
+}
+
+static void arrivals_are_read_back(void **state)
+{
+    (void)state;
+    uint8_t hash[NODE_HASH_BYTES];
+    wire_out out = {0};
+    wire_have have = {hash, 11, UINT64_MAX - 1}, found;
+    memset(hash, 0xc3, sizeof hash);
+    wire_put_have(&out, &have);
+    wire_in in = wire_read(out.bytes, out.length);
+    assert_true(wire_get_have(&in, &found));
+    assert_memory_equal(found.hash, hash, sizeof hash);
+    assert_true(found.come_ns == 11 && found.truth_ns == UINT64_MAX - 1);
+    for (size_t length = 0; length < out.length; length++) {
+        in = wire_read(out.bytes, length);
+        assert_false(wire_get_have(&in, &found));
+    }
+    wire_put_u16(&out, 0);
+    in = wire_read(out.bytes, out.length);
+    assert_false(wire_get_have(&in, &found));
+    wire_out_free(&out);
+}
+
 /* In a heap block of exactly the right size, so that a sanitizer sees a read past the end. */
 static bool deploy_is_good(const uint8_t *bytes, size_t length)
 {
@@ -142,6 +207,9 @@ int main(void)
         cmocka_unit_test(digest_matches_the_standard),
         cmocka_unit_test(deploys_are_read_back),
         cmocka_unit_test(blocks_are_read_back),
+        cmocka_unit_test(times_are_read_back),
+        cmocka_unit_test(envelopes_lie_ahead_of_blocks),
+        cmocka_unit_test(arrivals_are_read_back),
         cmocka_unit_test(damaged_deploys_are_refused),
         cmocka_unit_test(random_bytes_are_refused),
     };
