@@ -231,6 +231,33 @@ demo-servers: $(if $(filter no,$(DEPS)),,| deps)
 symbols-update: all ## rewrites tests/checks/*.symbols from the libraries as they are
 	@CREST_BUILD='$(B)' tests/checks/check_symbols.py --update
 
+# What is generated from manifests (*.metrics.yaml), and checked in, so that building needs no
+# PyYAML. A page has a place for each team's table; a header is generated where there is one.
+library_manifests := $(wildcard src/*.metrics.yaml src/*/*.metrics.yaml)
+node_manifests    := $(wildcard examples/node/*.metrics.yaml)
+rnode_manifests   := $(wildcard examples/rnode/*.metrics.yaml)
+metrics_header     = $(if $(wildcard $(2)),$(1)=$(2))
+metrics_headers   := \
+    $(call metrics_header,examples/28_catalogue.metrics.yaml,examples/28_catalogue_metrics.h) \
+    $(call metrics_header,examples/node/comm.metrics.yaml,examples/node/node_metrics_comm.h) \
+    $(call metrics_header,examples/node/casper.metrics.yaml,examples/node/node_metrics_casper.h) \
+    $(call metrics_header,examples/node/rspace.metrics.yaml,examples/node/node_metrics_rspace.h) \
+    $(call metrics_header,examples/node/block-storage.metrics.yaml,examples/node/node_metrics_storage.h)
+
+# CATALOGUE_CHECK=--check writes nothing and fails with a diff of what would change. All of it is
+# tried, so that every problem is told at once.
+CATALOGUE_CHECK ?=
+.PHONY: catalogue
+catalogue: ## tables, headers, dashboard and rules from the manifests; needs python3-yaml
+	@status=0; run() { tools/crest-catalogue "$$@" $(CATALOGUE_CHECK) || status=1; }; \
+	run tables --placed $(library_manifests) $(node_manifests) --into METRICS.md; \
+	run tables --placed $(rnode_manifests) --into examples/rnode/README.md; \
+	for pair in $(metrics_headers); do run header $${pair%%=*} -o $${pair#*=}; done; \
+	run dashboard $(node_manifests) $(library_manifests) --title 'Crest example node' \
+	    -o examples/node/dashboard.json; \
+	run rules $(node_manifests) $(library_manifests) -o examples/node/generated_rules.yml; \
+	exit $$status
+
 .PHONY: format
 format: ## clang-format over every C and C++ file
 	clang-format -i $(wildcard $(HEADERS) src/*.[ch] src/*/*.[ch] reporters/*.[ch] examples/*.c \
@@ -379,9 +406,16 @@ pc_files   := $(patsubst pkgconfig/%.in,%,$(wildcard pkgconfig/*.pc.in))
 pc_libdir  := $(if $(filter $(PREFIX)/%,$(LIBDIR)),$${prefix}/$(patsubst $(PREFIX)/%,%,$(LIBDIR)),$(LIBDIR))
 to_include := $(DESTDIR)$(PREFIX)/include/crest
 to_lib     := $(DESTDIR)$(LIBDIR)
+to_bin     := $(DESTDIR)$(PREFIX)/bin
+to_share   := $(DESTDIR)$(PREFIX)/share/crest
+to_man     := $(DESTDIR)$(PREFIX)/share/man/man1
+
+tools        := $(wildcard tools/crest-*)
+tools_python := $(wildcard tools/*/*.py)
+man_pages    := $(wildcard docs/man/*.1)
 
 .PHONY: install
-install: all ## headers, both libraries and their .pc files, below DESTDIR and PREFIX
+install: all ## headers, libraries, .pc files, tools and their manuals, below DESTDIR and PREFIX
 	install -d $(to_include) $(to_lib)/pkgconfig
 	install -m 644 $(HEADERS) $(to_include)
 	install -m 644 $(filter %.a,$(LIBRARIES)) $(to_lib)
@@ -393,6 +427,11 @@ install: all ## headers, both libraries and their .pc files, below DESTDIR and P
 	    sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(pc_libdir)|' -e 's|@VERSION@|$(VERSION)|' \
 	        pkgconfig/$$pc.in > $(to_lib)/pkgconfig/$$pc && \
 	    chmod 644 $(to_lib)/pkgconfig/$$pc || exit 1; done
+	install -d $(to_bin) $(to_man) $(addprefix $(to_share)/,$(sort $(notdir $(patsubst %/,%,$(dir $(tools_python))))))
+	install -m 755 $(tools) $(to_bin)
+	for source in $(tools_python:tools/%=%); do \
+	    install -m 644 tools/$$source $(to_share)/$$source || exit 1; done
+	install -m 644 $(man_pages) $(to_man)
 
 .PHONY: uninstall
 uninstall: ## removes what install put there
@@ -400,3 +439,5 @@ uninstall: ## removes what install put there
 	-rmdir $(to_include)
 	rm -f $(foreach l,libcrest libcrest-reporters,$(addprefix $(to_lib)/$l,.a .so .so.$(SOVERSION) .so.$(VERSION)))
 	rm -f $(addprefix $(to_lib)/pkgconfig/,$(pc_files))
+	rm -f $(addprefix $(to_bin)/,$(notdir $(tools))) $(addprefix $(to_man)/,$(notdir $(man_pages)))
+	rm -rf $(to_share)

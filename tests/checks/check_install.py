@@ -22,6 +22,7 @@ LANGUAGES = [
     ("C++", [*CXX, "-x", "c++", "-std=gnu++17"]),
 ]
 STRICT = ["-Wall", "-Wextra", "-Werror", "-O2"]
+TOOLS = "the installed tools run from where they were put, and have manuals"
 INSTALLED = "make install puts headers, libraries and .pc files in place"
 UNINSTALLED = "make uninstall leaves nothing behind"
 
@@ -53,6 +54,28 @@ def check_installed(rules, root, version):
     for package in ("crest", "crest-reporters"):
         if pkg_config(root, "--modversion", package) != [version]:
             rules.broken(INSTALLED, f"{package}.pc does not say {version}")
+
+
+def check_tools(rules, root):
+    """Each finds its package below share/crest, of whatever folder it was installed into."""
+    for tool in sorted((ROOT / "tools").glob("crest-*")):
+        program = f"{root}{PREFIX}/bin/{tool.name}"
+        status, output = command([program, "--help"], cwd="/")
+        if status != 0 or tool.name not in output:
+            rules.broken(TOOLS, f"{tool.name} --help: exit status {status}: {output.strip()}")
+    for page in sorted((ROOT / "docs/man").glob("*.1")):
+        installed = f"{root}{PREFIX}/share/man/man1/{page.name}"
+        if not os.path.exists(installed):
+            rules.broken(TOOLS, f"no {installed}")
+        elif shutil.which("man"):
+            status, output = command(["man", "--warnings", "-l", installed], cwd="/",
+                                     env=dict(os.environ, MANPAGER="cat", LC_ALL="C.UTF-8"))
+            if status != 0 or "warning:" in output:
+                rules.broken(TOOLS, f"{page.name}: {output.strip()[:500]}")
+    status, output = command([f"{root}{PREFIX}/bin/crest-catalogue", "list",
+                              ROOT / "examples/28_catalogue.metrics.yaml"], cwd="/")
+    if "mempool.transactions-waiting" not in output and "PyYAML" not in output:
+        rules.broken(TOOLS, f"crest-catalogue list: exit status {status}: {output.strip()}")
 
 
 def check_consumer(rules, root, folder, name, packages, options, static=False):
@@ -107,6 +130,8 @@ def main():
             rules.broken(INSTALLED, output)
             rules.finish()
         check_installed(rules, root, version)
+        rules.rule(TOOLS)
+        check_tools(rules, root)
         reporters = ["-DWITH_REPORTERS"]
         check_consumer(rules, root, folder, "libcrest alone", ["crest"], ([], []))
         check_consumer(rules, root, folder, "both shared libraries", ["crest-reporters"],

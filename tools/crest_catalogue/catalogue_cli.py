@@ -112,7 +112,7 @@ def do_tables(args):
     if old is None:
         raise Refused(f"{args.into}: there is no such file")
     try:
-        text = replace_tables(old, manifests)
+        text = replace_tables(old, manifests, args.placed)
     except Misplaced as error:
         raise Refused(f"{args.into}:{error}", PROBLEMS) from error
     return emit(args, args.into, text)
@@ -185,6 +185,8 @@ def parser():
     tables = command("tables", do_tables, "tables of the metrics, in Markdown")
     tables.add_argument("--into", metavar="PAGE", help="replace what stands in PAGE between "
                         "<!-- catalogue:TEAM:begin --> and <!-- catalogue:TEAM:end -->")
+    tables.add_argument("--placed", action="store_true",
+                        help="leave out teams that PAGE has no place for")
     tables.add_argument("--check", action="store_true",
                         help="write nothing; print a diff and exit with 1 if PAGE would change")
     board = command("dashboard", do_dashboard, "a Grafana dashboard, a panel for each metric")
