@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What of this process' memory is its own share, and what is swapped out: PROC/self/smaps_rollup,
- * for which the kernel walks all of it, a millisecond for each gigabyte or so; and what its heap
- * takes. At the slow interval only.
+ * What of this process' memory is its own share, and what is swapped out: PROC/self/smaps_rollup.
+ * The kernel walks all pages for it, 20 ms for each GiB of small ones, so it is read at the slow
+ * interval only.
  */
 #include "collectors.h"
-#include "malloc_figures.h"
 
-enum { MEMORY_PROPORTIONAL, MEMORY_SWAPPED, MEMORY_HEAP };
+enum { MEMORY_PROPORTIONAL, MEMORY_SWAPPED };
 
 static const crest_figure process_memory_figures[] = {
     [MEMORY_PROPORTIONAL] = {.kind = CREST_KIND_GAUGE,
@@ -19,11 +18,6 @@ static const crest_figure process_memory_figures[] = {
                         .options = {.name = "process.swapped-memory",
                                     .description = "Memory that is swapped out.",
                                     .unit = CREST_BYTES}},
-    [MEMORY_HEAP] = {.kind = CREST_KIND_GAUGE,
-                     .options = {.name = "process.heap",
-                                 .description = "Memory that the C library's allocator holds, used "
-                                                "or not.",
-                                 .unit = CREST_BYTES}},
 };
 
 /* "Pss:    1234 kB" */
@@ -42,13 +36,10 @@ static void process_memory_give(crest_collect *collect, crest_text text, const c
 static void process_memory_collect(crest_collect *collect)
 {
     crest_text text;
-    crest_malloc_figures heap;
-    if (crest_collect_read(collect, CREST_ROOT_PROC, "self/smaps_rollup", 0, &text)) {
-        process_memory_give(collect, text, "Pss:", MEMORY_PROPORTIONAL);
-        process_memory_give(collect, text, "Swap:", MEMORY_SWAPPED);
-    }
-    if (crest_malloc_figures_read(&heap))
-        crest_figure_gauge(collect->own, MEMORY_HEAP, (double)heap.held_bytes);
+    if (!crest_collect_read(collect, CREST_ROOT_PROC, "self/smaps_rollup", 0, &text))
+        return;
+    process_memory_give(collect, text, "Pss:", MEMORY_PROPORTIONAL);
+    process_memory_give(collect, text, "Swap:", MEMORY_SWAPPED);
 }
 
 const crest_collector_kind crest_process_memory_collector = {

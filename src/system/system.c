@@ -22,8 +22,12 @@
 #include <time.h>
 
 #define SYSTEM_NS_PER_MS UINT64_C(1000000)
-/* Of a poll's callback; what may hang is seldom more than one of them at a time. */
+/* Of a poll's callback: what is quick goes on without one that hangs; what is slow comes last, and
+ * has what a snapshot waits. */
 #define SYSTEM_BUDGET_MS 20u
+#define SYSTEM_SLOW_BUDGET_MS CREST_POLL_ROUND_MS
+/* One that is not called with each snapshot rests for so many times the processor time it took. */
+#define SYSTEM_REST 100u
 
 /* Guards the list and what of collectors is said to be under the system's lock. */
 static pthread_mutex_t system_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -110,6 +114,9 @@ static int system_due(crest_collector *collector)
     uint64_t interval_ns = collector->kind->cadence == CREST_CADENCE_SLOW
                                ? collect->settings->slow_interval_ns
                                : collect->settings->interval_ns;
+    if (collector->kind->cadence != CREST_CADENCE_SNAPSHOT &&
+        interval_ns < SYSTEM_REST * collector->last_cpu_ns)
+        interval_ns = SYSTEM_REST * collector->last_cpu_ns;
     collect->elapsed_ns = 0;
     if (collector->begun && collect->now_ns >= collector->due_ns) {
         uint64_t elapsed_ns = collect->now_ns - collector->due_ns;
@@ -142,7 +149,7 @@ static int system_collect(crest_collector *collector)
     collector->given = 0;
     collector->kind->collect(collect);
     crest_figures_end(collector);
-    cpu_ns = system_cpu_ns() - cpu_ns;
+    cpu_ns = collector->last_cpu_ns = system_cpu_ns() - cpu_ns;
     crest_counter_add(collector->cpu, (int64_t)cpu_ns);
     crest_timer_record(collector->time, (int64_t)(crest_now() - collect->now_ns),
                        collector->failed == failed ? CREST_OUTCOME_OK : CREST_OUTCOME_ERROR);
@@ -265,7 +272,8 @@ static crest_system *system_new(const crest_system_options *options)
     return NULL;
 }
 
-/* Collectors of the kinds, without polls yet; those there are when memory ends stay the system's. */
+/* Collectors of the kinds, without polls yet; those there are when memory ends stay the system's.
+ * */
 static int system_fill(crest_system *system, const crest_collector_kind *const *kinds, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -308,7 +316,9 @@ static crest_status system_poll(crest_collector *collector)
     char name[CREST_POLL_NAME_BYTES_MAX + 1];
     snprintf(name, sizeof name, "system.%s", collector->kind->name);
     crest_poll_options options = {.interval_ms = CREST_POLL_EACH_SNAPSHOT,
-                                  .budget_ms = SYSTEM_BUDGET_MS,
+                                  .budget_ms = collector->kind->cadence == CREST_CADENCE_SLOW
+                                                   ? SYSTEM_SLOW_BUDGET_MS
+                                                   : SYSTEM_BUDGET_MS,
                                   .registry = collector->system->registry};
     crest_status status;
     crest_poll *poll = crest_poll_every(name, system_run, collector, &options, &status);
@@ -378,9 +388,11 @@ crest_system *crest_system_start(const crest_system_options *options, crest_erro
         options = &defaults;
     if (crest_system_check(options, error) != CREST_OK)
         return NULL;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (crest_system_groups_have(options->groups, kinds[i]->group))
-            wanted[count++] = kinds[i];
+    for (int slow = 0; slow < 2; slow++)
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+            if ((kinds[i]->cadence == CREST_CADENCE_SLOW) == slow &&
+                crest_system_groups_have(options->groups, kinds[i]->group))
+                wanted[count++] = kinds[i];
     return crest_system_start_kinds(options, wanted, count, error);
 }
 

@@ -52,8 +52,9 @@ typedef struct crest_collector {
     crest_place *nearby;  /* the device after the last one that was asked for */
     unsigned device_count;
     uint64_t round;
-    uint64_t due_ns; /* consumption, or the whole of it, was last read then */
-    int begun;       /* there is a due_ns */
+    uint64_t due_ns;      /* consumption, or the whole of it, was last read then */
+    int begun;            /* there is a due_ns */
+    uint64_t last_cpu_ns; /* what the last collection took */
     char *buffer;
     size_t buffer_bytes;
     crest_root root;     /* of the last file */
