@@ -53,7 +53,8 @@ HEAD = ("import coop.rchain.metrics.Metrics\n"
         "object Roots { val Root: Source = Source(\"comm\") }\n")
 
 SCALA = [
-    ("an implicit source", 'object A {\n  implicit val s: Metrics.Source =\n    Metrics.Source(Root, "rp")\n'
+    ("an implicit source", 'object A {\n  implicit val s: Metrics.Source =\n    '
+     'Metrics.Source(Root, "rp")\n'
      'def f = Metrics[F].setGauge("connect.peers", 1) }', []),
     ("a source by its name", 'object A { implicit private val s: Metrics.Source = Base\n'
      'def f = Metrics[F].setGauge("peers", 1)\ndef g = Metrics[F].setGauge("pears", 1) }',

@@ -11,6 +11,7 @@ import os
 import sys
 
 from crest_lint.lint_findings import EXIT_CLEAN, EXIT_UNUSABLE, FORMATS, Report
+from crest_lint.lint_manifest import check_manifests, load_quietly
 from crest_lint.lint_rules import table_text
 
 USAGE = """
@@ -57,6 +58,8 @@ def make_parser():
     source.add_argument("paths", nargs="+", metavar="PATH", help="files or folders")
     source.add_argument("--exclude", action="append", default=[], metavar="GLOB",
                         help="leave out paths or names that match")
+    source.add_argument("--with", dest="others", nargs="+", action="extend", default=[],
+                        metavar="FILE", help="manifests of names that are recorded elsewhere too")
     source.add_argument("--partial", action="store_true",
                         help="the paths are not all of the code: unused names are no finding")
     source.add_argument("--own-prefixes", action="store_true",
@@ -97,14 +100,8 @@ def manifest_paths(paths, report):
     return list(dict.fromkeys(found))
 
 
-def load_manifests(paths, report):
-    from crest_lint.lint_manifest import load_quietly
-    return load_quietly(manifest_paths(paths, report), report)
-
-
 def run_manifest(options, report):
     from crest_lint.lint_fix import fix_manifests
-    from crest_lint.lint_manifest import check_manifests
     paths = manifest_paths(options.files, report)
     # those to compare with come first, so that a clash is the fault of the others
     every = manifest_paths(options.others, report) + paths
@@ -116,10 +113,13 @@ def run_manifest(options, report):
 def run_source(options, report):
     from crest_lint.lint_fix import fix_sources
     from crest_lint.lint_source import check_sources
-    manifests = load_manifests(options.manifest, report)
+    own = manifest_paths(options.manifest, report)
+    manifests = load_quietly(list(dict.fromkeys(own + manifest_paths(options.others, report))),
+                             report)
+    asked = [] if options.partial else [manifest for manifest in manifests if manifest.path in own]
 
     def check(into):
-        return check_sources(manifests, options.paths, into, options.exclude, options.partial,
+        return check_sources(manifests, options.paths, into, options.exclude, asked,
                              options.own_prefixes)
     if options.fix:
         before = Report()
@@ -129,7 +129,7 @@ def run_source(options, report):
 
 def run_live(options, report):
     from crest_lint.lint_live import check_live
-    check_live(load_manifests(options.manifest, report), options, report)
+    check_live(load_quietly(manifest_paths(options.manifest, report), report), options, report)
 
 
 RUN = {"manifest": run_manifest, "source": run_source, "live": run_live}

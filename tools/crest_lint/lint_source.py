@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`crest-lint source`: what sources record, against what manifests declare.
 
-    check_sources(manifests, ["src"], report, excluded=[], partial=False)
+    check_sources(manifests, ["src"], report, excluded=[], asked=manifests)
 
 The scanners (lint_c.py, lint_jvm.py) say which names stand where; here they are judged. Comments
 in the sources speak to it, on the line of the finding or the one before:
@@ -69,7 +69,7 @@ class Allowance:
 
     def __init__(self, file, at, line, word, rest):
         self.file, self.at, self.line, self.word = file, at, line, word
-        rest = re.sub(r"\s*\*/.*", "", rest).strip()
+        rest = re.sub(r"\s*\)?\s*\*/.*", "", rest).strip()
         self.words = rest.replace(",", " ").split()
         self.used = False
 
@@ -368,8 +368,9 @@ def read_files(paths, report, excluded):
     return files
 
 
-def check_sources(manifests, paths, report, excluded=(), partial=False, own_prefixes=False):
-    """Scans and judges; returns the check, whose `fixes` --fix applies."""
+def check_sources(manifests, paths, report, excluded=(), asked=(), own_prefixes=False):
+    """Scans and judges; the metrics of the manifests in `asked` have to be recorded. Returns the
+    check, whose `fixes` --fix applies."""
     files = read_files(paths, report, excluded)
     check = SourceCheck(Catalogue(manifests), report, own_prefixes)
     c_tree = lint_c.CTree([file for file in files if file.language == "c"])
@@ -381,8 +382,8 @@ def check_sources(manifests, paths, report, excluded=(), partial=False, own_pref
     seen = set(c_tree.scanned)
     check.unscanned = [file for file in c_tree.files if file not in seen]
     check.unused_variables(uses, c_tree.scanned)
-    if not partial:
-        check.unused(check.catalogue.metrics.values())
+    check.unused([metric for manifest in asked for metric in manifest.metrics
+                  if metric.instrument])
     check.check_allowances()
     check.files, check.uses = files, uses + more
     return check
