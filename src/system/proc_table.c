@@ -4,6 +4,8 @@
  */
 #include "proc_table.h"
 
+#include <assert.h>
+
 void crest_fault_set(crest_fault *fault, const char *why, crest_text shown)
 {
     if (fault->why == NULL)
@@ -47,6 +49,7 @@ uint64_t crest_table_lines(crest_text text, const char *const *keys, unsigned co
 {
     uint64_t found = 0;
     crest_text line, key;
+    assert(count <= CREST_TABLE_KEYS_MAX);
     while (crest_text_line(&text, &line)) {
         crest_text rest = line;
         if (!crest_text_word(&rest, &key))
@@ -69,6 +72,7 @@ uint64_t crest_table_pairs(crest_text line, const char *const *keys, unsigned co
 {
     uint64_t found = 0;
     crest_text rest = line, word, key;
+    assert(count <= CREST_TABLE_KEYS_MAX);
     while (crest_text_word(&rest, &word)) {
         if (!crest_text_until(&word, '=', &key))
             continue;
