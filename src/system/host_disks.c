@@ -43,10 +43,12 @@ static const crest_figure disks_figures[] = {
                                  CREST_WIDTH_WORD),
     [DISKS_WRITES] = DISKS_FIGURE("host.storage.device.ops.write", "Writes completed.", CREST_NONE,
                                   1, CREST_WIDTH_WORD),
-    [DISKS_DATA_READ] = DISKS_FIGURE("host.storage.device.data.read", "Data read.", CREST_BYTES,
-                                     CREST_DISK_SECTOR_BYTES, CREST_WIDTH_WORD),
-    [DISKS_DATA_WRITTEN] = DISKS_FIGURE("host.storage.device.data.write", "Data written.",
-                                        CREST_BYTES, CREST_DISK_SECTOR_BYTES, CREST_WIDTH_WORD),
+    [DISKS_DATA_READ] =
+        DISKS_FIGURE("host.storage.device.data.read", "What finished reads brought.", CREST_BYTES,
+                     CREST_DISK_SECTOR_BYTES, CREST_WIDTH_WORD),
+    [DISKS_DATA_WRITTEN] =
+        DISKS_FIGURE("host.storage.device.data.write", "What finished writes took.", CREST_BYTES,
+                     CREST_DISK_SECTOR_BYTES, CREST_WIDTH_WORD),
     [DISKS_READ_TIME] =
         DISKS_FIGURE("host.storage.device.time.read", "Time that reads took, added up.",
                      CREST_NANOSECONDS, DISKS_MS_NS, CREST_WIDTH_32),

@@ -90,14 +90,15 @@ static const crest_figure network_tcp_figures[] = {
     [CREST_TCP_ESTABLISHED] = NETWORK_TCP_FIGURE(
         CREST_KIND_RANGE_SAMPLER, "host.tcp.connections.established", "Connections that stand."),
     [CREST_TCP_SEGMENTS_READ] =
-        NETWORK_TCP_COUNTER("host.tcp.segments.read.total", "Segments received, bad ones too."),
+        NETWORK_TCP_COUNTER("host.tcp.segments.read", "Segments received, bad ones too."),
     [CREST_TCP_SEGMENTS_WRITTEN] = NETWORK_TCP_COUNTER(
-        "host.tcp.segments.write.total", "Segments sent, retransmitted ones not included."),
+        "host.tcp.segments.write", "Segments sent, retransmitted ones not included."),
     [CREST_TCP_RETRANSMITTED] =
         NETWORK_TCP_COUNTER("host.tcp.segments.retransmitted", "Segments sent again."),
     [CREST_TCP_READ_FAILED] =
         NETWORK_TCP_COUNTER("host.tcp.segments.read.failed", "Segments received with an error."),
-    [CREST_TCP_RESETS_SENT] = NETWORK_TCP_COUNTER("host.tcp.resets.sent", "Resets sent."),
+    [CREST_TCP_RESETS_SENT] =
+        NETWORK_TCP_COUNTER("host.tcp.resets.sent", "Resets sent, to end or refuse connections."),
     [NETWORK_MORE + CREST_TCP_LISTEN_OVERFLOWS] = NETWORK_TCP_COUNTER(
         "host.tcp.listen.overflows", "Connections dropped because nobody accepted them in time."),
     [NETWORK_MORE + CREST_TCP_LISTEN_DROPS] = NETWORK_TCP_COUNTER(
@@ -106,8 +107,9 @@ static const crest_figure network_tcp_figures[] = {
         NETWORK_TCP_COUNTER("host.tcp.timeouts", "Retransmissions because nothing came back."),
     [NETWORK_MORE + CREST_TCP_SYN_RETRANSMITTED] = NETWORK_TCP_COUNTER(
         "host.tcp.opens.retransmitted", "Dials repeated because nothing came back."),
-    [NETWORK_SOCKETS + CREST_SOCKETS_IN_USE] = NETWORK_TCP_FIGURE(
-        CREST_KIND_RANGE_SAMPLER, "host.tcp.sockets.in-use", "TCP sockets in use."),
+    [NETWORK_SOCKETS + CREST_SOCKETS_IN_USE] =
+        NETWORK_TCP_FIGURE(CREST_KIND_RANGE_SAMPLER, "host.tcp.sockets.in-use",
+                           "TCP sockets that are open, listening ones too."),
     [NETWORK_SOCKETS + CREST_SOCKETS_ORPHANED] = NETWORK_TCP_FIGURE(
         CREST_KIND_GAUGE, "host.tcp.sockets.orphaned", "TCP sockets that no process has any more."),
     [NETWORK_SOCKETS + CREST_SOCKETS_TIME_WAIT] =
