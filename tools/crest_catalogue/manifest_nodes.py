@@ -29,6 +29,9 @@ NESTING_MAX = 32
 # libyaml's parser where PyYAML has it: ten times as fast, with the same places.
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 TAG = "tag:yaml.org,2002:"
+# What YAML does not take, and what it takes for the end of a line where editors see none.
+UNPRINTABLE = re.compile("[^\t\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd"
+                         "\U00010000-\U0010ffff]|\r(?!$)")
 DURATION = re.compile(r"(\d+)(ms|s|m|h|d)")
 DURATION_MS = {"ms": 1, "s": 1000, "m": 60000, "h": 3600000, "d": 86400000}
 
@@ -130,8 +133,7 @@ class Reading:
         licence = re.search(r"\A(?:#.*\n)*?# *SPDX-License-Identifier: *(\S[^\n]*)", text)
         self.licence = licence.group(1).strip() if licence else ""
         for number, line in enumerate(text.split("\n"), 1):
-            bad = re.search(r"[^\t\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]",
-                            line)
+            bad = UNPRINTABLE.search(line)
             if bad and not (number == 1 and bad.start() == 0 and bad.group() == "\ufeff"):
                 return self.wrong(Position(self.path, number, bad.start() + 1),
                                   f"found the character U+{ord(bad.group()):04X}; expected a "
