@@ -127,7 +127,7 @@ static const crest_figure process_figures[] = {
                                              "direction", "write"),
     [PROCESS_START_TIME] =
         PROCESS_GAUGE("process.start-time", "When the process began, since 1970.", CREST_SECONDS),
-    [PROCESS_THREADS] = PROCESS_GAUGE("process.threads", "Threads.", CREST_NONE),
+    [PROCESS_THREADS] = PROCESS_GAUGE("process.threads", "Threads of the process.", CREST_NONE),
     [PROCESS_VIRTUAL] = PROCESS_GAUGE("process.virtual-memory", "Addresses in use.", CREST_BYTES),
     [PROCESS_RESIDENT] =
         PROCESS_GAUGE("process.resident-memory", "Memory that is in RAM.", CREST_BYTES),
