@@ -24,8 +24,11 @@ WORDS = ("counter", "gauge", "range sampler", "distribution")
 WANTED = re.compile(
     r"^rchain\.(rspace\.(replay\.)?comm\.|block-api\.deploys-|casper\.transfers-|"
     r"casper\.(unbound-)?consensus-time.*\"ok\"|casper\.blocks-|comm\.discovery.*ping-time.*\"ok\"|"
+    r"casper\.block-(propagation|coverage)-time.*\"ok\"|"
     r"block-storage\.lmdb\.\w+-time.*\"ok\"|comm\.rp\.transport\.inbound-queue)|"
-    r"^process\.(cpu|resident-memory|page-faults|threads)|^system\.(memory-avail|pages-swapped)")
+    r"^peer\.clock-(offset|error)|^process\.hiccups.*\"ok\"|"
+    r"^process\.(cpu|resident-memory|page-faults|threads)( |\{)|"
+    r"^host\.(cpu\.usage.*combined|memory\.available|swapping)")
 
 
 def options(name):

@@ -13,33 +13,41 @@ CONSENSUS = "rchain_casper_consensus_time"
 PING = "rchain_comm_discovery_kademlia_grpc_ping_time"
 SEND = "rchain_comm_rp_transport_send_time"
 STORE = "rchain_block_storage_lmdb"
+PROPAGATION = "rchain_casper_block_propagation_time"
+COVERAGE = "rchain_casper_block_coverage_time"
+HICCUPS = "process_hiccups"
 AGE = f"time() - push_time_seconds{{{JOB}}}"
 MEBI = 1048576
+MILLI = 1000
 MICRO = 1000000
 
 
 class Row:
-    """One line: its label, the queries by instance, those for all, and how figures are written."""
+    """One line: its label, the queries by node, those for all, and how figures are written. `node`
+    is the label that says which node a figure is about, `joint` what stands between two."""
 
-    def __init__(self, label, each, total, write, own=None):
+    def __init__(self, label, each, total, write, own=None, node="instance", joint=" / "):
         self.label = label
         self.each = each
         self.total = total
         self.write = write
         self.own = own
+        self.node = node
+        self.joint = joint
 
     def read(self, prometheus, names):
         """The cells: one for each node, then one for all."""
-        parts = [prometheus.by("instance", query) for query in self.each]
-        cells = ["·" if name == self.own else cell([part.get(name) for part in parts], self.write)
+        parts = [prometheus.by(self.node, query) for query in self.each]
+        cells = ["·" if name == self.own else
+                 cell([part.get(name) for part in parts], self.write, self.joint)
                  for name in names]
         sums = [prometheus.one(query) for query in self.total]
         return cells + [cell(sums, self.write) if self.total else ""]
 
 
-def cell(figures, write):
+def cell(figures, write, joint=" / "):
     """'1.4 / 2.9', or '–' for what is not known yet."""
-    return " / ".join("–" if figure is None else write(figure) for figure in figures)
+    return joint.join("–" if figure is None else write(figure) for figure in figures)
 
 
 def whole(figure):
@@ -48,7 +56,7 @@ def whole(figure):
 
 def short(figure):
     """Three digits, and no more than are needed."""
-    if figure == 0:
+    if abs(figure) < 0.005:
         return "0"
     if abs(figure) < 9.995:
         return f"{figure:.2f}"
@@ -106,6 +114,38 @@ def timer(label, name, labels="", own=None, per_second=1000):
     return Row(label, [each, quantile("instance")], [mean(""), quantile("")], short, own)
 
 
+def kernel_ping(label):
+    """The kernel's own least round trip: of the nearest neighbour, of the farthest. Its mean would
+    tell of acknowledgements, which who has nothing to say delays by 40 ms, not of the network."""
+    least = f"1000 * {{}} by (instance) (probe_socket_rtt_least_seconds{{{{{JOB}}}}})"
+    low, high = least.format("min"), least.format("max")
+    return Row(label, [low, high], [f"min({low})", f"max({high})"], short)
+
+
+def average_and_most(label, name, per_second=MILLI):
+    """Average of the last minute and its exact maximum."""
+    chosen = f'{{{JOB},outcome="ok"}}'
+    sums, counts = (last_minute(f"{name}_seconds_{part}{chosen}") for part in ("sum", "count"))
+    most = f"{name}_max1m_seconds{chosen}"
+    return Row(label, [f"{per_second} * sum by (instance) ({sums}) / sum by (instance) ({counts})",
+                       f"{per_second} * max by (instance) ({most})"],
+               [f"{per_second} * sum({sums}) / sum({counts})", f"{per_second} * max({most})"],
+               short)
+
+
+def clocks(label):
+    """How far each node's clock is ahead, as most of the others see it, and how sure they are."""
+    return Row(label, [f"1000 * quantile by (peer) (0.5, peer_clock_offset_seconds{{{JOB}}})",
+                       f"1000 * max by (peer) (peer_clock_error_seconds{{{JOB}}})"], [], short,
+               node="peer", joint=" ± ")
+
+
+def stalled(kind):
+    """Percent of the last minute in which somebody waited for a processor, storage or memory."""
+    return ("100 * max by (instance) (rate(host_pressure_seconds_total"
+            f'{{{JOB},kind="{kind}"}}[1m]))')
+
+
 def sections(names):
     """[(title, [rows])]: the requirements, in the order operators gave them."""
     return [
@@ -115,11 +155,15 @@ def sections(names):
                    f"{rate1m(COMM + '_produce')} + {rate1m(COMM + '_consume')}"),
             summed("               validating",
                    f"{rate1m(REPLAY + '_produce')} + {rate1m(REPLAY + '_consume')}"),
-            summed("deploys        offered", rate1m("rchain_block_api_deploys_offered"), short),
-            summed("               accepted", rate1m("rchain_block_api_deploys_received"), short),
-            summed("transfers      offered", rate1m("rchain_casper_transfers_offered")),
-            summed("               finalised", f"{rate1m('rchain_casper_transfers_applied')} + "
-                                               f"{rate1m('rchain_casper_transfers_rejected')}"),
+            pair("deploys   offered / accepted", rate1m("rchain_block_api_deploys_offered"),
+                 rate1m("rchain_block_api_deploys_received"), short),
+            pair("transfers offered / finalised", rate1m("rchain_casper_transfers_offered"),
+                 f"{rate1m('rchain_casper_transfers_applied')} + "
+                 f"{rate1m('rchain_casper_transfers_rejected')}"),
+        ]),
+        ("Blocks on their way, ms: average / maximum", [
+            average_and_most("from a peer to this node", PROPAGATION),
+            average_and_most("until 99 % of nodes had it", COVERAGE),
         ]),
         ("Latency to consensus, ms: average / 99th percentile", [
             timer("support 0      stored, sent", CONSENSUS, ',support="0"'),
@@ -128,29 +172,35 @@ def sections(names):
         ]),
         ("Ping, ms: average / 99th percentile", [
             timer(f"to {name}", PING, f',peer="{name}"', own=name) for name in names
-        ]),
+        ] + [clocks("its clock, as others see it")]),
         ("Disk and network: average / 99th percentile", [
             timer("disk           put, µs", STORE + "_put_time", per_second=MICRO),
             timer("               commit, ms", STORE + "_sync_time"),
             timer("               get, µs", STORE + "_get_time", per_second=MICRO),
             timer("network        send, µs", SEND, per_second=MICRO),
+            kernel_ping("TCP's least, ms near / far"),
         ]),
-        ("Memory and paging", [
+        ("The process", [
+            summed("CPU, %", f"100 * process_cpu_rate1m_seconds{{{JOB}}}", short),
+            average_and_most("hiccups, ms    average / max", HICCUPS),
             summed("resident, MiB", f"process_resident_memory_bytes{{{JOB}}} / {MEBI}", short),
             pair("page faults/s  minor / major", rate("process_page_faults_total", ',kind="minor"'),
                  rate("process_page_faults_total", ',kind="major"'), short),
-            of_machine("machine        free, MiB",
-                       f"system_memory_available_bytes{{{JOB}}} / {MEBI}"),
-            of_machine("               swap/s in / out",
-                       rate("system_pages_swapped_total", ',direction="in"'),
-                       rate("system_pages_swapped_total", ',direction="out"'), write=short),
-        ]),
-        ("/proc/self", [
-            summed("CPU, %", f"100 * process_cpu_rate1m_seconds{{{JOB}}}", short),
             pair("threads / open files", f"process_threads{{{JOB}}}", f"process_open_fds{{{JOB}}}"),
             summed("context switches/s", rate("process_context_switches_total")),
             summed("disk writes, KiB/s",
                    rate("process_disk_data_bytes_total", ',direction="write"') + " / 1024"),
+        ]),
+        ("The machine that all share", [
+            of_machine("CPU busy, %", f'host_cpu_usage_avg1m{{{JOB},mode="combined"}}',
+                       write=short),
+            of_machine("stalled, %     some / all work", stalled("some"), stalled("full"),
+                       write=short),
+            of_machine("memory free, MiB", f"host_memory_available_bytes{{{JOB}}} / {MEBI}"),
+            of_machine("swap, KiB/s    in / out",
+                       rate("host_swapping_data_bytes_total", ',direction="in"') + " / 1024",
+                       rate("host_swapping_data_bytes_total", ',direction="out"') + " / 1024",
+                       write=short),
         ]),
         ("", [Row("age of these figures, s", [AGE], [f"max({AGE})"], short)]),
     ]

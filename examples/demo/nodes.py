@@ -18,6 +18,8 @@ NAMES = [f"node-{index}" for index in range(COUNT)]
 PROGRAM = pathlib.Path(os.environ.get("CREST_BUILD", "build/release")) / "examples/node/node"
 DEPLOYS_PER_SECOND = 30
 TRANSFERS_PER_DEPLOY = 5
+# One of them has a clock that is this far ahead, as clocks of other machines are.
+SKEWED, SKEW_MS = 2, 2000
 READY_S = 10
 STOP_S = 12
 
@@ -37,6 +39,7 @@ class Node:
                  "--ports", ",".join(map(str, ports)), "--data", folder / f"{self.name}.data",
                  "--deploys-per-second", str(DEPLOYS_PER_SECOND),
                  "--transfers-per-deploy", str(TRANSFERS_PER_DEPLOY),
+                 "--clock-skew-ms", str(SKEW_MS if index == SKEWED else 0),
                  "--page", self.page, "--events"],
                 env={**environment, "CREST_OPTS": options}, stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE, stderr=log)

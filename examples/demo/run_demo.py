@@ -26,7 +26,8 @@ import promql
 import reconcile
 import servers
 import svg_report
-from nodes import COUNT, DEPLOYS_PER_SECOND, NAMES, TRANSFERS_PER_DEPLOY, Network
+from nodes import (COUNT, DEPLOYS_PER_SECOND, NAMES, SKEW_MS, SKEWED, TRANSFERS_PER_DEPLOY,
+                   Network)
 from screen import Screen
 from table import Live
 
@@ -78,11 +79,15 @@ class Demo:
                         f"   which Prometheus at {self.server.url} reads every second.\n"
                         f"   Offered to each node, whether or not it keeps up: "
                         f"{DEPLOYS_PER_SECOND} deploys a second, {TRANSFERS_PER_DEPLOY} transfers "
-                        "in each.")
+                        f"in each.\n   The clock of {NAMES[SKEWED]} is {SKEW_MS:,} ms ahead of the "
+                        "others'.")
 
     def options(self, name):
-        return (f"service=rnode,instance={name},interval=1s,jitter=0,"
-                f"pushgateway={self.gateway.url},pushgateway.job=rnode")
+        """The machine's figures are the same for all of them, so the first reports those."""
+        groups = "on" if name == NAMES[0] else "process:malloc"
+        return (f"service=rnode,instance={name},interval=1s,jitter=0,windows=1m,system={groups},"
+                f"pushgateway={self.gateway.url},pushgateway.job=rnode,"
+                "pushgateway.exclude=crest.collect-time")
 
     def watch(self):
         """The live table."""

@@ -180,7 +180,7 @@ class Pushgateway(Server):
 
 
 class Prometheus(Server):
-    """With the node's own prometheus.yml and alerts.yml; only the gateway's address is another."""
+    """With the node's own prometheus.yml and its rules; only the gateway's address is another."""
 
     name = "prometheus"
 
@@ -191,7 +191,8 @@ class Prometheus(Server):
             raise Failure(f"{source}/prometheus.yml has no target 127.0.0.1:9091 to replace.")
         (self.folder / "prometheus.yml").write_text(
             text.replace("127.0.0.1:9091", f"127.0.0.1:{gateway.port}"))
-        (self.folder / "alerts.yml").write_text((source / "alerts.yml").read_text())
+        for rules in ("alerts.yml", "generated_rules.yml"):
+            (self.folder / rules).write_text((source / rules).read_text())
         return self
 
     def command(self):

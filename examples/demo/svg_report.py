@@ -5,7 +5,8 @@ Prometheus after the run; only what is called the nodes' own is theirs.
 
 import time
 
-from figures import COMM, CONSENSUS, JOB, MEBI, PING, SEND, STORE
+from figures import (COMM, CONSENSUS, COVERAGE, HICCUPS, JOB, MEBI, PING, PROPAGATION, SEND,
+                     STORE)
 from moments import BLOCKS, QUEUE
 from nodes import NAMES
 from svg_canvas import INK, MUTED, RULE, Canvas, nice_top
@@ -52,6 +53,11 @@ ROWS = [
         ("finalised", BLUE, False, of_node("rchain_casper_transfers_applied_rate1m") + " + "
          + of_node("rchain_casper_transfers_rejected_rate1m")),
         ("offered", INK, True, of_node("rchain_casper_transfers_offered_rate1m"))]),
+    ("Blocks on their way", "ms, average", [
+        ("to a node", TEAL, False,
+         "1000 * " + of_node(PROPAGATION + "_avg1m_seconds", ',outcome="ok"')),
+        ("to 99 % of them", BLUE, False,
+         "1000 * " + of_node(COVERAGE + "_avg1m_seconds", ',outcome="ok"'))]),
     ("Latency to consensus", "ms, average", [
         (f"at {support}", color, False, "1000 * " + of_node(
             CONSENSUS + "_avg1m_seconds", f',outcome="ok",support="{support}"'))
@@ -65,8 +71,15 @@ ROWS = [
          + ")")]),
     ("Resident memory", "MiB", [
         ("at each reading", BLUE, False, of_node("process_resident_memory_bytes") + f" / {MEBI}")]),
-    ("CPU of /proc/self", "percent", [
-        ("moving average", BLUE, False, "100 * " + of_node("process_cpu_rate1m_seconds"))]),
+    ("Hiccups of threads", "ms", [
+        ("maximum", PALE, False,
+         "1000 * " + of_node(HICCUPS + "_max1m_seconds", ',outcome="ok"')),
+        ("average", BLUE, False,
+         "1000 * " + of_node(HICCUPS + "_avg1m_seconds", ',outcome="ok"'))]),
+    ("CPU", "percent, average", [
+        ("the node", BLUE, False, "100 * " + of_node("process_cpu_rate1m_seconds")),
+        ("the machine", GREY, True,
+         f'host_cpu_usage_avg1m{{{JOB},mode="combined"}}')]),
 ]
 
 

@@ -55,8 +55,11 @@ class Live:
         def of(label):
             return next(found[-1] for key, found in cells.items() if key.endswith(label))
 
+        def last(text):
+            return text.split(" / ")[-1]
+
         self.arrived = "–" not in of("figures, s")
-        self.summary = (f"{of('accepted')} deploys/s, {of('finalised')} transfers/s, consensus "
-                        f"1/3 in {of('one peer voted').split(' ')[0]} ms, data "
+        self.summary = (f"{last(of('accepted'))} deploys/s, {last(of('finalised'))} transfers/s, "
+                        f"consensus 1/3 in {of('one peer voted').split(' ')[0]} ms, data "
                         f"{of('figures, s')} s old")
         return lines

@@ -34,8 +34,8 @@ inbox_message *inbox_pop(uint64_t deadline_ns);
 /* Wakes the worker: what it waits for has changed. Any thread. */
 void inbox_wake(void);
 
-/* The naive way: looks at the queue now and sets the gauge. Called once a second by the figures
- * thread. */
+/* The naive way: looks at the queue now and sets the gauge. Called once a second by the main
+ * thread, which has nothing else to do. */
 void inbox_sample(void);
 
 /* The deepest the queue has ever been. */

@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #include "node_consensus.h"
-#include "node_figures.h"
 #include "node_inbox.h"
 #include "node_load.h"
 #include "node_net.h"
@@ -35,6 +34,12 @@
  */
 #define MAIN_COURTESY_MS 300
 #define MAIN_TURN_MS 50
+/* How often it looks at the inbound queue: the naive way, see inbox_sample. */
+#define MAIN_SAMPLE_NS NODE_NS_PER_S
+/* What the node wants whatever the command line says, which can take it back: the figures of the
+ * process and the machine, and how late threads wake up. */
+#define MAIN_CREST_OPTIONS "system=on,hiccups=on"
+#define MAIN_CREST_BYTES 4096
 
 static char main_line[256];
 static size_t main_line_used;
@@ -106,7 +111,11 @@ static void main_wait_for_stop(const node_options *options, int signals)
     uint64_t end_ns = options->seconds > 0
                           ? node_now_ns() + (uint64_t)(options->seconds * (double)NODE_NS_PER_S)
                           : UINT64_MAX;
-    while (node_now_ns() < end_ns) {
+    for (uint64_t now_ns, sample_ns = 0; (now_ns = node_now_ns()) < end_ns;) {
+        if (now_ns >= sample_ns) {
+            sample_ns = now_ns + MAIN_SAMPLE_NS;
+            inbox_sample();
+        }
         struct pollfd wait[2] = {{signals, POLLIN, 0},
                                  {main_input_open ? STDIN_FILENO : -1, POLLIN, 0}};
         poll(wait, 2, MAIN_TURN_MS);
@@ -157,7 +166,6 @@ static void main_final_report(uint64_t ran_ns)
     inbox_report(&r);
     worker_report(&r);
     net_report(&r);
-    figures_report(&r);
     report_series_end(&r);
     report_series_begin(&r, "within");
     spread_report_within(&r);
@@ -165,10 +173,30 @@ static void main_final_report(uint64_t ran_ns)
     report_print(&r);
 }
 
+static bool main_start_reporting(const node_options *options)
+{
+    char text[MAIN_CREST_BYTES];
+    crest_error error;
+    int length =
+        snprintf(text, sizeof text, MAIN_CREST_OPTIONS "%s%s", options->crest != NULL ? "," : "",
+                 options->crest != NULL ? options->crest : "");
+    if (length >= (int)sizeof text) {
+        node_say(
+            "no metrics are reported, the node goes on without: --crest-opts has %d bytes, more "
+            "than %zu",
+            length, sizeof text);
+        return false;
+    }
+    if (crest_start(text, &error) == CREST_OK)
+        return true;
+    node_say("no metrics are reported, the node goes on without: %s", error.message);
+    return false;
+}
+
 static bool main_open(const node_options *options)
 {
     inbox_open(options->inbox_capacity);
-    return net_open(options) && worker_open(options) && figures_open() && load_open(options);
+    return net_open(options) && worker_open(options) && load_open(options);
 }
 
 static void main_stop(const node_options *options, uint64_t start_ns, bool reporting)
@@ -179,7 +207,6 @@ static void main_stop(const node_options *options, uint64_t start_ns, bool repor
     main_settle(options);
     net_close();
     worker_close();
-    figures_close();
     /* every thread that counts has ended: what is exported now is final */
     if (options->page != NULL)
         main_write_page(options->page);
@@ -194,7 +221,6 @@ int main(int argc, char **argv)
 {
     node_options options;
     sigset_t handled;
-    crest_error error;
     char name[16];
     int status = node_options_read(&options, argc, argv);
     if (status >= 0)
@@ -220,9 +246,7 @@ int main(int argc, char **argv)
     crest_log_to(main_log, NULL);
     if (options.clock_skew_ms != 0)
         crest_testing_clock_shift_wall(options.clock_skew_ms * (int64_t)NODE_NS_PER_MS, 0);
-    bool reporting = crest_start(options.crest, &error) == CREST_OK;
-    if (!reporting)
-        node_say("no metrics are reported, the node goes on without: %s", error.message);
+    bool reporting = main_start_reporting(&options);
     if (!main_open(&options))
         return 1;
     main_wait_for_stop(&options, signals);

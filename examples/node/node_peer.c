@@ -163,6 +163,8 @@ static void peer_fail(neighbour *p, crest_outcome outcome)
     for (unsigned i = 0; i < PEER_PINGS_MAX; i++)
         if (p->ping[i].used)
             peer_end_ping(p, &p->ping[i], outcome);
+    crest_probe_stop(p->watch); /* reads a last time, while there is a socket */
+    p->watch = NULL;
     conn_close(&p->link, outcome);
     peer_set_state(p, PEER_WAITING);
     p->due_ns = node_now_ns() + PEER_RETRY_NS;
@@ -221,6 +223,16 @@ void peer_tick(neighbour *p, uint64_t now_ns)
 
 /* ---- what comes back on the link: the answer to the handshake, and pongs ---- */
 
+/* The kernel measures the round trip of every segment anyway: beside pings, which wait for the
+ * other node's thread, that tells a slow network from a busy node. */
+static void peer_watch(neighbour *p)
+{
+    crest_error error;
+    p->watch = crest_probe_socket(p->name, p->link.fd, NULL, &error);
+    if (p->watch == NULL)
+        node_say("the connection to %s is not watched: %s", p->name, error.message);
+}
+
 static bool peer_hello(neighbour *p, wire_in *in)
 {
     uint32_t magic = wire_get_u32(in);
@@ -231,6 +243,7 @@ static bool peer_hello(neighbour *p, wire_in *in)
     peer_end_dial(p, CREST_OUTCOME_OK);
     peer_set_state(p, PEER_READY);
     peer_discovery_end(CREST_OUTCOME_OK);
+    peer_watch(p);
     p->ping_due_ns = 0;
     return true;
 }

@@ -38,6 +38,7 @@ typedef struct neighbour {
 
     crest_timer *connect_time, *ping_time;
     crest_counter *pings_sent;
+    crest_probe *watch;      /* what the kernel knows of the link, while it is ready */
     crest_peer_clock *clock; /* how far its wall clock is from this node's, by pings */
     conn_meter meter;
     crest_op dial_op;

@@ -18,8 +18,7 @@ static uint64_t spread_refused;
 static uint64_t spread_propagated_error_ns, spread_covered_error_ns;
 
 _Static_assert(sizeof(crest_stamp) == WIRE_STAMP_BYTES, "the envelope has room for the stamp");
-/* With up to a hundred nodes, 99 % of them are all: the last one to come is the one that counts,
- * in whatever order they say so. With more, who came before would have to be sorted. */
+/* With up to a hundred nodes, 99 % of them are all, so the truth is when the last one had it. */
 _Static_assert(NODE_COUNT_MAX <= 100, "99 % of the nodes are all nodes");
 
 /* ---- a receiver ---- */
@@ -65,43 +64,57 @@ void spread_come(const inbox_message *m, const wire_envelope *envelope, const ui
     wire_out_free(&out);
 }
 
-/* ---- the proposer ---- */
+/* ---- the proposer: Crest is told when each node had the block, by this node's clock ---- */
 
-/* A block on its way. */
+static crest_coverage *spread_coverage;
+static unsigned spread_nodes, spread_index;
+
+/* A block on its way, for the truth. */
 typedef struct spread_watch {
     uint8_t hash[NODE_HASH_BYTES];
     uint64_t sent_ns;       /* wall clock */
     uint64_t truth_ns;      /* node_now_ns */
     uint64_t nodes;         /* a bit for each that has it */
-    int64_t last_ns;        /* when the last of them had it, since sent_ns, its clock corrected */
-    uint64_t error_ns;      /* how far that may be off */
-    uint64_t last_truth_ns; /* the same without an estimate, node_now_ns */
+    uint64_t last_truth_ns; /* when the last of them had it, node_now_ns */
+    uint64_t error_ns;      /* how far Crest's time of that may be off */
 } spread_watch;
 
-static unsigned spread_nodes, spread_index;
 static spread_watch spread_watched[SPREAD_WATCHED_MAX]; /* the oldest first */
 static unsigned spread_count;
 
 void spread_open(const node_options *options)
 {
+    crest_error error;
+    crest_coverage_options wanted = {.nodes = options->nodes,
+                                     .fraction = SPREAD_COVERAGE_PERCENT / 100.0,
+                                     .deadline_ms = SPREAD_PATIENCE_NS / NODE_NS_PER_MS,
+                                     .in_flight = SPREAD_WATCHED_MAX};
     spread_nodes = options->nodes;
     spread_index = options->index;
+    spread_coverage = crest_coverage_new(&block_coverage_time, &wanted, &error);
+    if (spread_coverage == NULL)
+        node_say("how blocks get around is not measured: %s", error.message);
 }
 
-static void spread_end(unsigned which, crest_outcome outcome, int64_t ns, uint64_t truth_ns)
+static void spread_end(unsigned which, crest_outcome outcome, uint64_t truth_ns)
 {
-    crest_timer_record(&block_coverage_time, ns, outcome);
     report_timer_add(&spread_covered[outcome], truth_ns);
     spread_count--;
     memmove(&spread_watched[which], &spread_watched[which + 1],
             (spread_count - which) * sizeof spread_watched[0]);
 }
 
-/* It never got there, as far as is known. */
-static void spread_give_up(unsigned which, crest_outcome outcome)
+static void spread_watch_own(const uint8_t *hash, uint64_t sent_ns, uint64_t truth_ns)
 {
-    uint64_t passed_ns = node_now_ns() - spread_watched[which].truth_ns;
-    spread_end(which, outcome, (int64_t)passed_ns, passed_ns);
+    crest_op op = crest_op_bytes(hash, NODE_HASH_BYTES);
+    if (spread_nodes == 1 || spread_coverage == NULL || spread_count == SPREAD_WATCHED_MAX ||
+        crest_coverage_begin(spread_coverage, op, sent_ns) != CREST_OK)
+        return; /* nobody else is to have it, or too many are on their way */
+    crest_coverage_add(spread_coverage, &op, spread_index, sent_ns);
+    spread_watch *w = &spread_watched[spread_count++];
+    *w = (spread_watch){
+        .sent_ns = sent_ns, .truth_ns = truth_ns, .nodes = UINT64_C(1) << spread_index};
+    memcpy(w->hash, hash, NODE_HASH_BYTES);
 }
 
 void spread_hand_out(const chain_block *own)
@@ -112,33 +125,25 @@ void spread_hand_out(const chain_block *own)
     uint64_t sent_ns = crest_wall_now();
     crest_stamp_make_at(crest_op_bytes(own->hash, NODE_HASH_BYTES), sent_ns, crest_wall_error(),
                         &stamp, NULL);
+    spread_watch_own(own->hash, sent_ns, envelope.truth_ns);
     wire_put_envelope(&out, &envelope);
     wire_put_bytes(&out, own->bytes, own->size);
     net_broadcast(WIRE_BLOCK, out.bytes, out.length);
     wire_out_free(&out);
-    if (spread_nodes == 1)
-        return; /* nobody else is to have it */
-    if (spread_count == SPREAD_WATCHED_MAX)
-        spread_give_up(0, CREST_OUTCOME_CANCELLED);
-    spread_watch *w = &spread_watched[spread_count++];
-    *w = (spread_watch){
-        .sent_ns = sent_ns, .truth_ns = envelope.truth_ns, .nodes = UINT64_C(1) << spread_index};
-    memcpy(w->hash, own->hash, NODE_HASH_BYTES);
 }
 
-/* Corrects what a peer says; false when nothing can be told from it. */
-static bool spread_correct(const spread_watch *w, unsigned from, const wire_have *have, int64_t *ns,
-                           uint64_t *error_ns)
+/* When a peer had a block, by this node's clock, and how far that may be off; false when nothing
+ * can be told from what it says. */
+static bool spread_correct(const spread_watch *w, unsigned from, const wire_have *have,
+                           uint64_t *wall_ns, uint64_t *error_ns)
 {
     crest_peer_clock_state clock;
     if (net_clock(from) == NULL || crest_peer_clock_read(net_clock(from), &clock) != CREST_OK ||
         have->come_ns < CREST_WALL_NS_MIN || have->come_ns > CREST_WALL_NS_MAX)
         return false;
-    *ns = (int64_t)(have->come_ns - w->sent_ns) - clock.offset_ns;
+    *wall_ns = have->come_ns - (uint64_t)clock.offset_ns;
     *error_ns = clock.error_ns;
-    if (*ns < 0 && (uint64_t) - *ns > clock.error_ns)
-        return false; /* before it was sent */
-    return *ns <= (int64_t)SPREAD_PATIENCE_NS;
+    return *wall_ns + clock.error_ns >= w->sent_ns; /* not before it was sent */
 }
 
 void spread_have(unsigned from, const wire_have *have)
@@ -148,42 +153,41 @@ void spread_have(unsigned from, const wire_have *have)
            memcmp(spread_watched[which].hash, have->hash, NODE_HASH_BYTES) != 0)
         which++;
     if (which == spread_count)
-        return; /* given up, or covered without it */
+        return; /* nobody waits for that one, or not any more */
     spread_watch *w = &spread_watched[which];
-    uint64_t bit = UINT64_C(1) << from;
-    int64_t ns;
-    uint64_t error_ns;
+    crest_op op = crest_op_bytes(have->hash, NODE_HASH_BYTES);
+    uint64_t wall_ns, error_ns, bit = UINT64_C(1) << from;
     if (w->nodes & bit)
         return;
-    w->nodes |= bit;
-    if (!spread_correct(w, from, have, &ns, &error_ns)) {
+    if (!spread_correct(w, from, have, &wall_ns, &error_ns)) {
         spread_refuse();
-        spread_give_up(which, CREST_OUTCOME_ERROR);
         return;
     }
-    if (ns > w->last_ns)
-        w->last_ns = ns;
+    if (crest_coverage_add(spread_coverage, &op, from, wall_ns) != CREST_OK)
+        return;
+    w->nodes |= bit;
     if (error_ns > w->error_ns)
         w->error_ns = error_ns;
     if (have->truth_ns > w->last_truth_ns)
         w->last_truth_ns = have->truth_ns;
-    unsigned enough = (SPREAD_COVERAGE_PERCENT * spread_nodes + 99) / 100;
-    if ((unsigned)__builtin_popcountll(w->nodes) < enough)
+    if ((unsigned)__builtin_popcountll(w->nodes) < spread_nodes)
         return;
     spread_covered_error_ns += w->error_ns;
-    spread_end(which, CREST_OUTCOME_OK, w->last_ns, w->last_truth_ns - w->truth_ns);
+    spread_end(which, CREST_OUTCOME_OK, w->last_truth_ns - w->truth_ns);
 }
 
 void spread_due(uint64_t now_ns)
 {
     while (spread_count > 0 && now_ns > spread_watched[0].truth_ns + SPREAD_PATIENCE_NS)
-        spread_give_up(0, CREST_OUTCOME_TIMEOUT);
+        spread_end(0, CREST_OUTCOME_TIMEOUT, SPREAD_PATIENCE_NS);
 }
 
 void spread_close(void)
 {
+    crest_coverage_free(spread_coverage);
+    spread_coverage = NULL;
     while (spread_count > 0)
-        spread_give_up(0, CREST_OUTCOME_CANCELLED);
+        spread_end(0, CREST_OUTCOME_CANCELLED, node_now_ns() - spread_watched[0].truth_ns);
 }
 
 void spread_report(report *r)

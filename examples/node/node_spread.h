@@ -14,6 +14,8 @@
 #ifndef NODE_SPREAD_H
 #define NODE_SPREAD_H
 
+#include <crest/coverage.h>
+
 #include "node_chain.h"
 #include "node_inbox.h"
 #include "node_options.h"
@@ -22,8 +24,8 @@
 #define SPREAD_COVERAGE_PERCENT 99u
 /* After this long it is a timeout. */
 #define SPREAD_PATIENCE_NS (60 * NODE_NS_PER_S)
-/* Own blocks that may be on their way at a time; with one more the oldest is given up. */
-#define SPREAD_WATCHED_MAX 1024u
+/* Own blocks that may be on their way at a time; one more is not waited for. */
+#define SPREAD_WATCHED_MAX CREST_COVERAGE_IN_FLIGHT_MAX
 
 void spread_open(const node_options *options);
 

@@ -25,9 +25,11 @@ import svg_canvas  # noqa: E402
 DEMO = ROOT / "examples/demo/run_demo.py"
 RUN_S = 150
 EVERY_REQUIREMENT = [
-    "comm events    offered", "deploys        offered", "transfers      offered", "support 0 ",
-    "support 1/3", "support 1 ", "to node-3", "commit, ms", "send, µs", "resident, MiB",
-    "minor / major", "context switches/s", "age of these figures"]
+    "comm events    offered", "deploys   offered", "transfers offered", "from a peer to this node",
+    "until 99 % of nodes had it", "support 0 ", "support 1/3", "support 1 ", "to node-3",
+    "its clock, as others see it", "commit, ms", "send, µs", "TCP's least, ms", "hiccups, ms",
+    "resident, MiB", "minor / major", "context switches/s", "CPU busy, %", "stalled, %",
+    "memory free, MiB", "age of these figures"]
 
 
 def start(**settings):

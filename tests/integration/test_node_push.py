@@ -6,6 +6,7 @@ the alerts of examples/node: what the nodes counted themselves is what Prometheu
 after the gateway was killed and came back.
 """
 
+import shutil
 import time
 
 import harness
@@ -29,6 +30,7 @@ class NodePrometheus(harness.Prometheus):
         harness.equal(rules.count("> 3 * 60 and"), 1, "thresholds in alerts.yml")
         (self.place.folder / "alerts.yml").write_text(
             rules.replace("> 3 * 60 and", f"> {STALE_S} and"))
+        shutil.copy(source / "generated_rules.yml", self.place.folder)
         path = self.place.folder / f"prometheus-{self.port}.yml"
         path.write_text(config.replace("127.0.0.1:9091", f"127.0.0.1:{self.targets[0].port}"))
         return command
@@ -39,7 +41,7 @@ def start_all(place, network, gateway):
     nodes = []
     for index in range(NODES):
         options = (f"service={JOB},pushgateway={gateway.url},pushgateway.job={JOB},"
-                   f"interval=250ms,instance=node-{index}")
+                   f"interval=250ms,windows=1m,system=process,instance=node-{index}")
         nodes.append(network.start(
             index, "--deploys-per-second", "40", "--block-interval-ms", "250",
             "--slowest-validator-ms", "300", "--fork-every", "4", crest_opts=options))
