@@ -130,9 +130,9 @@ static void connect_resolve(crest_probe *probe, uint64_t now_ns)
 {
     crest_probe_connect_part *part = &probe->part.connect;
     int failure;
-    part->question = crest_probe_resolve_begin(part->host, part->port, &failure);
+    probe->question = crest_probe_resolve_begin(part->host, part->port, &failure);
     part->deadline_ns = now_ns + probe->timeout_ns;
-    probe->wake_ns = part->question != NULL ? part->deadline_ns : now_ns + CONNECT_AGAIN_NS;
+    probe->wake_ns = probe->question != NULL ? part->deadline_ns : now_ns + CONNECT_AGAIN_NS;
     if (failure != 0)
         connect_unresolved(probe, now_ns, 0, strerrordesc_np(failure));
 }
@@ -140,8 +140,8 @@ static void connect_resolve(crest_probe *probe, uint64_t now_ns)
 static void connect_resolved(crest_probe *probe, uint64_t now_ns)
 {
     crest_probe_connect_part *part = &probe->part.connect;
-    crest_probe_question *question = part->question;
-    part->question = NULL;
+    crest_probe_question *question = probe->question;
+    probe->question = NULL;
     if (question->answer != 0 || question->count == 0) {
         connect_unresolved(probe, now_ns, question->took_ns,
                            question->answer != 0 ? gai_strerror(question->answer)
@@ -167,13 +167,13 @@ static void connect_step(crest_probe *probe, uint64_t now_ns, uint64_t ready_ns,
         connect_decided(probe, now_ns, ready_ns);
     else if (probe->fd != 0 && part->deadline_ns <= now_ns)
         connect_failed(probe, now_ns, probe->timeout_ns, ETIMEDOUT);
-    else if (part->question != NULL && part->question->done)
+    else if (probe->question != NULL && probe->question->done)
         connect_resolved(probe, now_ns);
-    else if (part->question != NULL && part->deadline_ns <= now_ns) {
-        crest_probe_resolve_end(part->question);
-        part->question = NULL;
+    else if (probe->question != NULL && part->deadline_ns <= now_ns) {
+        crest_probe_resolve_end(probe->question);
+        probe->question = NULL;
         connect_unresolved(probe, now_ns, probe->timeout_ns, NULL);
-    } else if (probe->fd != 0 || part->question != NULL)
+    } else if (probe->fd != 0 || probe->question != NULL)
         probe->wake_ns = part->deadline_ns;
     else if (probe->due_ns > now_ns)
         probe->wake_ns = probe->due_ns;
@@ -188,8 +188,8 @@ static void connect_step(crest_probe *probe, uint64_t now_ns, uint64_t ready_ns,
 static void connect_stop(crest_probe *probe)
 {
     connect_close(probe);
-    crest_probe_resolve_end(probe->part.connect.question);
-    probe->part.connect.question = NULL;
+    crest_probe_resolve_end(probe->question);
+    probe->question = NULL;
 }
 
 static void connect_release(crest_probe *probe)

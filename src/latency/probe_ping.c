@@ -135,10 +135,9 @@ crest_status crest_probe_ping_now(crest_probe *probe)
 /* ---- answers ---- */
 
 /* Under the lock. */
-static crest_status ping_answer(crest_probe *probe, uint64_t id)
+static crest_status ping_answer(crest_probe *probe, uint64_t id, uint64_t now_ns)
 {
     crest_probe_ping_part *part = &probe->part.ping;
-    uint64_t now_ns = crest_now();
     ping_expire(probe, now_ns);
     crest_probe_ping_entry *entry = ping_find(part, id);
     if (entry != NULL && entry->phase == CREST_PING_SENT) {
@@ -155,10 +154,11 @@ static crest_status ping_answer(crest_probe *probe, uint64_t id)
 
 crest_status crest_probe_pong(crest_probe *probe, uint64_t id)
 {
+    uint64_t now_ns = crest_now(); /* before it has to wait for anything of ours */
     crest_prober_lock();
     int found = probe != NULL && crest_prober_has(probe);
     int fits = found && probe->state.kind == CREST_PROBE_PING;
-    crest_status status = fits    ? ping_answer(probe, id)
+    crest_status status = fits    ? ping_answer(probe, id, now_ns)
                           : found ? CREST_INVALID_ARGUMENT
                                   : CREST_NOT_FOUND;
     crest_prober_unlock();
@@ -173,7 +173,7 @@ static void ping_step(crest_probe *probe, uint64_t now_ns, uint64_t ready_ns, in
 {
     (void)ready;
     if (probe->due_ns <= now_ns) {
-        probe->part.ping.wanted = 1;
+        probe->wanted = 1;
         crest_prober_next_point(probe, now_ns);
     }
     ping_arm(probe, now_ns, ping_expire(probe, ready_ns));

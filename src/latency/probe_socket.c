@@ -18,6 +18,9 @@
 #define SOCKET_TCP_CLOSE 7u
 #define SOCKET_TCP_LISTEN 10u
 
+/* Readings are at multiples of this part of the interval. */
+#define SOCKET_GRID 20u
+
 #ifndef SO_COOKIE
 #define SO_COOKIE 57
 #endif
@@ -244,6 +247,8 @@ crest_probe *crest_probe_socket(const char *peer, int fd, const crest_probe_opti
         crest_error_set(error, status, "a probe of %s cannot have its metrics %s.socket…: %s", peer,
                         probe->prefix, crest_status_text(status));
     probe->point_ns = probe->wake_ns = crest_prober_now_ns();
+    /* many sockets are looked at with few wakings */
+    probe->point_ns -= probe->point_ns % (probe->interval_ns / SOCKET_GRID);
     crest_tcp_info *last = &probe->part.socket.last;
     if (last->last_ack_ns < probe->interval_ns)
         last->delivered--; /* measured a moment ago: the first reading, at once, has news */

@@ -195,11 +195,11 @@ static void prober_send_all(uint64_t turn)
 {
     crest_probe *probe = prober_list;
     while (probe != NULL && prober_turn == turn) {
-        if (probe->state.kind != CREST_PROBE_PING || !probe->part.ping.wanted) {
+        if (!probe->wanted) {
             probe = probe->next;
             continue;
         }
-        probe->part.ping.wanted = 0;
+        probe->wanted = 0;
         crest_probe_ping_send(probe);
         probe = prober_list;
     }
@@ -210,8 +210,7 @@ static void prober_send_all(uint64_t turn)
 /* A connect's name was looked up. */
 static int prober_is_resolved(const crest_probe *probe)
 {
-    return probe->state.kind == CREST_PROBE_CONNECT && probe->part.connect.question != NULL &&
-           probe->part.connect.question->done;
+    return probe->question != NULL && probe->question->done;
 }
 
 /* Steps of all that are due or ready. None of them gives up the lock or changes the list. */

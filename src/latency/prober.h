@@ -73,7 +73,6 @@ typedef struct crest_probe_connect_part {
     char host[CREST_PROBE_ADDRESS_BYTES_MAX + 1];
     char port[8];
     int numeric;
-    crest_probe_question *question; /* a look-up under way */
     crest_probe_address addresses[CREST_PROBE_ADDRESSES_MAX];
     int count, at;        /* of addresses, and the one to try */
     uint64_t resolved_ns; /* when, on the schedule's clock */
@@ -100,14 +99,21 @@ typedef struct crest_probe_ping_part {
     crest_probe_ping_entry pings[CREST_PROBE_PINGS_MAX];
     unsigned next;
     unsigned under_way;
-    int wanted; /* the schedule's ping is to be sent */
     crest_timer *time;
     crest_counter *unexpected, *overruns;
 } crest_probe_ping_part;
 
 struct crest_probe {
+    /* what the prober looks at of every probe each time it wakes: one cache line */
     crest_probe *next;
     const crest_probe_work *work;
+    uint64_t wake_ns;               /* when to step; CREST_PROBE_NEVER */
+    uint64_t polled_in;             /* of which wait `polled` is */
+    unsigned polled;                /* where in the prober's list of descriptors */
+    uint32_t fd;                    /* what the prober waits for, biased by one; 0: nothing */
+    int wanted;                     /* a ping that the schedule wants is to be sent */
+    crest_probe_question *question; /* a connect's look-up under way */
+    /* the rest */
     crest_registry *registry;
     char prefix[CREST_PROBE_PREFIX_BYTES_MAX + 1];
     char peer[CREST_PROBE_PEER_BYTES_MAX + 1];
@@ -115,10 +121,6 @@ struct crest_probe {
     double jitter;
     uint64_t point_ns; /* the schedule's next point of time */
     uint64_t due_ns;   /* that, moved by the jitter */
-    uint64_t wake_ns;  /* when to step; CREST_PROBE_NEVER */
-    uint32_t fd;       /* what the prober waits for, biased by one; 0: nothing */
-    unsigned polled;   /* where in the prober's list of descriptors, and of which wait */
-    uint64_t polled_in;
     crest_probe_state state;
     unsigned calls; /* of `send` under way */
     int stopped;
