@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """METRICS.md and crest-lint agree: the page says for each id that crest-lint can print which of its
-rules is broken, and names no id that there is not; and what it numbers is there.
+rules is broken, and names no id that there is not; and what it numbers is there. Each of Kamon's
+system metrics has its place in the table of what others call ours.
 
 Not here: that the tables are up to date (make catalogue), and that links lead somewhere
 (check_links.py)."""
@@ -11,7 +12,18 @@ import re
 import toolslib
 from toolslib import ROOT, Failure, equal
 
+from crest_catalogue import load
 from crest_lint.lint_rules import RULES
+
+# Kamon's system metrics, as its 2.x records them; what is the JVM's is planned in examples/rnode.
+KAMON = """
+    host.cpu.usage host.load.average
+    host.memory.{used,usage,free,total} host.swap.{used,usage,free,total}
+    host.storage.mount.space.{used,usage,free,total}
+    host.storage.device.data.{read,write} host.storage.device.ops.{read,write}
+    host.network.data.{read,write} host.network.packets.{read,write}.{total,failed}
+    process.cpu.usage process.ulimit.file-descriptors.{max,used} process.hiccups
+"""
 
 PAGE = (ROOT / "METRICS.md").read_text(encoding="utf-8")
 CHECKED = "## What is checked"
@@ -60,5 +72,27 @@ def rules_are_numbered_through(place):
             raise Failure(f"there is no rule {found.group(1)}: {first}")
 
 
+def expanded(pattern):
+    braces = re.search(r"\{([^{}]*)\}", pattern)
+    if not braces:
+        return [pattern]
+    before, after = pattern[:braces.start()], pattern[braces.end():]
+    return [name for word in braces.group(1).split(",") for name in expanded(before + word + after)]
+
+
+def each_name_of_kamon_has_a_counterpart(place):
+    """In the tables of what others call our metrics."""
+    manifests, problems = load(sorted((ROOT / "src").glob("**/*.metrics.yaml")))
+    equal(problems, [], "problems")
+    mapped = {name for manifest in manifests for metric in manifest.metrics
+              for name in metric.same_as.get("kamon", ())}
+    kamon = {name for pattern in KAMON.split() for name in expanded(pattern)}
+    equal(sorted(kamon - mapped), [], "Kamon's names that nothing here is")
+    equal(sorted(mapped - kamon), [], "names that Kamon does not have")
+    for name in kamon:
+        if f"`{name}`" not in section("## What Kamon and node_exporter call them"):
+            raise Failure(f"{name} is not in the tables of METRICS.md (make catalogue)")
+
+
 toolslib.main([each_id_is_explained_once, each_is_filed_under_what_checks_it,
-               rules_are_numbered_through])
+               rules_are_numbered_through, each_name_of_kamon_has_a_counterpart])
