@@ -68,8 +68,8 @@ CREST_BEGIN_C
  * Operations whose coverage goes into this timer, which must outlive it. Owned by the caller, freed
  * with crest_coverage_free. NULL on failure, and *error says why (NULL if not wanted):
  * CREST_INVALID_ARGUMENT for options out of range, CREST_NO_MEMORY, CREST_LIMIT (polls). Memory:
- * some 120 bytes, and 9 a node, for each operation that may be under way. Thread-safe; not for signal
- * handlers. Cost: locks, allocates; registers a poll (poll.h), whose first starts a thread.
+ * some 120 bytes, and 9 a node, for each operation that may be under way. Thread-safe; not for
+ * signal handlers. Cost: locks, allocates; registers a poll (poll.h), whose first starts a thread.
  */
 CREST_API crest_coverage *
 crest_coverage_new(crest_timer *timer, const crest_coverage_options *options, crest_error *error);
@@ -80,7 +80,8 @@ CREST_API void crest_coverage_free(crest_coverage *coverage);
 
 /* The operation was sent at wall_ns (crest_wall_now() then). CREST_OK; CREST_ALREADY when it is
  * under way; CREST_INVALID_ARGUMENT for crest_op_none(); CREST_LIMIT when as many as may be are
- * under way, the latter two counted as misuse. Thread-safe; not for signal handlers. Cost: locks. */
+ * under way, the latter two counted as misuse. Thread-safe; not for signal handlers. Cost: locks.
+ */
 CREST_API crest_status crest_coverage_begin(crest_coverage *coverage, crest_op op,
                                             uint64_t wall_ns);
 
