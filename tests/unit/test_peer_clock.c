@@ -3,6 +3,7 @@
  * Peer clocks by their interface, under clocks that stand: estimates, what is refused, clocks that
  * are set, what is exported, and propagation times that are corrected by them.
  */
+#include "alloc.h"
 #include "core_fixture.h"
 #include "misuse.h"
 
@@ -274,6 +275,25 @@ static void test_options(void **state)
     crest_peer_clock_free(clock);
 }
 
+/* Each allocation in turn: nothing is made, and nothing is left behind. */
+static void test_no_memory(void **state)
+{
+    (void)state;
+    crest_error error;
+    crest_peer_clock *clock = NULL;
+    unsigned long after = 1;
+    for (; clock == NULL; after++) {
+        assert_true(after < 50);
+        crest_alloc_fail_after(after);
+        clock = crest_peer_clock_new(peer_registry, "a", NULL, &error);
+        crest_alloc_fail_after(0);
+        assert_true(clock != NULL || error.status == CREST_NO_MEMORY);
+    }
+    assert_true(after > 3);
+    assert_int_equal(peer_exchange(clock, PEER_AHEAD, PEER_MS, 0, PEER_MS), CREST_OK);
+    crest_peer_clock_free(clock);
+}
+
 static uint64_t peer_random(uint64_t below)
 {
     static uint64_t seed = 11;
@@ -378,6 +398,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_clocks_are_set, peer_setup, peer_teardown),
         cmocka_unit_test_setup_teardown(test_impossible, peer_setup, peer_teardown),
         cmocka_unit_test_setup_teardown(test_options, peer_setup, peer_teardown),
+        cmocka_unit_test_setup_teardown(test_no_memory, peer_setup, peer_teardown),
         cmocka_unit_test_setup_teardown(test_propagation, peer_setup, peer_teardown),
         cmocka_unit_test_setup_teardown(test_early, peer_setup, peer_teardown),
     };
