@@ -317,11 +317,10 @@ static void peer_clock_discard(crest_peer_clock *clock)
 
 static crest_status peer_clock_export(crest_peer_clock *clock, crest_registry *registry)
 {
-    crest_poll_options options = {.name = "peer.clock"};
     crest_status status = crest_peer_series_get(registry, clock->peer, &clock->series);
     if (status == CREST_OK)
         clock->poll =
-            crest_counter_poll(clock->series.steps, peer_clock_polled, clock, &options, &status);
+            crest_counter_poll(clock->series.steps, peer_clock_polled, clock, NULL, &status);
     return status;
 }
 

@@ -37,15 +37,14 @@ static crest_status peer_series_gauges(crest_registry *registry, crest_peer_seri
 }
 
 /* One counter of a family with `count` keys, of which the first is the peer's name. */
-static crest_status peer_series_counter(crest_registry *registry, const char *name,
-                                        const char *description, const char *const *keys,
-                                        const char *const *values, unsigned count,
-                                        crest_counter **counter)
+static crest_status peer_series_counter(crest_registry *registry,
+                                        const crest_metric_options *options,
+                                        const char *const *keys, const char *const *values,
+                                        unsigned count, crest_counter **counter)
 {
-    crest_metric_options options = {.name = name, .description = description};
     crest_status status;
-    crest_counter_family family =
-        crest_counter_family_new(registry, &options, keys, count, &status);
+    /* crest-lint: name peer.* */
+    crest_counter_family family = crest_counter_family_new(registry, options, keys, count, &status);
     if (status != CREST_OK)
         return status;
     *counter = crest_counter_family_get(&family, values, count);
@@ -55,29 +54,38 @@ static crest_status peer_series_counter(crest_registry *registry, const char *na
 static crest_status peer_series_counters(crest_registry *registry, const char *peer,
                                          crest_peer_series *series)
 {
-    crest_status status =
-        peer_series_counter(registry, "peer.clock-steps",
-                            "How often exchanges showed that the peer's clock had been set.",
-                            peer_series_keys, &peer, 1, &series->steps);
-    if (status == CREST_OK)
-        status = peer_series_counter(
-            registry, "peer.stamps-without-offset",
+    static const crest_metric_options steps = {
+        .name = "peer.clock-steps",
+        .description = "How often exchanges showed that the peer's clock had been set.",
+    };
+    static const crest_metric_options without = {
+        .name = "peer.stamps-without-offset",
+        .description =
             "Stamps that were not recorded because no offset was known of the peer's clock.",
-            peer_series_keys, &peer, 1, &series->without_offset);
+    };
+    static const crest_metric_options refused = {
+        .name = "peer.clock-exchanges-refused",
+        .description = "Exchanges that cannot have been, or during which one's own clock was set.",
+    };
+    static const crest_metric_options early = {
+        .name = "peer.stamps-early",
+        .description = "Stamps that came before they were sent, by the clocks: recorded as 0 when "
+                       "the clocks' error explains it.",
+    };
+    crest_status status =
+        peer_series_counter(registry, &steps, peer_series_keys, &peer, 1, &series->steps);
+    if (status == CREST_OK)
+        status = peer_series_counter(registry, &without, peer_series_keys, &peer, 1,
+                                     &series->without_offset);
     for (unsigned i = 0; status == CREST_OK && i < CREST_PEER_REFUSALS; i++) {
         const char *values[] = {peer, peer_series_causes[i]};
-        status = peer_series_counter(
-            registry, "peer.clock-exchanges-refused",
-            "Exchanges that cannot have been, or during which one's own clock was set.",
-            peer_series_refused_keys, values, 2, &series->refused[i]);
+        status = peer_series_counter(registry, &refused, peer_series_refused_keys, values, 2,
+                                     &series->refused[i]);
     }
     for (unsigned i = 0; status == CREST_OK && i < 2; i++) {
         const char *values[] = {peer, peer_series_recorded[i]};
-        status =
-            peer_series_counter(registry, "peer.stamps-early",
-                                "Stamps that came before they were sent, by the clocks: recorded "
-                                "as 0 when the clocks' error explains it.",
-                                peer_series_early_keys, values, 2, &series->early[i]);
+        status = peer_series_counter(registry, &early, peer_series_early_keys, values, 2,
+                                     &series->early[i]);
     }
     return status;
 }
@@ -85,14 +93,14 @@ static crest_status peer_series_counters(crest_registry *registry, const char *p
 static crest_status peer_series_timer(crest_registry *registry, const char *peer,
                                       crest_peer_series *series)
 {
-    crest_metric_options options = {
+    crest_metric_options round_trip = {
         .name = "peer.clock-round-trip-time",
         .description = "Exchanges with a peer's clock, without the time that the peer took.",
         .buckets = CREST_BUCKETS_FAST,
     };
     crest_status status;
     crest_timer_family family =
-        crest_timer_family_new(registry, &options, peer_series_keys, 1, &status);
+        crest_timer_family_new(registry, &round_trip, peer_series_keys, 1, &status);
     if (status != CREST_OK)
         return status;
     series->round_trip = crest_timer_family_get(&family, &peer, 1);
