@@ -7,8 +7,26 @@
 #define _GNU_SOURCE
 #include "misuse.h"
 #include "probe_fixture.h"
+#include "prober.h"
 
-#include <sys/wait.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+/* ---- another connection gets the number at the worst moment ---- */
+
+static int race_fd = -1, race_from;
+
+/* In place of the C library's: before the figures of race_fd are asked for, and after it was asked
+ * which socket it is, the number becomes race_from's. */
+int getsockopt(int fd, int level, int name, void *value, socklen_t *length)
+{
+    if (level == IPPROTO_TCP && name == TCP_INFO &&
+        fd == __atomic_load_n(&race_fd, __ATOMIC_ACQUIRE)) {
+        dup2(race_from, fd);
+        __atomic_store_n(&race_fd, -1, __ATOMIC_RELEASE);
+    }
+    return (int)syscall(SYS_getsockopt, fd, level, name, value, length);
+}
 
 static crest_probe *watch(crest_registry *registry, const char *peer, int fd)
 {
@@ -161,6 +179,64 @@ static void test_reused(void **state)
     crest_registry_free(registry);
 }
 
+/* The same between the question which socket it is and the figures. */
+static void test_race(void **state)
+{
+    (void)state;
+    crest_registry *registry = fixture_registry(NULL);
+    int ends[2], others[2];
+    probe_pair(ends);
+    probe_pair(others);
+    crest_probe *probe = watch(registry, "old", ends[0]);
+    PROBE_UNTIL(probe, now.tries >= 2);
+    uint64_t answers = probe_state(probe).answers;
+    probe_exchange(others, 5000);
+    race_from = others[0];
+    __atomic_store_n(&race_fd, ends[0], __ATOMIC_RELEASE);
+    PROBE_UNTIL(probe, now.ended);
+    assert_int_equal(__atomic_load_n(&race_fd, __ATOMIC_ACQUIRE), -1);
+    assert_int_equal(probe_state(probe).answers, answers);
+    assert_int_equal(of_peer(registry, "probe.socket.data-acknowledged", "old").counter, 0);
+    assert_int_equal(of_peer(registry, "probe.socket.rtt", "old").count, answers);
+    assert_int_equal(FIXTURE_READING(registry, "probe.sockets-ended", "cause", "replaced").counter,
+                     1);
+    assert_int_equal(crest_probe_stop(probe), CREST_OK);
+    close_both(ends);
+    close_both(others);
+    crest_registry_free(registry);
+}
+
+/* The same on a kernel without cookies, where the inode is asked for. */
+static void test_by_inode(void **state)
+{
+    (void)state;
+    crest_registry *registry = fixture_registry(NULL);
+    int ends[2], others[2];
+    struct stat about;
+    probe_pair(ends);
+    probe_pair(others);
+    assert_int_equal(fstat(ends[0], &about), 0);
+    crest_probe *probe = watch(registry, "old", ends[0]);
+    crest_prober_lock();
+    probe->part.socket.by_inode = 1;
+    probe->part.socket.identity = about.st_ino;
+    crest_prober_unlock();
+    for (unsigned i = 0; i < 5; i++) {
+        uint64_t answers = probe_state(probe).answers;
+        probe_exchange(ends, 10);
+        PROBE_UNTIL(probe, now.answers > answers);
+    }
+    PROBE_UNTIL(probe, of_peer(registry, "probe.socket.data-acknowledged", "old").counter == 50);
+    assert_true(dup2(others[0], ends[0]) >= 0);
+    probe_exchange(others, 1000);
+    PROBE_UNTIL(probe, now.ended);
+    assert_int_equal(of_peer(registry, "probe.socket.data-acknowledged", "old").counter, 50);
+    assert_int_equal(crest_probe_stop(probe), CREST_OK);
+    close_both(ends);
+    close_both(others);
+    crest_registry_free(registry);
+}
+
 static void test_ends(void **state)
 {
     (void)state;
@@ -306,6 +382,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_figures), cmocka_unit_test(test_as_ss_says),
         cmocka_unit_test(test_idle),    cmocka_unit_test(test_reused),
+        cmocka_unit_test(test_race),    cmocka_unit_test(test_by_inode),
         cmocka_unit_test(test_ends),    cmocka_unit_test(test_last_look),
         cmocka_unit_test(test_refused), cmocka_unit_test(test_shared),
     };
