@@ -102,11 +102,10 @@ CREST_BEGIN_C
  * by crest_system_stop. NULL on failure, with a message in *error (which may be NULL):
  * CREST_INVALID_OPTIONS for a group that there is not (the message lists those that there are), a
  * text that is too long or an interval out of range; CREST_ALREADY when the registry has collectors
- * running, by whomever they were started; CREST_NOT_FOUND when it was freed; CREST_NO_MEMORY;
- * CREST_LIMIT when there is no room for their polls. Nothing is left running then. Nothing is
- * counted or shared: who started them stops them, and the collectors of crest_start are its own.
- * Thread-safe, not for signal handlers. Cost: locks, allocates; the first poll of the process
- * starts a thread.
+ * running, by whomever they were started; CREST_NO_MEMORY; CREST_LIMIT when there is no room for
+ * their polls. Nothing is left running then. Nothing is counted or shared: who started them stops
+ * them, and the collectors of crest_start are its own. Thread-safe, not for signal handlers. Cost:
+ * locks, allocates; the first poll of the process starts a thread.
  */
 CREST_API crest_system *crest_system_start(const crest_system_options *options, crest_error *error);
 

@@ -331,18 +331,15 @@ static crest_status system_poll(crest_collector *collector)
 static crest_status system_start(crest_system *system, crest_error *error)
 {
     crest_registry_state *state = crest_registry_state_of(system->registry);
-    crest_status status = state == NULL      ? CREST_NO_MEMORY
-                          : state->dead != 0 ? CREST_NOT_FOUND
-                                             : CREST_OK;
+    crest_status status = state != NULL ? CREST_OK : CREST_NO_MEMORY;
     system->registry_state = state;
     if (status == CREST_OK && !system_enlist(system))
         status = CREST_ALREADY;
     if (status != CREST_OK) {
         system_discard(system);
         return crest_error_set(error, status, "the collectors cannot be started: %s",
-                               status == CREST_ALREADY     ? "their registry has some running"
-                               : status == CREST_NOT_FOUND ? "their registry has been freed"
-                                                           : "no memory");
+                               status == CREST_ALREADY ? "their registry has some running"
+                                                       : "no memory");
     }
     for (unsigned i = 0; i < system->count && status == CREST_OK; i++)
         status = system_poll(system->collectors[i]);
