@@ -10,6 +10,7 @@
 
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 /* Fields 1 to 44 of proc(5); the name has all that a name may have. */
 #define STAT(threads, start, vsize, rss)                                                           \
@@ -200,6 +201,44 @@ static void test_bad_counts(void **state)
     system_tree_remove(&tree);
 }
 
+/* What may not be read, by somebody who is not root. */
+static int process_denied(const system_tree *tree)
+{
+    system_under_test test;
+    if (geteuid() == 0 && (setegid(65534) != 0 || seteuid(65534) != 0))
+        return 77;
+    system_test_start(&test, tree, "process");
+    if (system_has(&test, "process.io-data", "read") || !system_has(&test, "process.threads", NULL))
+        return 2;
+    if (system_failures(&test, "process", "denied") == 0)
+        return 3;
+    return crest_system_stop(test.system) == CREST_OK ? 0 : 4;
+}
+
+static void test_denied(void **state)
+{
+    (void)state;
+#ifdef CREST_THREAD_SANITIZER /* which ends a forked child that starts a thread */
+    skip();
+#endif
+    system_tree tree;
+    char path[400];
+    process_tree(&tree);
+    system_tree_path(&tree, "proc/self/io", path);
+    assert_int_equal(chmod(path, 0), 0);
+    assert_int_equal(chmod(tree.path, 0755), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(process_denied(&tree));
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) != 77)
+        assert_int_equal(WEXITSTATUS(status), 0);
+    system_tree_remove(&tree);
+}
+
 /* What is not known when the collector is started comes when it is. */
 static void test_late_start_time(void **state)
 {
@@ -347,10 +386,11 @@ static void test_usage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),          cmocka_unit_test(test_this_process),
-        cmocka_unit_test(test_bad_files),       cmocka_unit_test(test_bad_counts),
-        cmocka_unit_test(test_late_start_time), cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_memory),          cmocka_unit_test(test_usage),
+        cmocka_unit_test(test_values),    cmocka_unit_test(test_this_process),
+        cmocka_unit_test(test_bad_files), cmocka_unit_test(test_bad_counts),
+        cmocka_unit_test(test_denied),    cmocka_unit_test(test_late_start_time),
+        cmocka_unit_test(test_threads),   cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_usage),
     };
     fixture_watchdog(120);
     return cmocka_run_group_tests_name("system_process", tests, NULL, NULL);
