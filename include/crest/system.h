@@ -50,7 +50,7 @@
     "hugetlbfs "                                                                                   \
     "debugfs tracefs securityfs pstore bpf configfs fusectl rpc_pipefs binfmt_misc nsfs efivarfs"
 #define CREST_SYSTEM_INTERFACES_EXCLUDE_DEFAULT "docker0 br-* veth*"
-#define CREST_SYSTEM_DEVICES_EXCLUDE_DEFAULT "loop* ram*"
+#define CREST_SYSTEM_DEVICES_EXCLUDE_DEFAULT "loop* ram* zram*"
 
 /*
  * Zero or NULL is the default everywhere; all texts are copied. Lists of patterns are as those of

@@ -188,11 +188,10 @@ static void cgroup_limit(crest_collect *collect, unsigned figure, uint64_t limit
 static int cgroup_level(crest_collect *collect, const char *file, unsigned figure, uint64_t *value)
 {
     const cgroup_state *state = collect->state;
-    if (!crest_cgroup_own_value(collect, &state->own, 0, file, value) ||
-        *value > (uint64_t)INT64_MAX)
+    if (!crest_cgroup_own_value(collect, &state->own, 0, file, value))
         return 0;
-    crest_figure_sample(collect->own, figure, (int64_t)*value);
-    return 1;
+    crest_collect_level(collect, collect->own, figure, file, *value);
+    return *value <= (uint64_t)INT64_MAX;
 }
 
 static void cgroup_memory_stat(crest_collect *collect)

@@ -3,7 +3,8 @@
  * The collector `cpu`: the processors of the machine, of /proc/stat. It does not look at single
  * processors, and not at the shares of one process, which are process.c's.
  *
- * A mode is never guest time besides: Linux counts that in user and nice already.
+ * Microseconds and not nanoseconds, because a thousand processors fill 64 bits of those in half a
+ * year. A mode is never guest time besides: Linux counts that in user and nice already.
  *
  * Time that has been counted is never counted again. Linux lets idle and iowait step back a little
  * (iowait is charged to whatever processor a task blocked on, idle is read of a clock that is
@@ -18,7 +19,9 @@
 #include <unistd.h>
 
 #define CPU_STEP_S 3u
-#define CPU_NS_PER_S UINT64_C(1000000000)
+#define CPU_US_PER_S UINT64_C(1000000)
+/* More ticks than any machine has seen, and few enough to be told in microseconds. */
+#define CPU_TICKS_MAX (UINT64_C(1) << 43)
 
 enum {
     CPU_TIME,
@@ -44,7 +47,7 @@ enum {
         .options = {.name = "host.cpu",                                                            \
                     .description = "Time of all processors by what they did; guests' is in user "  \
                                    "and nice.",                                                    \
-                    .unit = CREST_NANOSECONDS},                                                    \
+                    .unit = CREST_MICROSECONDS},                                                   \
         .label = {"mode", mode},                                                                   \
     }
 #define CPU_USAGE_FIGURE(mode)                                                                     \
@@ -85,7 +88,7 @@ static const crest_figure cpu_figures[] = {
 };
 
 typedef struct cpu_state {
-    uint64_t ns_per_tick;
+    uint64_t us_per_tick;
     uint64_t seen[CREST_CPU_MODES];     /* the source's ticks, at their highest */
     uint64_t given[CREST_CPU_MODES];    /* what we made of them: never goes down */
     uint64_t consumed[CREST_CPU_MODES]; /* of `given`, at the last reading of consumption */
@@ -98,7 +101,7 @@ static void cpu_follow(crest_collect *collect, unsigned mode, uint64_t ticks)
     uint64_t seen = state->seen[mode];
     if (ticks >= seen) {
         state->given[mode] += ticks - seen;
-    } else if ((seen - ticks) * state->ns_per_tick <= CPU_STEP_S * CPU_NS_PER_S) {
+    } else if ((seen - ticks) * state->us_per_tick <= CPU_STEP_S * CPU_US_PER_S) {
         return;
     } else {
         crest_collect_reset(collect, "reset");
@@ -135,13 +138,20 @@ static void cpu_time(crest_collect *collect, const crest_stat_figures *stat)
     cpu_state *state = collect->state;
     if (stat->modes == 0)
         return;
-    if (state->ns_per_tick == 0) {
+    if (state->us_per_tick == 0) {
         long hertz = sysconf(_SC_CLK_TCK);
-        state->ns_per_tick = CPU_NS_PER_S / (uint64_t)(hertz > 0 ? hertz : 100);
+        state->us_per_tick = CPU_US_PER_S / (uint64_t)(hertz > 0 ? hertz : 100);
+    }
+    for (unsigned mode = 0; mode < stat->modes; mode++) {
+        if (stat->cpu[mode] <= CPU_TICKS_MAX)
+            continue;
+        crest_collect_fail(collect, CREST_CAUSE_GARBAGE, "/proc/stat",
+                           "a time there is longer than it can be");
+        return;
     }
     for (unsigned mode = 0; mode < stat->modes; mode++) {
         cpu_follow(collect, mode, stat->cpu[mode]);
-        crest_figure_total(collect->own, CPU_TIME + mode, state->given[mode] * state->ns_per_tick);
+        crest_figure_total(collect->own, CPU_TIME + mode, state->given[mode] * state->us_per_tick);
     }
     for (unsigned i = 0; i < CPU_USAGES; i++)
         crest_figure_keep(collect->own, CPU_USAGE + i);
@@ -166,7 +176,8 @@ static void cpu_collect(crest_collect *collect)
             crest_figure_total(collect->own, CPU_SWITCHES + key, stat.values[key]);
     for (unsigned key = CREST_STAT_RUNNING; key <= CREST_STAT_BLOCKED; key++)
         if (crest_table_has(stat.found, key))
-            crest_figure_sample(collect->own, CPU_SWITCHES + key, (int64_t)stat.values[key]);
+            crest_collect_level(collect, collect->own, CPU_SWITCHES + key, "/proc/stat",
+                                stat.values[key]);
 }
 
 const crest_collector_kind crest_cpu_collector = {

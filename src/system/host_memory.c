@@ -161,8 +161,8 @@ static void paging_collect(crest_collect *collect)
         int swapped = key == CREST_PAGING_SWAPPED_IN || key == CREST_PAGING_SWAPPED_OUT;
         if (key == CREST_PAGING_FAULTS || !crest_table_has(found, key) || (swapped && page <= 0))
             continue;
-        crest_figure_total(collect->own, figures[key],
-                           swapped ? values[key] * (uint64_t)page : values[key]);
+        crest_collect_total(collect, collect->own, figures[key], "/proc/vmstat", values[key],
+                            swapped ? (uint64_t)page : 1);
     }
     if (crest_table_has(found, CREST_PAGING_FAULTS) &&
         crest_table_has(found, CREST_PAGING_FAULTS_MAJOR))

@@ -133,7 +133,9 @@ static void network_tcp_give(crest_collect *collect, unsigned first, unsigned co
         switch (network_tcp_figures[figure].kind) {
         case CREST_KIND_COUNTER: crest_figure_total(collect->own, figure, values[key]); break;
         case CREST_KIND_GAUGE: crest_figure_gauge(collect->own, figure, (double)values[key]); break;
-        default: crest_figure_sample(collect->own, figure, (int64_t)values[key]); break;
+        default:
+            crest_collect_level(collect, collect->own, figure, "/proc/net", values[key]);
+            break;
         }
     }
 }
@@ -148,9 +150,8 @@ static void network_sockets(crest_collect *collect)
     uint64_t found = crest_sockstat_parse(text, values, &fault);
     crest_collect_blame(collect, "/proc/net/sockstat", &fault);
     long page = sysconf(_SC_PAGESIZE);
-    if (page > 0)
-        values[CREST_SOCKETS_PAGES] *= (uint64_t)page;
-    else
+    uint64_t pages = crest_table_has(found, CREST_SOCKETS_PAGES) ? values[CREST_SOCKETS_PAGES] : 0;
+    if (page <= 0 || __builtin_mul_overflow(pages, (uint64_t)page, &values[CREST_SOCKETS_PAGES]))
         found &= ~(UINT64_C(1) << CREST_SOCKETS_PAGES);
     network_tcp_give(collect, NETWORK_SOCKETS, CREST_SOCKETS_KEYS, values, found);
 }

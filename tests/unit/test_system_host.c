@@ -7,7 +7,8 @@
 #include "host_fixture.h"
 
 #define HOST_GROUPS "cpu load memory paging disks network tcp pressure"
-#define NS UINT64_C(1000000000)
+#define US UINT64_C(1000000) /* a second */
+#define MS_NS UINT64_C(1000000)
 #define KIB 1024u
 
 static void every_figure_has_its_unit(void **state)
@@ -17,14 +18,14 @@ static void every_figure_has_its_unit(void **state)
         const char *name, *one, *two;
         uint64_t value;
     } counters[] = {
-        {"host.cpu", "user", NULL, 12 * NS},
-        {"host.cpu", "nice", NULL, 34 * NS / 100},
-        {"host.cpu", "system", NULL, 560 * NS / 100},
-        {"host.cpu", "idle", NULL, 789 * NS},
-        {"host.cpu", "iowait", NULL, 12 * NS / 100},
-        {"host.cpu", "irq", NULL, 3 * NS / 100},
-        {"host.cpu", "softirq", NULL, 4 * NS / 100},
-        {"host.cpu", "steal", NULL, 5 * NS / 100},
+        {"host.cpu", "user", NULL, 12 * US},
+        {"host.cpu", "nice", NULL, 34 * US / 100},
+        {"host.cpu", "system", NULL, 560 * US / 100},
+        {"host.cpu", "idle", NULL, 789 * US},
+        {"host.cpu", "iowait", NULL, 12 * US / 100},
+        {"host.cpu", "irq", NULL, 3 * US / 100},
+        {"host.cpu", "softirq", NULL, 4 * US / 100},
+        {"host.cpu", "steal", NULL, 5 * US / 100},
         {"host.context-switches", NULL, NULL, 7770},
         {"host.interrupts", NULL, NULL, 123456},
         {"host.forks", NULL, NULL, 99},
@@ -37,10 +38,10 @@ static void every_figure_has_its_unit(void **state)
         {"host.storage.device.ops.write", "sda", NULL, 40},
         {"host.storage.device.data.read", "sda", NULL, 2000 * 512},
         {"host.storage.device.data.write", "sda", NULL, 5000 * 512},
-        {"host.storage.device.time.read", "sda", NULL, 30 * NS / 1000},
-        {"host.storage.device.time.write", "sda", NULL, 60 * NS / 1000},
-        {"host.storage.device.time.busy", "sda", NULL, 80 * NS / 1000},
-        {"host.storage.device.time.waited", "sda", NULL, 90 * NS / 1000},
+        {"host.storage.device.time.read", "sda", NULL, 30 * MS_NS},
+        {"host.storage.device.time.write", "sda", NULL, 60 * MS_NS},
+        {"host.storage.device.time.busy", "sda", NULL, 80 * MS_NS},
+        {"host.storage.device.time.waited", "sda", NULL, 90 * MS_NS},
         {"host.network.data.read", "eth0", NULL, 100},
         {"host.network.data.write", "eth0", NULL, 900},
         {"host.network.packets.read.total", "eth0", NULL, 20},
@@ -208,8 +209,8 @@ static void idle_time_that_steps_back_is_not_counted_again(void **state)
     for (size_t i = 0; i < LENGTH(steps); i++) {
         cpu_line(&tree, 5, steps[i].ticks, 7);
         crest_snapshot *seen = system_look(&test);
-        assert_int_equal(host_count(seen, "host.cpu", "idle", NULL), steps[i].counted * NS / 100);
-        assert_int_equal(host_count(seen, "host.cpu", "user", NULL), 5 * NS / 100);
+        assert_int_equal(host_count(seen, "host.cpu", "idle", NULL), steps[i].counted * US / 100);
+        assert_int_equal(host_count(seen, "host.cpu", "user", NULL), 5 * US / 100);
         crest_snapshot_free(seen);
         seen = fixture_snapshot(test.registry);
         assert_int_equal(host_counted(seen, "crest.collect-resets", "cpu", "reset"),
@@ -279,7 +280,7 @@ static void milliseconds_of_disks_wrap(void **state)
         assert_int_equal(host_count(seen, "host.storage.device.ops.read", "sda", NULL),
                          steps[i].counted_reads);
         assert_int_equal(host_count(seen, "host.storage.device.time.read", "sda", NULL),
-                         steps[i].counted_ms * NS / 1000);
+                         steps[i].counted_ms * MS_NS);
         /* the kernel's own underflow is no number of requests */
         assert_true(host_absent(seen, "host.storage.device.in-flight", "sda", NULL));
         crest_snapshot_free(seen);
@@ -328,6 +329,12 @@ static void what_cannot_be_read_is_absent_and_counted(void **state)
         {"proc/stat", NULL, "cpu", "missing", "host.cpu", "idle", NULL, "host.memory.total"},
         {"proc/stat", "cpu 1 2 x\nctxt 5\n", "cpu", "garbage", "host.cpu", "idle", NULL,
          "host.context-switches"},
+        {"proc/stat", "cpu 1 2 3 9999999999999999999\nctxt 5\n", "cpu", "garbage", "host.cpu",
+         "user", NULL, "host.context-switches"},
+        {"proc/stat", "ctxt 5\nprocs_running 9999999999999999999\n", "cpu", "garbage",
+         "host.processes.running", NULL, NULL, "host.context-switches"},
+        {"proc/vmstat", "pswpin 9999999999999999999\noom_kill 4\n", "paging", "garbage",
+         "host.swapping.data", "in", NULL, "host.oom-kills"},
         {"proc/loadavg", "much", "load", "garbage", "host.load.average", "1m", NULL,
          "host.memory.total"},
         {"proc/meminfo", "MemTotal: 9 kB\nMemFree: many kB\n", "memory", "garbage",
