@@ -5,6 +5,7 @@
  */
 #include "alloc.h"
 #include "core_fixture.h"
+#include "lives.h"
 #include "misuse.h"
 
 #include <crest/crest.h>
@@ -149,6 +150,20 @@ static void test_age(void **state)
         crest_testing_read(peer_registry, NULL, &reading, NULL, "peer.stamps-without-offset", NULL),
         CREST_OK);
     assert_int_equal(reading.counter, 1);
+    /* released gauges linger for a while, and then go; the next exchange brings them back */
+    double value;
+    assert_int_equal(crest_testing_tick(peer_registry), CREST_OK);
+    for (int i = 0; i < 5; i++) {
+        crest_snapshot_free(crest_snapshot_take(peer_registry));
+        crest_testing_clock_advance(CREST_LINGER_S * PEER_S);
+        assert_int_equal(crest_testing_tick(peer_registry), CREST_OK);
+    }
+    assert_false(peer_shown("peer.clock-offset", &value));
+    assert_false(peer_shown("peer.clock-error", &value));
+    assert_int_equal(peer_exchange(clock, PEER_AHEAD, PEER_MS, 0, PEER_MS), CREST_OK);
+    assert_true(peer_shown("peer.clock-offset", &value));
+    peer_wants(value, 3);
+    crest_ticker_detach(peer_registry);
     crest_peer_clock_free(clock);
 }
 
@@ -376,6 +391,19 @@ static void test_early(void **state)
         assert_int_equal(result.duration_ns, -(int64_t)cases[i].early_ns);
         assert_int_equal(result.error_ns, PEER_MS + 101);
     }
+    /* a second under way, in which the clocks may have drifted apart by 50 microseconds */
+    crest_stamp stamp;
+    crest_stamp_view view;
+    crest_propagation late;
+    crest_stamp_make_at(crest_op_u64(1), crest_wall_now() + (uint64_t)PEER_AHEAD - PEER_S, 0,
+                        &stamp, NULL);
+    assert_int_equal(crest_stamp_read(&stamp, sizeof stamp, &view, NULL), CREST_OK);
+    assert_int_equal(
+        crest_stamp_record(&peer_propagation, &view, clock, CREST_OUTCOME_ERROR, NULL, &late),
+        CREST_OK);
+    assert_int_equal(late.duration_ns, PEER_S);
+    assert_int_equal(late.error_ns, PEER_MS + 101 + 50000);
+    assert_int_equal(late.offset_ns, PEER_AHEAD);
     crest_error error;
     crest_testing_reading reading;
     assert_int_equal(crest_testing_read(NULL, mark, &reading, &error, "test.propagation-time",
