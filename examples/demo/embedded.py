@@ -4,7 +4,6 @@ which is shown here, the rows that answer the requirements; at exit each writes 
 and that is compared with what it counted itself.
 """
 
-import itertools
 import re
 import time
 
@@ -45,21 +44,24 @@ def tables(node):
 def wanted_lines(table):
     """Title, heads of sections, and the rows that answer what operators ask for; narrower, since
     of timers only the outcome ok is among them."""
-    kept = []
+    sections = []
     for line in table.splitlines():
         if TITLE.match(line):
-            kept.append((line, ""))
+            sections.append([(line, "", 0)])
         elif line.startswith(WORDS) or WANTED.match(line):
             name, figures = re.match(f"({'|'.join(WORDS)}|\\S+)(.*)", line).groups()
-            kept.append((shorter(re.sub(r',?outcome="ok"|\{outcome="ok"\}', "", name)), figures))
-    longest = max((len(name) for name, figures in kept if figures), default=0)
-    lines, width = [], 0
-    for index, (name, figures) in enumerate(kept):
-        if name in WORDS:
-            section = [f for _, f in itertools.takewhile(
-                lambda row: row[0] not in WORDS, kept[index + 1:])]
-            width = max(len(text.lstrip()) for text in [figures, *section])
-        lines.append(f"{name:<{longest}}  {figures.lstrip():>{width}}" if figures else name)
+            if name in WORDS:
+                sections.append([])
+            start = len(line) - len(figures.lstrip())
+            short = shorter(re.sub(r',?outcome="ok"|\{outcome="ok"\}', "", name))
+            sections[-1].append((short, line, start))
+    longest = max((len(name) for rows in sections for name, line, _ in rows if line), default=0)
+    lines = []
+    for rows in sections:
+        # columns stand below each other, whatever stood before the first of them
+        first = min(start for _, _, start in rows)
+        lines += [f"{name:<{longest}}  {line[first:]}" if line else name
+                  for name, line, _ in rows]
     return lines
 
 

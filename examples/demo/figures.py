@@ -117,7 +117,7 @@ def timer(label, name, labels="", own=None, per_second=1000):
 def kernel_ping(label):
     """The kernel's own least round trip: of the nearest neighbour, of the farthest. Its mean would
     tell of acknowledgements, which who has nothing to say delays by 40 ms, not of the network."""
-    least = f"1000 * {{}} by (instance) (probe_socket_rtt_least_seconds{{{{{JOB}}}}})"
+    least = f"{MICRO} * {{}} by (instance) (probe_socket_rtt_least_seconds{{{{{JOB}}}}})"
     low, high = least.format("min"), least.format("max")
     return Row(label, [low, high], [f"min({low})", f"max({high})"], short)
 
@@ -178,7 +178,7 @@ def sections(names):
             timer("               commit, ms", STORE + "_sync_time"),
             timer("               get, µs", STORE + "_get_time", per_second=MICRO),
             timer("network        send, µs", SEND, per_second=MICRO),
-            kernel_ping("TCP's least, ms near / far"),
+            kernel_ping("TCP's least, µs near / far"),
         ]),
         ("The process", [
             summed("CPU, %", f"100 * process_cpu_rate1m_seconds{{{JOB}}}", short),

@@ -27,7 +27,7 @@ RUN_S = 150
 EVERY_REQUIREMENT = [
     "comm events    offered", "deploys   offered", "transfers offered", "from a peer to this node",
     "until 99 % of nodes had it", "support 0 ", "support 1/3", "support 1 ", "to node-3",
-    "its clock, as others see it", "commit, ms", "send, µs", "TCP's least, ms", "hiccups, ms",
+    "its clock, as others see it", "commit, ms", "send, µs", "TCP's least, µs", "hiccups, ms",
     "resident, MiB", "minor / major", "context switches/s", "CPU busy, %", "stalled, %",
     "memory free, MiB", "age of these figures"]
 
