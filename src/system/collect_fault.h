@@ -20,7 +20,7 @@ extern const crest_buckets crest_percent_buckets;
 void crest_collect_blame(crest_collect *collect, const char *file, const crest_fault *fault);
 
 /* crest_figure_sample for a number of the kernel's, and crest_figure_total for one that counts so
- * many units at a time. One that is too large for what it is is garbage in `what`, and not given. */
+ * many units at a time. One that is larger than it can be is garbage in `what`, and not given. */
 void crest_collect_level(crest_collect *collect, crest_place *place, unsigned figure,
                          const char *what, uint64_t value);
 void crest_collect_total(crest_collect *collect, crest_place *place, unsigned figure,
