@@ -209,11 +209,11 @@ class CTree:
         return found
 
     def assigned_texts(self, file, pattern, at, depth):
-        scope = function_scope(file.code, at) if at is not None else None
+        scope = function_scope(file, at) if at is not None else None
         texts = []
         for match in pattern.finditer(file.code):
             inside = scope is not None and scope[0] <= match.start() < scope[1]
-            if not inside and not at_file_scope(file.code, match.start()):
+            if not inside and not at_file_scope(file, match.start()):
                 continue
             end = re.compile(r"[,;}]|\Z").search(file.code, match.end()).start()
             value = self.evaluate(file, match.end(), end, {}, depth + 1)
@@ -224,7 +224,7 @@ class CTree:
 
     def parameter_texts(self, file, at, word, depth):
         """Of a parameter of the function around: what each call of the function hands over."""
-        head = function_head(file.code, at)
+        head = function_head(file, at)
         if head is None or depth >= FOLLOW_MAX:
             return None
         function, names = head
@@ -236,7 +236,7 @@ class CTree:
             if function not in other.text:
                 continue
             for match in call.finditer(other.code):
-                if is_declarator(other.code, match):
+                if is_declarator(other, match):
                     continue
                 parts, _ = arguments(other.code, match.end() - 1)
                 if not parts or len(parts) <= index:

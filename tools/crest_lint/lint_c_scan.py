@@ -8,8 +8,10 @@ Where texts, macros and registries come from is the tree's business: lint_c.py.
 
 import re
 
-from crest_lint.lint_c_shape import LAST_WORD, function_head, in_spans, is_declarator
-from crest_lint.lint_uses import Text, Unknown, Use, arguments, enclosing_bracket
+from crest_lint.lint_c_shape import LAST_WORD, enclosing_bracket, function_head, in_spans, \
+    is_declarator
+from crest_lint.lint_names import NAME
+from crest_lint.lint_uses import Text, Unknown, Use, arguments
 
 INTERESTING = re.compile("crest_|CREST_")
 KINDS = {"COUNTER": "counter", "GAUGE": "gauge", "HISTOGRAM": "histogram",
@@ -252,7 +254,7 @@ class Scan:
                      labels=(), variable=self.variable(parts[0]), linkage="static", unit="none")
 
     def getting(self, match, called, kind, form):
-        if is_declarator(self.file.code, match):
+        if is_declarator(self.file, match):
             return
         parts, _ = arguments(self.file.code, match.end() - 1)
         if not parts or len(parts) < 3:
@@ -299,7 +301,7 @@ class Scan:
         return tuple(some[0].value for some in texts) if texts and all(texts) else None
 
     def by_name(self, match, called):
-        if is_declarator(self.file.code, match) or self.is_api(match.start()):
+        if is_declarator(self.file, match) or self.is_api(match.start()):
             return
         given = called not in BY_NAME
         parts, _ = arguments(self.file.code, match.end() - 1, 3)
@@ -319,12 +321,12 @@ class Scan:
 
     def is_api(self, at):
         """Whether a place is inside of the implementation of a call by name."""
-        head = function_head(self.file.code, at)
+        head = function_head(self.file, at)
         return head is not None and head[0].removesuffix("_in") in BY_NAME
 
     def reading(self, match, called):
         parts, _ = arguments(self.file.code, match.end() - 1, READING[called] + 1)
-        if parts and len(parts) > READING[called] and not is_declarator(self.file.code, match):
+        if parts and len(parts) > READING[called] and not is_declarator(self.file, match):
             texts = self.texts(*parts[READING[called]])
             self.take(texts)
             for text in texts or []:
@@ -344,12 +346,13 @@ class Scan:
                              linkage="get", **self.facts_of(settings, None))
         self.file.facts["tables"] = [
             literal for start, literal in self.file.strings.items()
-            if (self.file, start) not in self.tree.taken and self.in_table(start)]
+            if "." in literal.body and NAME.fullmatch(literal.body) and
+            (self.file, start) not in self.tree.taken and self.in_table(start)]
 
     def in_table(self, at):
         """Whether a literal is a field of an initialiser, or an argument of a macro of rows."""
         code, end = self.file.code, self.file.strings[at].end
-        opening = enclosing_bracket(code, at)
+        opening = enclosing_bracket(self.file, at)
         if opening < 0 or code[end:end + 100].lstrip()[:1] not in (",", "}", ")"):
             return False
         if code[opening] == "{":

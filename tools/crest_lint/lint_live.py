@@ -10,7 +10,8 @@ labels, and counters and distributions have to have moved; with a second reading
 import re
 import time
 
-from crest_catalogue.exported_names import WINDOWS_S, exported_names, parts, taken_names
+from crest_catalogue.exported_names import RESERVED_NAMES, WINDOWS_S, exported_names, parts, \
+    taken_names
 from crest_lint.lint_findings import Place
 from crest_lint.lint_names import exported_base, nearest
 from crest_lint.lint_pages import Unreadable, fetch, page_time, read_page, shown_url
@@ -165,8 +166,9 @@ class LiveCheck:
             told.add(family)
             canonical = CANONICAL.search(page.helps.get(family, ""))
             name = canonical.group(1) if canonical else None
-            if name and self.catalogue.is_known(name):
-                continue    # another window, or a quantile that the manifest does not have
+            if name in told or family in RESERVED_NAMES or self.catalogue.is_known(name):
+                continue    # known: another window, or a quantile that the manifest does not have
+            told.add(name or family)
             if not (self.catalogue.in_prefix(name) if name else
                     family.startswith(tuple(prefixes))):
                 continue

@@ -134,8 +134,9 @@ class SourceFile:
     def add_string(self, start, end, body_start, body_end, prefix="", raw=False):
         literal = Literal(self.text, start, end, body_start, body_end, prefix, raw)
         self._strings[start] = literal
-        filled = '"' + NO_NEWLINE.sub(FILL, self.text[start + 1:end - 1]) + '"'
-        return filled[:end - start]     # of a lone quote at the end of a line only the one
+        filled = '"' + NO_NEWLINE.sub(FILL, self.text[start + 1:end])
+        # One that is not closed may be a lone quote, or end with a line.
+        return filled if len(filled) < 2 or filled[-1] == "\n" else filled[:-1] + '"'
 
 
 def blank(text):

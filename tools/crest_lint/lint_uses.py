@@ -115,17 +115,3 @@ def trim(code, start, end):
     while end > start and code[end - 1] in " \t\r\n\\":
         end -= 1
     return start, end
-
-
-def enclosing_bracket(code, at):
-    """Where the innermost bracket around a place opens, or -1; looks only so far."""
-    depth = 0
-    for i in range(at - 1, max(at - ARGUMENTS_CHARS_MAX, -1), -1):
-        c = code[i]
-        if c in ")}]":
-            depth += 1
-        elif c in "({[":
-            if depth == 0:
-                return i
-            depth -= 1
-    return -1
