@@ -51,9 +51,9 @@ static const crest_figure filesystems_figures[] = {
     [FILESYSTEMS_USAGE] =
         FILESYSTEMS_FIGURE("host.storage.mount.space.usage",
                            "Used space, of that which others than root can use.", CREST_RATIO),
-    [FILESYSTEMS_INODES_TOTAL] = FILESYSTEMS_FIGURE("host.storage.mount.inodes.total",
+    [FILESYSTEMS_INODES_TOTAL] = FILESYSTEMS_FIGURE("host.storage.mount.files-possible",
                                                     "Files that it can hold.", CREST_NONE),
-    [FILESYSTEMS_INODES_FREE] = FILESYSTEMS_FIGURE("host.storage.mount.inodes.free",
+    [FILESYSTEMS_INODES_FREE] = FILESYSTEMS_FIGURE("host.storage.mount.files-free",
                                                    "Files that it can hold further.", CREST_NONE),
     [FILESYSTEMS_READ_ONLY] = FILESYSTEMS_FIGURE("host.storage.mount.read-only",
                                                  "1: it cannot be written, 0: it can.", CREST_NONE),

@@ -116,8 +116,8 @@ MOUNTS = [
     ("space_total_bytes", "size_bytes", 0),
     ("space_free_bytes", "free_bytes", 2 * MIB),
     ("space_available_bytes", "avail_bytes", 2 * MIB),
-    ("inodes_total", "files", 0),
-    ("inodes_free", "files_free", 50),
+    ("files_possible", "files", 0),
+    ("files_free", "files_free", 50),
     ("read_only", "readonly", 0),
 ]
 
@@ -303,7 +303,7 @@ def a_wrong_unit_or_field_would_be_noticed(place):
         # nothing times nothing is nothing; and memory that hardly anything is in may be off by more
         unseen = [what for what, value in bad.fitted.items()
                   if value > 1 and not any(word in what for word in
-                                           ("memory", "sockets", "established", "swap", "inodes"))]
+                                           ("memory", "sockets", "established", "swap", "files"))]
         if factor == 1.05:
             unseen = [what for what in unseen if bad.fitted[what] > 100]
         if unseen:
