@@ -20,6 +20,7 @@ DEFINE = re.compile(r"^[ \t]*#[ \t]*(?:define[ \t]+(\w+)(\([^)\n]*\))?|undef[ \t
                     r"((?:\\\r?\n|[^\n])*)", re.M)
 TEXT_DEFINE = re.compile(r'^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(?:\(?[ \t]*"|\w+[ \t]+")', re.M)
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.M)
+CONSTANT = re.compile(r"\bconst(?:expr)?\b[^;\n=]*\b(\w+)\s*(?:\[\s*\w*\s*\])?\s*=(?!=)\s*")
 TOKEN = re.compile(r'\s+|\\\r?\n|"[^"]*"|[A-Za-z_]\w*|.', re.S)
 
 
@@ -33,6 +34,7 @@ class CTree:
         self.text_files = {}        # name of a macro: files that define it as a text
         self.registries = {}        # variable: (file, start, end) of its settings
         self.by_base = {}           # file name without folders: files
+        self.constant_places = None # see constants()
         self.found, self.unknown = [], []
         self.steps = Steps()
         self.taken = set()          # (file, start) of literals whose use is known
@@ -198,20 +200,28 @@ class CTree:
     def variable_texts(self, file, at, word, depth):
         """Every text that is assigned to a variable, in its function or at file scope."""
         assigned = re.compile(rf"\b{word}\s*(?:\[\s*\w*\s*\])?\s*=(?!=)\s*")
-        found = self.assigned_texts(file, assigned, at, depth)
+        found = self.assigned_texts(file, assigned.finditer(file.code), at, depth)
         if found is None and depth < FOLLOW_MAX:
-            constant = re.compile(rf"\bconst(?:expr)?\b[^;\n=]*\b{word}\s*(?:\[\s*\w*\s*\])?"
-                                  r"\s*=\s*")
-            others = [other for other in self.scanned if other is not file
-                      and word in other.text and constant.search(other.code)]
+            others = [(other, matches) for other, matches in self.constants().get(word, {}).items()
+                      if other is not file]
             if len(others) == 1:
-                found = self.assigned_texts(others[0], constant, None, depth)
+                found = self.assigned_texts(*others[0], None, depth)
         return found
 
-    def assigned_texts(self, file, pattern, at, depth):
+    def constants(self):
+        """Where constants get their values: by name and file, found once."""
+        if self.constant_places is None:
+            self.constant_places = {}
+            for file in self.scanned:
+                for match in CONSTANT.finditer(file.code):
+                    files = self.constant_places.setdefault(match.group(1), {})
+                    files.setdefault(file, []).append(match)
+        return self.constant_places
+
+    def assigned_texts(self, file, matches, at, depth):
         scope = function_scope(file, at) if at is not None else None
         texts = []
-        for match in pattern.finditer(file.code):
+        for match in matches:
             inside = scope is not None and scope[0] <= match.start() < scope[1]
             if not inside and not at_file_scope(file, match.start()):
                 continue
