@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=300 sanitizers=none
+# crest-test: timeout=300
 """The Python twin of the library's exported names against the library itself: every metric of
 every manifest of the tree, and of one that has every instrument with every setting, is declared by
 a generated header, recorded, and looked for on a page of all windows."""

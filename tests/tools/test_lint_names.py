@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: sanitizers=none
 """crest-lint and the library agree on names: which are valid, and which are too close. The verdicts
 of src/names.c and src/splits.c come from names_program.c, over a table and over random names."""
 

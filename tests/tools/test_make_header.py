@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: sanitizers=none
 """Generated headers: they compile in every language they are for, whatever is in the manifest, and
 say what it says. That the declarations do what they say is test_exported_names.py's."""
 
