@@ -202,7 +202,7 @@ static crest_collector *system_collector_new(crest_system *system, const crest_c
         .name = "crest.collect-time",
         .description = "Collections by the clock, as errors where something "
                        "could not be read.",
-        .buckets = CREST_BUCKETS_FAST};
+        .range = CREST_RANGE_NONE}; /* buckets would be more lines than all figures together */
     static const crest_metric_options cpu = {.name = "crest.collect-cpu",
                                              .description = "Processor time of collections.",
                                              .unit = CREST_NANOSECONDS};
