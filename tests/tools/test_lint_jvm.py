@@ -12,8 +12,9 @@ MANIFEST = manifest(
     "comm.rp.connect.peers, instrument: gauge", "comm.rp.connect.connect-time, instrument: timer",
     "comm.queue, instrument: range-sampler", "comm.size, instrument: histogram, unit: bytes",
     "comm.kinds, instrument: counter, labels: {kind: {bound: 5}}",
-    "comm.a.lock.queue, instrument: gauge", "comm.b.lock.queue, instrument: gauge"
-).replace("}\n", ", meaning: What it is.}\n")
+    "comm.a.lock.queue, instrument: gauge", "comm.b.lock.queue, instrument: gauge",
+    "comm.rp.blocks, instrument: gauge", "blocks, instrument: counter, status: lost",
+    prefixes="comm, blocks").replace("}\n", ", meaning: What it is.}\n")
 
 JAVA = [
     ("a shim", 'class A { void f() { Crest.incrementCounter("comm.sends"); } }', []),
@@ -91,6 +92,8 @@ SCALA = [
      [("wrong-labels", 4, "the label kind here")]),
     ("no source at all", 'object A { def f = Metrics[F].incrementCounter("nowhere") }',
      [("run-time-name", 4, "'nowhere' under a source")]),
+    ("no source, and an end that a lost name has", 'object A { def f = '
+     'Metrics[F].setGauge("blocks", 1) }', []),
     ("an allowed name", 'object A { def f(n: String) =\n// crest-lint: name comm.s*\n'
      'Metrics[F].incrementCounter(n) }', []),
     ("the interface", 'trait Metrics[F[_]] { def incrementCounter(name: String, delta: Long = 1)'

@@ -174,7 +174,7 @@ class SourceCheck:
 
     def without_source(self, use):
         ending = self.catalogue.ending_in(use.short)
-        if self.catalogue.is_known(use.short):
+        if ending == [use.short]:
             self.used.update(ending)
             self.compare(use, use.short)
         elif self.catalogue.in_prefix(use.short):
