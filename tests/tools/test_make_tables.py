@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables in Markdown: what a row says, and that they are put where their page has a place."""
 
+import subprocess
+
 import toolslib
 from toolslib import Failure, command, contains, equal
 
@@ -114,6 +116,19 @@ def the_program_checks_and_writes(place):
     equal(command([TOOL, "tables", manifest, "--into", page, "--check"]), "", "output")
 
 
+def wrong_calls_are_refused(place):
+    manifest = place / "a.metrics.yaml"
+    manifest.write_text(MANIFEST)
+    for text in ("10", "5 m", "soon", "0s", "", "1m1h"):
+        contains(command([TOOL, "rules", manifest, "--window", text], 2), "such as 90s")
+    contains(command([TOOL, "rules", manifest, "--window", "1h30m"]), "[1h30m]")
+    contains(command([TOOL, "rules", place], 2), "is no file")
+    manifest.write_text("manifest: 2\n")
+    done = subprocess.run([TOOL, "rules", manifest], capture_output=True, check=False)
+    equal((done.returncode, done.stdout), (1, b""), "what is redirected into a file")
+    contains(done.stderr.decode(), "a.metrics.yaml:1:11: ")
+
+
 toolslib.main([rows_say_what_the_manifest_says, what_others_call_them_is_a_table,
                tables_are_put_in_their_places, misplaced_markers_are_told,
-               the_program_checks_and_writes])
+               the_program_checks_and_writes, wrong_calls_are_refused])

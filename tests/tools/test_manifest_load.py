@@ -19,6 +19,8 @@ MISTAKES = [
     ("only a comment", "# nothing\n", 1, 1, "an empty file"),
     ("not YAML", ONE + "  - {name: a.b,\n", 6, 1, "not YAML"),
     ("a tab", ONE + "\t- name: a.b\n", 5, 1, "not YAML"),
+    ("a colon in a text", ONE + "  - name: a.b\n    instrument: gauge\n    meaning: A: b\n", 7, 15,
+     "put it in quotes"),
     ("two documents", HEAD + "metrics: []\n---\nx: 1\n", 5, 1, "not YAML"),
     ("an unknown alias", HEAD + "metrics: *x\n", 4, 10, "not YAML"),
     ("a list", "- 1\n", 1, 1, "expected a manifest"),

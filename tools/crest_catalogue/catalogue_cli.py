@@ -11,12 +11,14 @@ import difflib
 import json
 import os
 import pathlib
+import re
 import sys
 import tempfile
 
 from .exported_names import exported_names
 from .manifest_load import load
 
+RANGE = re.compile(r"(\d+w)?(\d+d)?(\d+h)?(\d+m)?(\d+s)?(\d+ms)?")
 DONE, PROBLEMS, CANNOT = 0, 1, 2
 
 
@@ -32,7 +34,8 @@ def read_manifests(paths):
     """All of them without a problem, or the end of the program."""
     for path in paths:
         if not os.path.isfile(path):
-            raise Refused(f"{path}: there is no such file")
+            raise Refused(f"{path}: is no file; name the manifests themselves"
+                          if os.path.exists(path) else f"{path}: there is no such file")
     manifests, problems = load(paths)
     if problems:
         raise Refused("\n".join(map(str, problems)), PROBLEMS)
@@ -125,6 +128,14 @@ def do_dashboard(args):
     return emit(args, args.output, text + "\n")
 
 
+def prometheus_range(text):
+    """A range as PromQL writes it, longest unit first; what it is not would be in every rule."""
+    if not text or not RANGE.fullmatch(text) or not re.search("[1-9]", text):
+        raise argparse.ArgumentTypeError(f"found {text!r}; expected a range of Prometheus, such as "
+                                         "90s, 5m or 1h30m")
+    return text
+
+
 def do_rules(args):
     from .make_rules import rules
     manifests = read_manifests(args.manifests)
@@ -194,7 +205,7 @@ def parser():
     board.add_argument("--uid", help="of the dashboard; made from the title if it is left out")
     written(board)
     rules = command("rules", do_rules, "recording and alerting rules for Prometheus")
-    rules.add_argument("--window", default="5m", metavar="RANGE",
+    rules.add_argument("--window", default="5m", metavar="RANGE", type=prometheus_range,
                        help="over which rates are taken (5m)")
     written(rules)
     command("list", do_list, "the metrics, one a line").add_argument(
@@ -207,7 +218,7 @@ def main(arguments):
     try:
         return args.run(args)
     except Refused as refused:
-        print(refused, file=sys.stdout if refused.status == PROBLEMS else sys.stderr)
+        print(refused, file=sys.stderr)  # standard output may be the file that is made
         return refused.status
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

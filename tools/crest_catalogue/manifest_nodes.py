@@ -144,6 +144,8 @@ class Reading:
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             said = ": ".join(part for part in (error.context, error.problem) if part)
+            if error.problem and "mapping values are not allowed" in error.problem:
+                said += "; a text that has a colon and a blank in it: put it in quotes"
             return self.wrong(self.place(mark) if mark else top, f"this is not YAML: {said}")
         except yaml.YAMLError as error:
             return self.wrong(top, f"this is not YAML: {shown(str(error))}")
