@@ -157,6 +157,33 @@ def stdin_is_a_page(place):
     lint(place, "live", "-m", "m.yaml", "--", "-", status=0, text=SENDS.encode())
 
 
+def a_page_may_follow_the_manifests(place):
+    """As people write it, without -- after a list that would swallow the page."""
+    place_files(place, {"m.yaml": manifest(COUNTER), "page": SENDS, "d/n.metrics.yaml":
+                        manifest("other.a, instrument: counter, meaning: Calls of a.",
+                                 prefixes="other"), "later": SENDS.replace(" 5", " 6")})
+    lint(place, "live", "-m", "m.yaml", "page", status=0)
+    lint(place, "live", "-m", "m.yaml", "d", "page", status=1)
+    lint(place, "live", "-m", "m.yaml", "page", "later", status=0)
+    lint(place, "live", "-m", "m.yaml", "-", status=0, text=SENDS.encode())
+    _, _, err = run_lint(place, "live", "-m", "m.yaml", "http://127.0.0.1:1/metrics", status=2)
+    contains(err, "127.0.0.1:1/metrics: cannot be fetched")
+    _, _, err = run_lint(place, "live", "-m", "m.yaml", "a", "b", "c", status=2)
+    contains(err, "SECOND")
+    _, _, err = run_lint(place, "live", "-m", "m.yaml", "d", status=2)
+    contains(err, "URL|FILE|-")
+
+
+def wrong_calls_are_told_how(place):
+    place_files(place, {"m.yaml": manifest(COUNTER), "src/a.c": "int a;\n"})
+    _, _, err = run_lint(place, "source", "-m", "m.yaml", "src", status=2)
+    contains(err, "write -- between")
+    contains(err, "usage: crest-lint source [-h]")
+    _, out, err = run_lint(place, "live", "-m", "m.yaml", "--", "127.0.0.1:9/metrics", status=2)
+    contains(err, "http://127.0.0.1:9/metrics")
+    equal("nothing found" in out, False, "nothing was looked at")
+
+
 class Server(http.server.BaseHTTPRequestHandler):
     """Answers by the path."""
 
@@ -235,4 +262,5 @@ def what_is_no_page_is_told(place):
 
 
 toolslib.main([each_rule_speaks_and_keeps_silent, two_pages_show_what_moved, pushes_grow_old,
-               stdin_is_a_page, urls_are_asked_and_their_errors_told, what_is_no_page_is_told])
+               stdin_is_a_page, a_page_may_follow_the_manifests, wrong_calls_are_told_how,
+               urls_are_asked_and_their_errors_told, what_is_no_page_is_told])

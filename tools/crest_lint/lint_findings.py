@@ -77,7 +77,8 @@ class Report:
         counts = [f"{self.count(word)} {word}{'' if self.count(word) == 1 else 's'}"
                   for word in ("error", "warning", "note") if self.count(word)]
         fixed = [f"{len(self.fixed)} fixed"] if self.fixed else []
-        return ", ".join(counts + fixed) or "nothing found"
+        unread = [f"{len(self.unusable)} not read"] if self.unusable else []
+        return ", ".join(counts + fixed + unread) or "nothing found"
 
     def write(self, out, form):
         shown = [finding for finding in sorted(self.findings)

@@ -25,6 +25,8 @@ class Parser(argparse.ArgumentParser):
     """Wrong usage ends with 2, as unreadable input does."""
 
     def error(self, message):
+        if "required" in message:
+            message += " (a list of files takes what follows it: write -- between)"
         self.print_usage(sys.stderr)
         print(f"crest-lint: {message}; see crest-lint --help", file=sys.stderr)
         sys.exit(EXIT_UNUSABLE)
@@ -44,7 +46,8 @@ def make_parser():
     parser = Parser(prog="crest-lint", usage=USAGE, description="Checks manifests of metrics, the "
                     "sources that record them, and a live page.")
     parser.add_argument("--rules", action="store_true", help="list the rules and end")
-    commands = parser.add_subparsers(dest="command", metavar="manifest|source|live")
+    commands = parser.add_subparsers(dest="command", metavar="manifest|source|live",
+                                     prog="crest-lint")
 
     manifest = commands.add_parser("manifest", help="the naming rules, over manifests")
     manifest.add_argument("files", nargs="+", metavar="FILE")
@@ -83,6 +86,25 @@ def make_parser():
                       help="the page has only some of the metrics: missing ones are no finding")
     add_common(live, True)
     return parser
+
+
+def pages_first(arguments):
+    """`live -m src URL` as `live URL -m src`: the list of manifests would swallow the page. What is
+    no folder and not called .yaml is no manifest, but for the first, which cannot be a page."""
+    if arguments[:1] != ["live"] or "--" in arguments or not arguments[1:2] or \
+            not arguments[1].startswith("-") or arguments[1] == "-":
+        return arguments
+    pages, others, at = [], [], None
+    for argument in arguments[1:]:
+        if argument.startswith("-") and argument != "-":
+            at = -1 if argument in ("-m", "--manifest") else None
+        elif at is not None:
+            at += 1
+            if at and not os.path.isdir(argument) and not argument.endswith((".yaml", ".yml")):
+                pages.append(argument)
+                continue
+        others.append(argument)
+    return ["live", *pages, *others]
 
 
 def manifest_paths(paths, report):
@@ -140,7 +162,7 @@ def main(arguments):
     sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     sys.stderr.reconfigure(encoding="utf-8", errors="backslashreplace")
     parser = make_parser()
-    options = parser.parse_args(arguments)
+    options = parser.parse_args(pages_first(arguments))
     if options.rules:
         sys.stdout.write(table_text())
         return EXIT_CLEAN

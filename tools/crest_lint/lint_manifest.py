@@ -226,8 +226,8 @@ def unit_coarse(metric):
 def meaning(metric):
     text = plain(metric.meaning).strip()
     if not text:
-        yield "meaning", f"'{metric.name}' has no meaning"
-    elif len(text.split()) < 2:
+        return  # which is an error of the form, and told as that
+    if len(text.split()) < 2:
         yield "meaning", f"the meaning '{text}' is not a sentence"
     elif text[0].islower():
         yield "meaning", f"the meaning of '{metric.name}' does not begin as a sentence does"

@@ -25,6 +25,7 @@ FAULTS_MAX = 10
 SAMPLE = re.compile(r"([a-zA-Z_:][a-zA-Z0-9_:]*)\s*(\{)?")
 LABEL = re.compile(r'\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*=\s*"((?:\\.|[^"\\])*)"\s*,?\s*')
 VALUE = re.compile(r"\s*([^\s#]+)(?:\s+(-?[0-9.eE+]+))?\s*(?:#\s.*)?$")
+ADDRESS = re.compile(r"[A-Za-z0-9.-]+:[0-9]+(/|$)")
 ESCAPED = re.compile(r"\\(.)")
 ACCEPT = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1"
 SAMPLE_ENDS = ("_bucket", "_sum", "_count", "_total", "_created", "_info")
@@ -160,7 +161,10 @@ def fetch(where, timeout_s):
         with open(where, "rb") as file:
             return limited(file.read(PAGE_BYTES_MAX + 1))
     except (OSError, ValueError) as error:
-        raise Unreadable(getattr(error, "strerror", None) or str(error)) from None
+        said = getattr(error, "strerror", None) or str(error)
+        if ADDRESS.match(where) and not os.path.exists(where):
+            said += f"; if that is an address, write http://{where}"
+        raise Unreadable(said) from None
 
 
 def limited(data):
