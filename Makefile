@@ -233,7 +233,8 @@ symbols-update: all ## rewrites tests/checks/*.symbols from the libraries as the
 
 # What is generated from manifests (*.metrics.yaml), and checked in, so that building needs no
 # PyYAML. A page has a place for each team's table; a header is generated where there is one.
-library_manifests := $(wildcard src/*.metrics.yaml src/*/*.metrics.yaml)
+library_manifests := $(wildcard src/system/*.metrics.yaml src/latency/*.metrics.yaml src/*.metrics.yaml)
+library_views     := src/crest_dashboard.json src/crest_rules.yml
 node_manifests    := $(wildcard examples/node/*.metrics.yaml)
 rnode_manifests   := $(wildcard examples/rnode/*.metrics.yaml)
 metrics_header     = $(if $(wildcard $(2)),$(1)=$(2))
@@ -253,9 +254,11 @@ catalogue: ## tables, headers, dashboard and rules from the manifests; needs pyt
 	run tables --placed $(library_manifests) $(node_manifests) --into METRICS.md; \
 	run tables --placed $(rnode_manifests) --into examples/rnode/README.md; \
 	for pair in $(metrics_headers); do run header $${pair%%=*} -o $${pair#*=}; done; \
-	run dashboard $(node_manifests) $(library_manifests) --title 'Crest example node' \
-	    -o examples/node/dashboard.json; \
-	run rules $(node_manifests) $(library_manifests) -o examples/node/generated_rules.yml; \
+	run dashboard $(node_manifests) --title 'Crest example node' -o examples/node/dashboard.json; \
+	run rules $(node_manifests) -o examples/node/generated_rules.yml; \
+	run dashboard $(library_manifests) --title 'Process and machine, by Crest' \
+	    -o $(filter %.json,$(library_views)); \
+	run rules $(library_manifests) -o $(filter %.yml,$(library_views)); \
 	exit $$status
 
 .PHONY: format
@@ -415,7 +418,7 @@ tools_python := $(wildcard tools/*/*.py)
 man_pages    := $(wildcard docs/man/*.1)
 
 .PHONY: install
-install: all ## headers, libraries, .pc files, tools and their manuals, below DESTDIR and PREFIX
+install: all ## headers, libraries, .pc files, tools, manuals, a dashboard, below DESTDIR and PREFIX
 	install -d $(to_include) $(to_lib)/pkgconfig
 	install -m 644 $(HEADERS) $(to_include)
 	install -m 644 $(filter %.a,$(LIBRARIES)) $(to_lib)
@@ -431,6 +434,7 @@ install: all ## headers, libraries, .pc files, tools and their manuals, below DE
 	install -m 755 $(tools) $(to_bin)
 	for source in $(tools_python:tools/%=%); do \
 	    install -m 644 tools/$$source $(to_share)/$$source || exit 1; done
+	install -m 644 $(library_manifests) $(library_views) $(to_share)
 	install -m 644 $(man_pages) $(to_man)
 
 .PHONY: uninstall

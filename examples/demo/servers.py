@@ -189,8 +189,10 @@ class Prometheus(Server):
         text = (source / "prometheus.yml").read_text()
         if text.count("127.0.0.1:9091") < 1:
             raise Failure(f"{source}/prometheus.yml has no target 127.0.0.1:9091 to replace.")
+        library = "../../src/crest_rules.yml"
         (self.folder / "prometheus.yml").write_text(
-            text.replace("127.0.0.1:9091", f"127.0.0.1:{gateway.port}"))
+            text.replace("127.0.0.1:9091", f"127.0.0.1:{gateway.port}")
+            .replace(library, str((source / library).resolve())))
         for rules in ("alerts.yml", "generated_rules.yml"):
             (self.folder / rules).write_text((source / rules).read_text())
         return self

@@ -22,6 +22,7 @@ LANGUAGES = [
     ("C++", [*CXX, "-x", "c++", "-std=gnu++17"]),
 ]
 STRICT = ["-Wall", "-Wextra", "-Werror", "-O2"]
+VIEWS = "the library's manifests, dashboard and rules are installed"
 TOOLS = "the installed tools run from where they were put, and have manuals"
 INSTALLED = "make install puts headers, libraries and .pc files in place"
 UNINSTALLED = "make uninstall leaves nothing behind"
@@ -54,6 +55,17 @@ def check_installed(rules, root, version):
     for package in ("crest", "crest-reporters"):
         if pkg_config(root, "--modversion", package) != [version]:
             rules.broken(INSTALLED, f"{package}.pc does not say {version}")
+
+
+def check_views(rules, root):
+    """What the library's own metrics look like, and the manifests that say what they are."""
+    share = pathlib.Path(f"{root}{PREFIX}/share/crest")
+    manifests = {path.name for path in (ROOT / "src").rglob("*.metrics.yaml")}
+    for name in sorted(manifests | {"crest_dashboard.json", "crest_rules.yml"}):
+        if not (share / name).exists():
+            rules.broken(VIEWS, f"no {share / name}")
+    if not manifests:
+        rules.broken(VIEWS, "there are no manifests below src")
 
 
 def check_tools(rules, root):
@@ -130,6 +142,8 @@ def main():
             rules.broken(INSTALLED, output)
             rules.finish()
         check_installed(rules, root, version)
+        rules.rule(VIEWS)
+        check_views(rules, root)
         rules.rule(TOOLS)
         check_tools(rules, root)
         reporters = ["-DWITH_REPORTERS"]

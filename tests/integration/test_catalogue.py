@@ -20,7 +20,7 @@ sys.path.insert(0, str(harness.ROOT / "tests/tools"))
 import programs  # noqa: E402  (needs the path above)
 
 from crest_catalogue import load  # noqa: E402
-from crest_catalogue.make_dashboard import dashboard  # noqa: E402
+from crest_catalogue.make_dashboard import dashboard, every_panel  # noqa: E402
 from crest_catalogue.make_rules import rules  # noqa: E402
 
 EVERYTHING = harness.ROOT / "tests/tools/everything.metrics.yaml"
@@ -82,8 +82,8 @@ class Ruler(Prometheus):
 
 def panel_queries(board):
     """(title, expression) of every target, with Grafana's variables filled in."""
-    for panel in board["panels"]:
-        for target in panel.get("targets", ()):
+    for panel in every_panel(board):
+        for target in panel["targets"]:
             expr = target["expr"]
             for variable, value in VARIABLES.items():
                 expr = expr.replace(variable, value)

@@ -32,7 +32,8 @@ class NodePrometheus(harness.Prometheus):
             rules.replace("> 3 * 60 and", f"> {STALE_S} and"))
         shutil.copy(source / "generated_rules.yml", self.place.folder)
         path = self.place.folder / f"prometheus-{self.port}.yml"
-        path.write_text(config.replace("127.0.0.1:9091", f"127.0.0.1:{self.targets[0].port}"))
+        path.write_text(config.replace("127.0.0.1:9091", f"127.0.0.1:{self.targets[0].port}")
+                        .replace("../../src/", f"{ROOT}/src/"))
         return command
 
 

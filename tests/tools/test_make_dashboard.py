@@ -9,7 +9,7 @@ import toolslib
 from toolslib import ROOT, Failure, command, contains, equal
 
 from crest_catalogue import load
-from crest_catalogue.make_dashboard import dashboard
+from crest_catalogue.make_dashboard import OPEN_PANELS_MAX, dashboard, every_panel
 
 TOOL = toolslib.TOOLS / "crest-catalogue"
 EVERYTHING = ROOT / "tests/tools/everything.metrics.yaml"
@@ -25,13 +25,11 @@ def every_metric_has_one_panel(place):
     manifest, = read()
     manifest.metrics[0].status = "planned"
     board = dashboard([manifest])
-    titles = [panel["title"] for panel in board["panels"] if panel["type"] != "row"]
+    titles = [panel["title"] for panel in every_panel(board)]
     equal(sorted(titles), sorted(metric.name for metric in manifest.metrics[1:]), "panels")
     ids = [panel["id"] for panel in board["panels"]]
     equal(len(set(ids)), len(ids), "different ids")
-    for panel in board["panels"]:
-        if panel["type"] == "row":
-            continue
+    for panel in every_panel(board):
         letters = [target["refId"] for target in panel["targets"]]
         equal(len(set(letters)), len(letters), f"queries of {panel['title']}")
         if not letters:
@@ -50,6 +48,22 @@ def panels_do_not_overlap(place):
             for y in range(at["y"], at["y"] + at["h"]):
                 other = taken.setdefault((x, y), panel["title"])
                 equal(other, panel["title"], f"panel at {x}, {y}")
+
+
+def rows_are_closed_where_there_are_many(place):
+    manifests = read() + read(ROOT / "src/system/host.metrics.yaml")
+    equal(len(list(every_panel(dashboard(manifests)))) > OPEN_PANELS_MAX, True, "many panels")
+    board = dashboard(manifests)
+    rows = [panel for panel in board["panels"] if panel["type"] == "row"]
+    equal({row["title"].split(":")[0]: row["collapsed"] for row in rows},
+          {"everything": False, "host": True}, "closed rows")
+    for row in rows:
+        equal(bool(row["panels"]), row["collapsed"], f"panels in the row {row['title']}")
+        for panel in row["panels"]:
+            equal(panel["gridPos"]["y"] > row["gridPos"]["y"], True, panel["title"])
+    equal(len({row["gridPos"]["y"] for row in rows}), len(rows), "places of rows")
+    ids = [panel["id"] for panel in [*rows, *every_panel(board)]]
+    equal(len(set(ids)), len(ids), "different ids")
 
 
 def ids_stay_when_a_metric_comes(place):
@@ -76,7 +90,7 @@ def each_instrument_has_its_query(place):
              'job=~"$job",instance=~"$instance",outcome="ok"}[$__rate_interval])))')
     contains("\n".join(queries["all.consensus"]), "sum by (le, stage) ")
     units = {panel["title"]: panel["fieldConfig"]["defaults"]["unit"]
-             for panel in board["panels"] if panel["type"] != "row"}
+             for panel in every_panel(board)}
     equal([units[name] for name in ("all.events", "all.data", "all.cpu", "all.level-of", "all.size",
                                     "all.load", "all.do-time", "all.level")],
           ["cps", "Bps", "percentunit", "percentunit", "bytes", "percent", "s", "short"], "units")
@@ -95,5 +109,6 @@ def the_program_writes_it_twice_alike(place):
     contains(said, '-  "title": "All')
 
 
-toolslib.main([every_metric_has_one_panel, panels_do_not_overlap, ids_stay_when_a_metric_comes,
+toolslib.main([every_metric_has_one_panel, panels_do_not_overlap,
+               rows_are_closed_where_there_are_many, ids_stay_when_a_metric_comes,
                each_instrument_has_its_query, the_program_writes_it_twice_alike])

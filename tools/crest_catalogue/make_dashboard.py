@@ -20,6 +20,8 @@ from .queries import (DEFAULT_QUANTILES, Selection, events, failures, keeps_buck
 SCHEMA_VERSION = 39
 WIDTH, HEIGHT, COLUMNS = 8, 8, 24
 ID_MAX = 2 ** 31 - 1
+# With more panels than these, only the rows of the first team are open: a browser asks for what is.
+OPEN_PANELS_MAX = 60
 UID_CHARACTERS = 40
 UNITS = {"": "short", "bytes": "bytes", "seconds": "s", "ratio": "percentunit"}
 # Per second: of bytes, of events; seconds per second are a share of a processor.
@@ -250,29 +252,45 @@ def variables(manifests):
     ]
 
 
+def shown(manifest):
+    """Its metrics that have panels: what the library makes of another metric is on that one's."""
+    live = [metric for metric in manifest.metrics if metric.is_live]
+    return [metric for metric in live if not any(
+        metric is not other and metric.recorded_by == "library" and
+        metric.name.startswith(other.name + ".") for other in live)]
+
+
 def panels(manifests):
-    """Rows and panels from top to bottom."""
+    """Rows and panels from top to bottom. Those of a closed row are in it, and take no place until
+    it is opened."""
     ids, found, y = Ids(), [], 0
+    many = sum(len(shown(manifest)) for manifest in manifests) > OPEN_PANELS_MAX
     for manifest in manifests:
-        live = [metric for metric in manifest.metrics if metric.is_live]
-        # what the library makes of another metric is on that one's panel
-        live = [metric for metric in live if not any(
-            metric is not other and metric.recorded_by == "library" and
-            metric.name.startswith(other.name + ".") for other in live)]
         rows = {}
-        for metric in live:
+        for metric in shown(manifest):
             rows.setdefault(component(metric), []).append(metric)
+        closed = many and manifest is not manifests[0]
         for name, metrics in rows.items():
-            found.append({"id": ids.of(f"row {manifest.team} {name}"), "type": "row",
-                          "title": f"{manifest.team}: {name}", "collapsed": False, "panels": [],
-                          "gridPos": {"h": 1, "w": COLUMNS, "x": 0, "y": y}})
-            y += 1
-            for i, metric in enumerate(metrics):
-                x = i * WIDTH % COLUMNS
-                y += HEIGHT if i and x == 0 else 0
-                found.append(PANELS[metric.instrument](metric).json(ids.of(metric.name), x, y))
-            y += HEIGHT
+            row = {"id": ids.of(f"row {manifest.team} {name}"), "type": "row",
+                   "title": f"{manifest.team}: {name}", "collapsed": closed, "panels": [],
+                   "gridPos": {"h": 1, "w": COLUMNS, "x": 0, "y": y}}
+            inside = [PANELS[metric.instrument](metric).json(
+                          ids.of(metric.name), i * WIDTH % COLUMNS,
+                          y + 1 + i * WIDTH // COLUMNS * HEIGHT)
+                      for i, metric in enumerate(metrics)]
+            found.append(row)
+            (row["panels"] if closed else found).extend(inside)
+            y += 1 if closed else 1 + -(-len(metrics) * WIDTH // COLUMNS) * HEIGHT
     return found
+
+
+def every_panel(board):
+    """All panels but rows, open or not."""
+    for panel in board["panels"]:
+        if panel["type"] == "row":
+            yield from panel["panels"]
+        else:
+            yield panel
 
 
 def uid_of(title):
