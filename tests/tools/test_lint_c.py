@@ -10,14 +10,14 @@ from toolslib import contains, equal
 MANIFEST = manifest(
     "comm.sends, instrument: counter", "comm.data, instrument: counter, unit: bytes",
     "comm.peers, instrument: gauge", "comm.waiting, instrument: range-sampler",
-    "comm.message-size, instrument: histogram, unit: bytes", "comm.ping-time, instrument: timer",
+    "comm.message-size, instrument: histogram, unit: bytes, buckets: fast, help: 'x, (y)'", "comm.ping-time, instrument: timer",
     "comm.fetch-time, instrument: keyed-timer",
     "comm.rounds, instrument: stages, stages: ['0', '1/3', '1']",
     "comm.dag, instrument: mutex",
     "comm.kinds, instrument: counter, labels: {kind: {values: [a]}, peer: {bound: 9}}",
     "comm.old, instrument: counter, status: lost, replaced-by: comm.sends",
     "comm.next, instrument: counter, status: planned",
-    "comm.shard-1.entries, instrument: gauge").replace("}\n", ", meaning: What it is.}\n")
+    "comm.shard-1.entries, instrument: gauge").replace("}\n", ", meaning: x}\n")
 
 C = "#include <crest/crest.h>\n"
 
@@ -31,6 +31,26 @@ CASES = [
      [("wrong-unit", 2, "seconds")]),
     ("over lines", 'CREST_HISTOGRAM(\n    a,\n    "comm."\n    "message-size", "x, (y)",\n'
      '    .buckets = CREST_BUCKETS_FAST, .unit = CREST_BYTES);\nf(&a);', []),
+    ("other buckets", 'CREST_HISTOGRAM(a, "comm.message-size", "x, " "(y)",\n.unit = CREST_BYTES, '
+     '.buckets = &crest_buckets_bytes); f(&a);', [("wrong-buckets", 2, "has the buckets 'bytes' "
+                                                  "here; it is declared with the buckets 'fast'")]),
+    ("buckets of its own", 'CREST_HISTOGRAM(a, "comm.message-size", "x, (y)",\n'
+     '.unit = CREST_BYTES, .buckets = &mine); f(&a);', [("wrong-buckets", 2, "of its own")]),
+    ("no buckets", 'CREST_HISTOGRAM(a, "comm.message-size", "x, (y)", .unit = CREST_BYTES); f(&a);',
+     [("wrong-buckets", 2, "no buckets here")]),
+    ("buckets of settings", 'f() { crest_metric_options o = {.name = "comm.message-size",\n'
+     '.unit = CREST_BYTES, .buckets = CREST_BUCKETS_SLOW};\ncrest_histogram_get(0, &o, 0); }',
+     [("wrong-buckets", 2, "'slow'")]),
+    ("settings whose buckets come later", 'f() { crest_metric_options o = {.name = '
+     '"comm.message-size", .unit = CREST_BYTES};\no.buckets = choose();\n'
+     'crest_histogram_get(0, &o, 0); }', []),
+    ("another description", 'CREST_COUNTER(a, "comm.sends",\n"y"); f(&a);',
+     [("wrong-description", 2, "is described as 'y' here; declared is 'x'")]),
+    ("another description of settings", 'f() { crest_metric_options o = {.name = "comm.peers",\n'
+     '.description = "X"};\ncrest_gauge_get(0, &o, 0); }', [("wrong-description", 2, "'X'")]),
+    ("a description given later", 'f() { crest_metric_options o = {"comm.sends", "x"};\n'
+     'crest_counter_get(0, &o, 0);\no.name = "comm.peers"; o.description = "y";\n'
+     'crest_gauge_get(0, &o, 0); }', []),
     ("undeclared", 'CREST_COUNTER(a, "comm.send", "x"); f(&a);',
      [("undeclared-name", 2, "nearest declared name is 'comm.sends'")]),
     ("spelled otherwise", 'CREST_COUNTER(a, "comm.Sends", "x"); f(&a);',

@@ -11,7 +11,7 @@ import re
 from crest_lint.lint_c_shape import LAST_WORD, enclosing_bracket, function_head, in_spans, \
     is_declarator
 from crest_lint.lint_names import NAME
-from crest_lint.lint_uses import Text, Unknown, Use, arguments
+from crest_lint.lint_uses import OWN_BUCKETS, Text, Unknown, Use, arguments
 
 INTERESTING = re.compile("crest_|CREST_")
 KINDS = {"COUNTER": "counter", "GAUGE": "gauge", "HISTOGRAM": "histogram",
@@ -34,6 +34,7 @@ READING = {"crest_snapshot_find": 1}
 UNITS = {"CREST_NONE": "none", "CREST_BYTES": "bytes", "CREST_NANOSECONDS": "nanoseconds",
          "CREST_MICROSECONDS": "microseconds", "CREST_MILLISECONDS": "milliseconds",
          "CREST_SECONDS": "seconds", "CREST_RATIO": "ratio"}
+BUCKETS = re.compile(r"(?:CREST_BUCKETS_|&\s*crest_buckets_)([A-Za-z]+)")
 CALL = re.compile(r"\b((?:CREST|crest)_\w+)\s*\(")
 OPTIONS = re.compile(r"\bcrest_metric_options\b\s*(?:\)\s*|&?\s*(\w+)\s*(?:\[[^\]]*\]\s*)?=?\s*)\{")
 NAME_FIELD = re.compile(r"\b(\w+)\s*(?:\.|->)\s*name\s*=(?!=)\s*")
@@ -116,7 +117,9 @@ class Scan:
         for match in NAME_FIELD.finditer(code):
             end = code.find(";", match.end())
             if match.group(1) in self.options and end >= 0:
-                before = self.options[match.group(1)][0][1]
+                # What else is given later is not followed: a description would be the first's.
+                before = {key: part for key, part in self.options[match.group(1)][0][1].items()
+                          if key not in ("description", "buckets")}
                 self.options[match.group(1)].append(
                     (match.start(), {**before, "name": (match.end(), end)}))
 
@@ -145,7 +148,21 @@ class Scan:
     def facts_of(self, settings, kind):
         unit = settings.get("unit")
         return {"unit": self.unit_of(unit) if unit else "none",
-                "stages": self.stages_of(settings.get("stages")) if kind == "stages" else None}
+                "stages": self.stages_of(settings.get("stages")) if kind == "stages" else None,
+                **self.buckets_of(settings.get("buckets")),
+                "description": self.description_of(settings.get("description"))}
+
+    def description_of(self, part):
+        """The one text that HELP has, or None."""
+        texts = self.texts(*part) if part else None
+        return texts[0].value if texts and len(texts) == 1 else None
+
+    def buckets_of(self, part):
+        """The set of bounds, if one is written: of settings, a later line may give it."""
+        if part is None:
+            return {}
+        word = BUCKETS.fullmatch(self.written(part))
+        return {"buckets": word.group(1).lower() if word else OWN_BUCKETS}
 
     def unit_of(self, part):
         return UNITS.get(self.written(part).strip("() "))
@@ -242,10 +259,12 @@ class Scan:
             labels = tuple(self.variable(part) or "" for part in
                            parts[4 if has_options else 3:])
         settings = self.settings([part for part in options if part[0] < part[1]])
+        if len(parts) > 2:
+            settings["description"] = parts[2]
         self.add(parts[1], self.prefix_at(match.start()), kind=kind, labels=labels, how=called,
                  variable=self.variable(parts[0]),
                  linkage="define" if form == "_DEFINE" else "static",
-                 **self.facts_of(settings, kind))
+                 **{"buckets": "", **self.facts_of(settings, kind)})
 
     def mutex(self, match, called):
         parts, _ = arguments(self.file.code, match.end() - 1)

@@ -77,6 +77,7 @@ class LiveCheck:
             samples = self.samples.get(metric.name, [])
             self.presence(metric, samples, options.partial)
             self.types(metric, samples, page)
+            self.help(metric, samples, page)
             self.labels(metric, samples, ignored | set(group))
             self.bounds(metric, samples)
         self.undeclared(page, group)
@@ -116,6 +117,16 @@ class LiveCheck:
             elif found not in (name.type, "unknown"):
                 self.add("live-type", page.lines[family], f"{family} is a {found}; '{metric.name}'"
                          f", a {metric.instrument}, is exported as a {name.type}", metric)
+
+    def help(self, metric, samples, page):
+        """HELP of the metric itself; those of what the library makes of it are the library's."""
+        for family in {page.family_of(sample.name): None for name, sample in samples
+                       if not name.part.role and not name.window_s}:
+            said, line = page.helps.get(family, ("", 0))
+            found = " ".join(CANONICAL.sub("", said).split())
+            if said and found != metric.description:
+                self.add("live-help", line, f"{family} is described as "
+                         f"'{found}'; declared is '{metric.description}'", metric)
 
     def labels(self, metric, samples, ignored):
         told = set()
@@ -164,7 +175,7 @@ class LiveCheck:
                     any(sample.labels.get(key) != value for key, value in group.items()):
                 continue
             told.add(family)
-            canonical = CANONICAL.search(page.helps.get(family, ""))
+            canonical = CANONICAL.search(page.helps.get(family, ("", 0))[0])
             name = canonical.group(1) if canonical else None
             if name in told or family in RESERVED_NAMES or self.catalogue.is_known(name):
                 continue    # known: another window, or a quantile that the manifest does not have

@@ -52,7 +52,7 @@ class Page:
 
     samples: list
     types: dict             # family: type
-    helps: dict             # family: help
+    helps: dict             # family: (help, line)
     lines: dict             # family: line of its TYPE
     faults: list            # (line, message)
     open_metrics: bool = False
@@ -141,7 +141,7 @@ def read_comment(page, line, at):
         page.types.setdefault(parts[2], parts[3].strip() if len(parts) > 3 else "untyped")
         page.lines.setdefault(parts[2], at)
     elif len(parts) == 4 and parts[0] == "#" and parts[1] == "HELP":
-        page.helps.setdefault(parts[2], parts[3].strip())
+        page.helps.setdefault(parts[2], (unescape_value(parts[3].strip()), at))
 
 
 # ---- fetching -----------------------------------------------------------------------------------

@@ -58,6 +58,8 @@ source   error   wrong-instrument    a metric is recorded as the instrument that
 source   error   wrong-labels        a family has the label keys that are declared
 source   error   wrong-unit          a metric has the unit that is declared
 source   error   wrong-stages        stages are those that are declared
+source   error   wrong-buckets       a distribution has the buckets that are declared
+source   error   wrong-description   code describes a metric with the help that is declared
 source   error   retired-name        what is lost or retired is not recorded
 source   warning planned-name        what is recorded is no longer planned
 source   note    run-time-name       a name made at run time cannot be checked
@@ -66,6 +68,7 @@ source   warning allow-unneeded      each comment for crest-lint still allows so
 live     error   live-missing        what is promised is there
 live     error   live-idle           what is promised has moved
 live     error   live-type           it has the type of its instrument
+live     error   live-help           HELP is the help that is declared
 live     error   live-labels         it has the labels that are declared
 live     error   live-bound          a label has no more values than declared, and none but these
 live     error   live-undeclared     what begins with a team's prefix is declared

@@ -19,6 +19,7 @@ from crest_lint.lint_manifest import place_of
 from crest_lint.lint_names import NAME, nearest, split_key
 from crest_lint.lint_rules import RULES
 from crest_lint.lint_scan import SourceFile, find_files, language_of, read_source
+from crest_lint.lint_uses import OWN_BUCKETS
 
 ALLOW = re.compile(r"crest-lint:\s*(name|ignore)\b[ \t]*([^\n]*)")
 KINDS_OF = {"counter": "counter", "gauge": "gauge", "range-sampler": "range-sampler",
@@ -253,6 +254,22 @@ class SourceCheck:
             self.add("wrong-stages", use.file, use.at,
                      f"'{name}' has the stages {', '.join(use.stages)} here; it is declared with "
                      f"{', '.join(metric.stages)} ({where})", metric)
+        if name in self.catalogue.metrics:
+            self.compare_settings(use, metric, where)
+
+    def compare_settings(self, use, metric, where):
+        """Buckets and the description, as far as they are written beside the name."""
+        declared = metric.buckets or ""
+        if not isinstance(declared, str):
+            declared = OWN_BUCKETS
+        if use.buckets is not None and use.buckets != declared:
+            self.add("wrong-buckets", use.file, use.at,
+                     f"'{metric.name}' has {buckets_text(use.buckets)} here; it is declared with "
+                     f"{buckets_text(declared)} ({where})", metric)
+        if use.description is not None and use.description != metric.description:
+            self.add("wrong-description", use.file, use.at,
+                     f"'{metric.name}' is described as '{use.description}' here; declared is "
+                     f"'{metric.description}' ({where})", metric)
 
     def unknown(self, unknown):
         patterns = self.named_here(unknown.file, unknown.at)
@@ -351,6 +368,12 @@ def declarations_of(file, variable):
         found = re.findall(r"\bCREST_[A-Z_]+\s*\(\s*(\w+)\s*[,)]", file.code)
         file.facts["declared"] = {word: found.count(word) for word in set(found)}
     return file.facts["declared"].get(variable, 0)
+
+
+def buckets_text(buckets):
+    if buckets == OWN_BUCKETS:
+        return "buckets of its own"
+    return f"the buckets '{buckets}'" if buckets else "no buckets"
 
 
 def keys_text(keys):

@@ -15,6 +15,8 @@ FOLLOW_MAX = 16
 STEPS_MAX = 2000
 # Characters and brackets of one call that are looked at.
 ARGUMENTS_CHARS_MAX = 16 << 10
+# What Use.buckets is for bounds that are no set of the library.
+OWN_BUCKETS = "own"
 BRACKETS = re.compile(r"[(){}\[\],;]")
 CLOSES = {"(": ")", "{": "}", "[": "]"}
 
@@ -40,6 +42,8 @@ class Use:
     unit: str = None
     labels: tuple = None
     stages: tuple = None
+    buckets: str = None         # the set that is named, OWN_BUCKETS, or "" for none
+    description: str = None
     variable: str = None        # that it declares
     linkage: str = ""           # static, define, get, by-name, literal
     keyed: bool = False         # begun by its operation
