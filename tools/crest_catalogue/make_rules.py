@@ -98,6 +98,14 @@ def is_promised(metric):
     return metric.is_declared and not metric.labels and not metric.optional
 
 
+def absent_alert(team, present):
+    """Of teams that promise something; collectors, say, may be switched off in every process."""
+    return alert(f"{camel(team)}MetricsAbsent", f"absent({present})", ABSENT_FOR,
+                 {"severity": "warning", "team": team},
+                 {"summary": f"No process exports any metric of team {team}.",
+                  "description": "Either none runs, or none of them is scraped or pushes."})
+
+
 def missing_alert(metric, present):
     """On an instance that has metrics of the team, but not this one."""
     name = names_of(metric, parts(metric)[0])
@@ -132,15 +140,13 @@ def team_groups(manifest, manifests, selection):
     text += record(present, f"count by (job, instance) ({of_teams([manifest], manifests)})")
     text += "".join(record_metric(metric, selection) for metric in live)
     text += "".join(record(rule.record, rule.expr, rule.labels) for rule in manifest.rules)
-    text += f"- name: {team}-alerts\n  rules:\n"
-    text += alert(f"{camel(team)}MetricsAbsent", f"absent({present})", ABSENT_FOR,
-                  {"severity": "warning", "team": team},
-                  {"summary": f"No process exports any metric of team {team}.",
-                   "description": "Either none runs, or none of them is scraped or pushes."})
-    text += "".join(missing_alert(metric, present) for metric in live if is_promised(metric))
-    text += "".join(stuck_alert(metric) for metric in live
-                    if metric.instrument in ("keyed-timer", "stages"))
-    return text + "".join(map(asked_alerts, live))
+    promised = [metric for metric in live if is_promised(metric)]
+    alerts = absent_alert(team, present) if promised else ""
+    alerts += "".join(missing_alert(metric, present) for metric in promised)
+    alerts += "".join(stuck_alert(metric) for metric in live
+                      if metric.instrument in ("keyed-timer", "stages"))
+    alerts += "".join(map(asked_alerts, live))
+    return text + (f"- name: {team}-alerts\n  rules:\n{alerts}" if alerts else "")
 
 
 def push_group():
