@@ -128,6 +128,16 @@ CASES = [
     ("a macro that counts", '#define COUNT(n) \\\n  do { crest_increment_counter("comm." n); } \\\n'
      '  while (0)\nf() { COUNT("sends"); COUNT("sent"); }',
      [("undeclared-name", 5, "comm.sent")]),
+    ("a macro that hands settings on", '#define MINE(v, n, ...) \\\n'
+     '  CREST_COUNTER(v, n, "x", ##__VA_ARGS__)\nMINE(a, "comm.data", .unit = CREST_BYTES);\n'
+     'MINE(b, "comm.sends"); f(&a, &b);', []),
+    ("settings in a macro", '#define MORE .unit = CREST_BYTES, .buckets = CREST_BUCKETS_FAST\n'
+     'CREST_HISTOGRAM(a, "comm.message-size", "x, (y)", MORE); f(&a);', []),
+    ("settings of a family in a macro", '#define MORE (.stages = {"0", "1/3", "1"})\n'
+     'CREST_STAGES_FAMILY(a, "comm.rounds", "x", MORE, peer); f(a_with);',
+     [("wrong-labels", 3, "")]),
+    ("another unit beside a macro", 'CREST_COUNTER(a, "comm.data", "x", .unit = CREST_NONE, MORE);'
+     'f(&a);', [("wrong-unit", 2, "the unit none here")]),
     ("a registry", 'CREST_REGISTRY(r, .prefix = "comm");\n#define CREST_REGISTRY_HERE &r\n'
      'CREST_COUNTER(a, "sends", "x"); f(&a);', []),
     ("a registry, prefix twice", 'CREST_REGISTRY(r, .prefix = "comm");\n'
@@ -147,6 +157,13 @@ CASES = [
     ("a name given later", 'f() { crest_metric_options o = {.name = "comm.sends"};\n'
      'crest_counter_get(0, &o, 0);\no.name = "comm.sent";\ncrest_counter_get(0, &o, 0); }',
      [("undeclared-name", 4, "comm.sent")]),
+    ("a unit given later", 'f() { crest_metric_options o = {.name = "comm.data"};\n'
+     'o.unit = CREST_BYTES;\ncrest_counter_get(0, &o, 0); }', []),
+    ("a unit and a description given later", 'f() { crest_metric_options o = {0};\n'
+     'o.name = "comm.data"; o.unit = choose(); o.description = "y";\n'
+     'crest_counter_get(0, &o, 0); }', []),
+    ("another field given later", 'f() { crest_metric_options o = {.name = "comm.data"};\n'
+     'o.idle_s = 5;\ncrest_counter_get(0, &o, 0); }', [("wrong-unit", 2, "none here")]),
     ("a table", 'static const crest_metric_options t[] = {\n  {.name = "comm.peers"},\n'
      '  [1] = {.name = "comm.sends"},\n};\nf() { crest_gauge_get(0, &t[i], 0); }',
      [("wrong-instrument", 4, "comm.sends")]),

@@ -42,6 +42,10 @@ JAVA = [
     ("a comment", 'class A { /* Crest.incrementCounter("comm.sent") */ // setGauge("x", 1)\n'
      'String s = "Crest.incrementCounter(\\"comm.sent\\")"; }', []),
     ("a text block", 'class A { String s = """\n  Crest.setGauge("comm.sent")\n  """; }', []),
+    ("a name in a text block", 'class A { void f() { Crest.incrementCounter("""\n    comm.se\\\n'
+     '    nds"""); } }', []),
+    ("another one in a text block", 'class A { void f() { Crest.incrementCounter("""\n'
+     '  comm.sent"""); } }', [("undeclared-name", 1, "'comm.sent'")]),
     ("a name made at run time", 'class A { void f(int i) { Crest.incrementCounter("x" + i); } }',
      [("run-time-name", 1, "")]),
     ("a method that hands it on", 'class A { void count(String name) { '

@@ -39,6 +39,7 @@ CALL = re.compile(r"\b((?:CREST|crest)_\w+)\s*\(")
 OPTIONS = re.compile(r"\bcrest_metric_options\b\s*(?:\)\s*|&?\s*(\w+)\s*(?:\[[^\]]*\]\s*)?=?\s*)\{")
 NAME_FIELD = re.compile(r"\b(\w+)\s*(?:\.|->)\s*name\s*=(?!=)\s*")
 FIELD = re.compile(r"\.\s*(\w+)\s*=(?!=)\s*")
+LATER_FIELD = re.compile(r"\b(\w+)\s*(?:\.|->)\s*(unit|description|buckets|stages)\s*=(?!=)")
 KEYED_CALL = re.compile(r"\bcrest_timer_begin\s*\(\s*&?\s*(\w+)")
 WORD = re.compile(r"[A-Za-z_]\w*")
 
@@ -114,12 +115,14 @@ class Scan:
                 settings = self.settings(row)
                 settings["start"] = match.end() - 1
                 self.options.setdefault(match.group(1) or "", []).append((match.start(), settings))
+        # What is given later is not followed.
+        for variable, field in LATER_FIELD.findall(code) if self.options else ():
+            for _, settings in self.options.get(variable, ()):
+                settings["hidden"] = settings.get("hidden", frozenset()) | {field}
         for match in NAME_FIELD.finditer(code):
             end = code.find(";", match.end())
             if match.group(1) in self.options and end >= 0:
-                # What else is given later is not followed: a description would be the first's.
-                before = {key: part for key, part in self.options[match.group(1)][0][1].items()
-                          if key not in ("description", "buckets")}
+                before = self.options[match.group(1)][0][1]
                 self.options[match.group(1)].append(
                     (match.start(), {**before, "name": (match.end(), end)}))
 
@@ -146,11 +149,14 @@ class Scan:
         return found
 
     def facts_of(self, settings, kind):
+        """What a use says of its metric; nothing of fields that are set where it cannot be seen."""
         unit = settings.get("unit")
-        return {"unit": self.unit_of(unit) if unit else "none",
-                "stages": self.stages_of(settings.get("stages")) if kind == "stages" else None,
-                **self.buckets_of(settings.get("buckets")),
-                "description": self.description_of(settings.get("description"))}
+        facts = {"unit": self.unit_of(unit) if unit else "none",
+                 "stages": self.stages_of(settings.get("stages")) if kind == "stages" else None,
+                 "buckets": self.buckets_of(settings.get("buckets")),
+                 "description": self.description_of(settings.get("description"))}
+        return {key: None if key in settings.get("hidden", ()) else fact
+                for key, fact in facts.items()}
 
     def description_of(self, part):
         """The one text that HELP has, or None."""
@@ -158,11 +164,11 @@ class Scan:
         return texts[0].value if texts and len(texts) == 1 else None
 
     def buckets_of(self, part):
-        """The set of bounds, if one is written: of settings, a later line may give it."""
+        """The set of bounds that is written, "" if none is."""
         if part is None:
-            return {}
+            return ""
         word = BUCKETS.fullmatch(self.written(part))
-        return {"buckets": word.group(1).lower() if word else OWN_BUCKETS}
+        return word.group(1).lower() if word else OWN_BUCKETS
 
     def unit_of(self, part):
         return UNITS.get(self.written(part).strip("() "))
@@ -249,22 +255,28 @@ class Scan:
         if not parts or len(parts) < 2:
             return
         kind = KINDS[kind]
-        options, labels = parts[3:], ()
+        options, labels, hidden = parts[3:], (), False
         if family:
             has_options = form in ("_OPTIONS", "_DEFINE") or kind == "stages"
             opening = parts[3][0] if has_options and len(parts) > 3 else None
             options = []
             if opening is not None and self.file.code[opening] == "(":
                 options = arguments(self.file.code, opening)[0] or []
+            elif opening is not None:
+                hidden = True
             labels = tuple(self.variable(part) or "" for part in
                            parts[4 if has_options else 3:])
-        settings = self.settings([part for part in options if part[0] < part[1]])
+        options = [part for part in options if part[0] < part[1]]
+        settings = self.settings(options)
+        # A macro among the settings, __VA_ARGS__ say, may set any that is not written here.
+        if hidden or any(not FIELD.match(self.file.code, *part) for part in options):
+            settings["hidden"] = {"unit", "stages", "buckets"} - settings.keys()
         if len(parts) > 2:
             settings["description"] = parts[2]
         self.add(parts[1], self.prefix_at(match.start()), kind=kind, labels=labels, how=called,
                  variable=self.variable(parts[0]),
                  linkage="define" if form == "_DEFINE" else "static",
-                 **{"buckets": "", **self.facts_of(settings, kind)})
+                 **self.facts_of(settings, kind))
 
     def mutex(self, match, called):
         parts, _ = arguments(self.file.code, match.end() - 1)

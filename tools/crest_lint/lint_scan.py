@@ -25,6 +25,7 @@ FILE_BYTES_MAX = 16 << 20
 FOLDER_DEPTH_MAX = 100
 FILES_MAX = 200_000
 FILL = "\x01"
+TEXT_BLOCK = "text block"
 
 C_TOKENS = re.compile(r"""
     /\*.*?(?:\*/|\Z) | //(?:\\\r?\n|[^\n])*
@@ -65,6 +66,14 @@ def unescape(body):
     return ESCAPE.sub(one, body) if "\\" in body else body
 
 
+def text_block(body):
+    """A text block of Java as it is without its first line's end and its indentation."""
+    lines = body.partition("\n")[2].split("\n")
+    blank = [len(line) - len(line.lstrip()) for at, line in enumerate(lines)
+             if line.strip() or at == len(lines) - 1]
+    return "\n".join(line[min(blank):].rstrip(" \t\r") for line in lines)
+
+
 class Literal:
     """A string literal: from its opening to behind its closing quote, and its value."""
 
@@ -81,6 +90,8 @@ class Literal:
 
     @property
     def value(self):
+        if self.prefix == TEXT_BLOCK:
+            return unescape(text_block(self.body))
         return self.body if self.raw else unescape(self.body)
 
 
@@ -197,7 +208,7 @@ def mask_java(file):
             return file.add_comment(start, end)
         if text.startswith('"""', start):
             whole = end - start >= 6 and text.endswith('"""', start, end)
-            return file.add_string(start, end, start + 3, end - 3 if whole else end)
+            return file.add_string(start, end, start + 3, end - 3 if whole else end, TEXT_BLOCK)
         if text[start] == '"':
             return file.add_string(start, end, start + 1, end - 1)
         return blank(match.group())
