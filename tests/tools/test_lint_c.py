@@ -10,7 +10,8 @@ from toolslib import contains, equal
 MANIFEST = manifest(
     "comm.sends, instrument: counter", "comm.data, instrument: counter, unit: bytes",
     "comm.peers, instrument: gauge", "comm.waiting, instrument: range-sampler",
-    "comm.message-size, instrument: histogram, unit: bytes, buckets: fast, help: 'x, (y)'", "comm.ping-time, instrument: timer",
+    "comm.message-size, instrument: histogram, unit: bytes, buckets: fast, help: 'x, (y)'",
+    "comm.ping-time, instrument: timer",
     "comm.fetch-time, instrument: keyed-timer",
     "comm.rounds, instrument: stages, stages: ['0', '1/3', '1']",
     "comm.dag, instrument: mutex",
