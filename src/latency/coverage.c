@@ -97,12 +97,20 @@ static void coverage_covered(crest_coverage *coverage, coverage_entry *entry)
     coverage_over(coverage, entry, CREST_OUTCOME_OK, entry->times_ns[coverage->needed - 1]);
 }
 
+/* Who reads the time and then waits for the lock finds what began later than that: it has lasted
+ * no time, not nearly 2^64 nanoseconds. */
+static uint64_t coverage_since(uint64_t then_ns, uint64_t now_ns)
+{
+    return now_ns > then_ns ? now_ns - then_ns : 0;
+}
+
 static void coverage_abandon(crest_coverage *coverage, coverage_entry *entry)
 {
     if (entry->enough_ns != 0)
         coverage_covered(coverage, entry);
     else
-        coverage_over(coverage, entry, CREST_OUTCOME_CANCELLED, crest_now() - entry->begun_ns);
+        coverage_over(coverage, entry, CREST_OUTCOME_CANCELLED,
+                      coverage_since(entry->begun_ns, crest_now()));
 }
 
 /* What is due by now. */
@@ -112,8 +120,10 @@ static void coverage_look(crest_coverage *coverage, uint64_t now_ns)
         coverage_entry *entry = &coverage->entries[i];
         if (entry->phase != COVERAGE_UNDER_WAY)
             continue;
-        int expired = now_ns - entry->begun_ns >= coverage->deadline_ns;
-        if (entry->enough_ns != 0 && (expired || now_ns - entry->enough_ns >= coverage->settle_ns))
+        int expired = coverage_since(entry->begun_ns, now_ns) >= coverage->deadline_ns;
+        int settled = entry->enough_ns != 0 &&
+                      coverage_since(entry->enough_ns, now_ns) >= coverage->settle_ns;
+        if (settled || (expired && entry->enough_ns != 0))
             coverage_covered(coverage, entry);
         else if (expired)
             coverage_over(coverage, entry, CREST_OUTCOME_TIMEOUT, coverage->deadline_ns);

@@ -197,12 +197,38 @@ static void test_options(void **state)
     crest_coverage_free(NULL);
 }
 
+/* Processors' clocks differ, and who begins may have looked at the time before another began: what
+ * seems to lie ahead has not lasted an eternity. */
+static void test_ahead(void **state)
+{
+    (void)state;
+    crest_coverage_state now;
+    crest_coverage *coverage =
+        coverage_new((crest_coverage_options){.nodes = 3, .fraction = 0.5, .settle_ms = 100});
+    crest_op early = crest_op_u64(1), enough = crest_op_u64(2);
+    crest_coverage_begin(coverage, early, COVERAGE_WALL);
+    crest_coverage_begin(coverage, enough, COVERAGE_WALL);
+    crest_coverage_add_after(coverage, &enough, 0, 500);
+    crest_coverage_add_after(coverage, &enough, 1, 500);
+    crest_testing_clock_set(COVERAGE_NOW - 1);
+    crest_coverage_begin(coverage, crest_op_u64(3), COVERAGE_WALL);
+    crest_coverage_read(coverage, &now);
+    assert_int_equal(now.timed_out, 0);
+    assert_int_equal(now.covered, 0);
+    assert_int_equal(now.in_flight, 3);
+    assert_int_equal(crest_coverage_cancel(coverage, &early), CREST_OK);
+    assert_int_equal(coverage_recorded("cancelled").count, 1);
+    assert_int_equal(coverage_recorded("cancelled").sum, 0);
+    crest_coverage_free(coverage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_kth_smallest, coverage_setup, coverage_teardown),
         cmocka_unit_test_setup_teardown(test_settling, coverage_setup, coverage_teardown),
         cmocka_unit_test_setup_teardown(test_deadline, coverage_setup, coverage_teardown),
+        cmocka_unit_test_setup_teardown(test_ahead, coverage_setup, coverage_teardown),
         cmocka_unit_test(test_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
