@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <time.h>
+#include <unistd.h>
 
 #define SWEEP_NS_PER_S 1000000000L
 #define SWEEP_NS_PER_MS 1000000L
@@ -28,9 +29,10 @@ typedef struct sweep_place {
 } sweep_place;
 
 struct crest_sweep {
-    pthread_mutex_t lock; /* guards everything below but look */
+    pthread_mutex_t lock; /* guards everything below but look and process */
     pthread_cond_t changed;
     crest_mount_look_fn *look;
+    pid_t process;  /* whose threads the workers are */
     unsigned users; /* workers, and the owner until it drops the sweep */
     unsigned workers;
     int dropped;
@@ -69,6 +71,7 @@ crest_sweep *crest_sweep_new(crest_mount_look_fn *look)
     pthread_cond_init(&sweep->changed, &monotonic);
     pthread_condattr_destroy(&monotonic);
     sweep->look = look;
+    sweep->process = getpid();
     sweep->users = 1;
     return sweep;
 }
@@ -252,6 +255,11 @@ void crest_sweep_drop(crest_sweep *sweep)
 {
     if (sweep == NULL)
         return;
+    /* the child of a fork has no workers, but one may have held the lock, which nobody opens */
+    if (sweep->process != getpid()) {
+        crest_alloc_free(sweep);
+        return;
+    }
     pthread_mutex_lock(&sweep->lock);
     sweep->dropped = 1;
     sweep_leave(sweep);

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <sys/statvfs.h>
+#include <sys/wait.h>
 
 #define WAIT_MS 30u
 
@@ -208,6 +209,43 @@ static void a_sweep_that_is_dropped_outlives_what_hangs(void **state)
     release();
 }
 
+static int over; /* by __atomic */
+
+static void *ask_on(void *sweep)
+{
+    while (!__atomic_load_n(&over, __ATOMIC_ACQUIRE)) {
+        crest_sweep_begin(sweep);
+        crest_sweep_want(sweep, "/a");
+        crest_sweep_ask(sweep, 0);
+    }
+    return NULL;
+}
+
+/* Workers go on while the process forks, so their lock may be held for ever in the child. */
+static void the_child_of_a_fork_may_drop_it(void **state)
+{
+    (void)state;
+    pthread_t asker;
+    crest_sweep *sweep = crest_sweep_new(look);
+    __atomic_store_n(&over, 0, __ATOMIC_RELEASE);
+    assert_int_equal(pthread_create(&asker, NULL, ask_on, sweep), 0);
+    for (unsigned i = 0; i < 200; i++) {
+        int status;
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            alarm(10);
+            crest_sweep_drop(sweep);
+            _exit(0);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
+    __atomic_store_n(&over, 1, __ATOMIC_RELEASE);
+    pthread_join(asker, NULL);
+    crest_sweep_drop(sweep);
+}
+
 int main(void)
 {
     fixture_watchdog(100);
@@ -218,6 +256,7 @@ int main(void)
         cmocka_unit_test(so_many_may_hang),
         cmocka_unit_test(its_room_is_bounded),
         cmocka_unit_test(a_sweep_that_is_dropped_outlives_what_hangs),
+        cmocka_unit_test(the_child_of_a_fork_may_drop_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
