@@ -97,19 +97,48 @@ static int process_threads_order(const void *one, const void *two)
     return (a > b) - (a < b);
 }
 
-/* Adds to the totals what the thread has waited since it was last read. */
-static void process_threads_add(process_threads *state, const process_thread *thread)
+/* The thread of this number as it was last read; NULL when it is new. */
+static const process_thread *process_threads_last(const process_threads *state,
+                                                  const process_thread *thread)
 {
-    const process_thread *known = NULL;
-    if (state->known_count != 0)
-        known =
-            bsearch(thread, state->known, state->known_count, sizeof *known, process_threads_order);
-    if (known != NULL && (thread->ran_ns < known->ran_ns || thread->slices < known->slices ||
-                          thread->waited_ns < known->waited_ns))
+    if (state->known_count == 0)
+        return NULL;
+    return bsearch(thread, state->known, state->known_count, sizeof *thread, process_threads_order);
+}
+
+static int process_threads_is_another(const process_thread *thread, const process_thread *known)
+{
+    return thread->ran_ns < known->ran_ns || thread->slices < known->slices ||
+           thread->waited_ns < known->waited_ns;
+}
+
+/*
+ * Reads a thread and adds to the totals what it has waited since it was last read. One that cannot
+ * be read now, or not all of it, stays as it was: what it waited meanwhile is added when it can be.
+ * 0 when it was not read; *kept says whether it is to be known next time.
+ */
+static int process_threads_take(crest_collect *collect, process_thread *thread, int ask_blocked,
+                                unsigned *blocked, int *kept)
+{
+    process_threads *state = collect->state;
+    const process_thread *known = process_threads_last(state, thread);
+    *kept = known != NULL;
+    if (!process_threads_read_schedule(collect, thread)) {
+        if (known != NULL)
+            *thread = *known;
+        return 0;
+    }
+    *kept = 1;
+    if (known != NULL && process_threads_is_another(thread, known))
         known = NULL;
     state->waited_ns += thread->waited_ns - (known != NULL ? known->waited_ns : 0);
-    uint64_t blocked = known != NULL ? known->blocked : 0;
-    state->blocked += thread->blocked > blocked ? thread->blocked - blocked : 0;
+    uint64_t before = known != NULL ? known->blocked : 0;
+    if (ask_blocked && process_threads_read_blocked(collect, thread))
+        ++*blocked;
+    else
+        thread->blocked = before;
+    state->blocked += thread->blocked > before ? thread->blocked - before : 0;
+    return 1;
 }
 
 /* Whether the kernel measures the wait for storage. Where there is no such switch, it does unless
@@ -174,23 +203,21 @@ static void process_threads_collect(crest_collect *collect)
     process_threads *state = collect->state;
     if (!process_threads_ready(collect) || !process_threads_list(collect))
         return;
-    int blocked_known = process_threads_blocked_known(collect);
-    unsigned kept = 0, blocked = 0;
+    int ask_blocked = process_threads_blocked_known(collect), keep;
+    unsigned kept = 0, known = 0, blocked = 0;
     for (unsigned i = 0; i < state->next_count; i++) {
         process_thread thread = state->next[i];
         /* one that has ended since is missing, which is no failure */
-        if (!process_threads_read_schedule(collect, &thread))
-            continue;
-        blocked += blocked_known && process_threads_read_blocked(collect, &thread);
-        process_threads_add(state, &thread);
-        state->next[kept++] = thread;
+        known += (unsigned)process_threads_take(collect, &thread, ask_blocked, &blocked, &keep);
+        if (keep)
+            state->next[kept++] = thread;
     }
     process_thread *was = state->known;
     state->known = state->next;
     state->known_count = kept;
     state->next = was;
     long per_second = sysconf(_SC_CLK_TCK);
-    if (kept != 0)
+    if (known != 0)
         crest_figure_total(collect->own, THREADS_SCHEDULER_WAIT, state->waited_ns);
     else
         crest_collect_fail(collect, CREST_CAUSE_MISSING, "self/task/*/schedstat",

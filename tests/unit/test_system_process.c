@@ -321,6 +321,41 @@ static void test_threads(void **state)
     system_tree_remove(&tree);
 }
 
+/* A thread that cannot be read for once, as when descriptors have run out, is the same one later:
+ * what it had waited does not count again. */
+static void test_threads_unread(void **state)
+{
+    (void)state;
+    system_tree tree;
+    system_under_test test;
+    uint64_t tick = UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK);
+    process_tree(&tree);
+    process_thread_write(&tree, 100, "50 1000 3\n", 7);
+    process_thread_write(&tree, 101, "60 2000 4\n", 2);
+    system_test_start(&test, &tree, "process");
+    assert_int_equal(system_counter(&test, "process.scheduler-wait", NULL), 3000);
+    assert_int_equal(system_counter(&test, "process.block-io-wait", NULL), 9 * tick);
+    process_thread_write(&tree, 100, "what\n", 7);
+    assert_int_equal(system_counter(&test, "process.scheduler-wait", NULL), 3000);
+    process_thread_write(&tree, 100, "51 1100 4\n", 8);
+    assert_int_equal(system_counter(&test, "process.scheduler-wait", NULL), 3100);
+    assert_int_equal(system_counter(&test, "process.block-io-wait", NULL), 10 * tick);
+    system_tree_write(&tree, "proc/self/task/100/stat", "what\n");
+    assert_int_equal(system_counter(&test, "process.block-io-wait", NULL), 10 * tick);
+    process_thread_write(&tree, 100, "52 1100 5\n", 9);
+    assert_int_equal(system_counter(&test, "process.block-io-wait", NULL), 11 * tick);
+    /* none of them: nothing is shown, and nothing forgotten */
+    process_thread_write(&tree, 100, "what\n", 9);
+    process_thread_write(&tree, 101, "what\n", 2);
+    assert_false(system_has(&test, "process.scheduler-wait", NULL));
+    process_thread_write(&tree, 100, "53 1200 6\n", 9);
+    process_thread_write(&tree, 101, "60 2000 4\n", 2);
+    assert_int_equal(system_counter(&test, "process.scheduler-wait", NULL), 3200);
+    assert_int_equal(system_counter(&test, "process.block-io-wait", NULL), 11 * tick);
+    system_test_stop(&test);
+    system_tree_remove(&tree);
+}
+
 /* ---- memory ---- */
 
 static void test_memory(void **state)
@@ -390,7 +425,7 @@ int main(void)
         cmocka_unit_test(test_bad_files), cmocka_unit_test(test_bad_counts),
         cmocka_unit_test(test_denied),    cmocka_unit_test(test_late_start_time),
         cmocka_unit_test(test_threads),   cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_usage),
+        cmocka_unit_test(test_usage),     cmocka_unit_test(test_threads_unread),
     };
     fixture_watchdog(120);
     return cmocka_run_group_tests_name("system_process", tests, NULL, NULL);
