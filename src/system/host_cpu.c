@@ -89,6 +89,7 @@ static const crest_figure cpu_figures[] = {
 
 typedef struct cpu_state {
     uint64_t us_per_tick;
+    int known;                          /* `consumed` is a reading's */
     uint64_t seen[CREST_CPU_MODES];     /* the source's ticks, at their highest */
     uint64_t given[CREST_CPU_MODES];    /* what we made of them: never goes down */
     uint64_t consumed[CREST_CPU_MODES]; /* of `given`, at the last reading of consumption */
@@ -120,6 +121,9 @@ static void cpu_consume(crest_collect *collect)
         all += grown[mode];
     }
     memcpy(state->consumed, state->given, sizeof state->consumed);
+    /* at the first reading all is the time since the machine was started */
+    int counts = state->known && collect->elapsed_ns != 0 && all != 0;
+    state->known = 1;
     const uint64_t parts[CPU_USAGES] = {
         grown[CREST_CPU_USER],
         grown[CREST_CPU_SYSTEM],
@@ -129,7 +133,7 @@ static void cpu_consume(crest_collect *collect)
         grown[CREST_CPU_USER] + grown[CREST_CPU_NICE] + grown[CREST_CPU_SYSTEM] +
             grown[CREST_CPU_IOWAIT],
     };
-    for (unsigned i = 0; i < CPU_USAGES && collect->elapsed_ns != 0 && all != 0; i++)
+    for (unsigned i = 0; i < CPU_USAGES && counts; i++)
         crest_figure_record(collect->own, CPU_USAGE + i, crest_figure_percent(parts[i], all));
 }
 

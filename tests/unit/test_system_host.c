@@ -250,6 +250,25 @@ static void shares_of_an_interval_are_kamons(void **state)
 
 /* ---- disks ---- */
 
+static void what_was_used_since_the_start_of_the_machine_is_no_interval(void **state)
+{
+    (void)state;
+    system_tree tree;
+    system_under_test test;
+    system_tree_make(&tree);
+    system_test_start(&test, &tree, "cpu");
+    crest_snapshot_free(system_look(&test));
+    system_tree_write(&tree, "proc/stat", "cpu 9000 0 0 1000 0 0 0 0 0 0\n");
+    crest_snapshot_free(system_look(&test));
+    system_tree_write(&tree, "proc/stat", "cpu 9020 0 0 1080 0 0 0 0 0 0\n");
+    crest_snapshot_free(system_look(&test));
+    crest_testing_reading usage = FIXTURE_READING(test.registry, "host.cpu.usage", "mode", "user");
+    assert_int_equal(usage.count, 1);
+    assert_int_equal(usage.maximum, 20);
+    system_test_stop(&test);
+    system_tree_remove(&tree);
+}
+
 static void disk_line(const system_tree *tree, const char *name, uint64_t reads, uint64_t read_ms)
 {
     char text[200];
@@ -406,6 +425,7 @@ int main(void)
         cmocka_unit_test(what_is_left_out),
         cmocka_unit_test(idle_time_that_steps_back_is_not_counted_again),
         cmocka_unit_test(shares_of_an_interval_are_kamons),
+        cmocka_unit_test(what_was_used_since_the_start_of_the_machine_is_no_interval),
         cmocka_unit_test(milliseconds_of_disks_wrap),
         cmocka_unit_test(a_device_that_comes_back_counts_nothing_twice),
         cmocka_unit_test(what_cannot_be_read_is_absent_and_counted),
