@@ -139,11 +139,11 @@ typedef struct cgroup_state {
 
 /* ---- processors ---- */
 
-static void cgroup_cpu_consume(crest_collect *collect, uint64_t cpu_us)
+static void cgroup_cpu_consume(crest_collect *collect, uint64_t cpu_us, int known)
 {
     cgroup_state *state = collect->state;
     uint64_t before_us = state->cpu_us;
-    int counts = state->cpu_known && collect->elapsed_ns != 0 && cpu_us >= before_us;
+    int counts = known && collect->elapsed_ns != 0 && cpu_us >= before_us;
     state->cpu_known = 1;
     state->cpu_us = cpu_us;
     if (!counts)
@@ -161,6 +161,9 @@ static void cgroup_cpu(crest_collect *collect)
     crest_text text;
     crest_fault fault = {0};
     uint64_t values[CREST_CGROUP_CPU_KEYS];
+    int known = state->cpu_known;
+    if (collect->consume) /* unless it is read to the end, the next one has no interval */
+        state->cpu_known = 0;
     if (!crest_cgroup_own_read(collect, &state->own, 0, "cpu.stat", &text))
         return;
     uint64_t found = crest_cgroup_cpu_stat(text, values, &fault);
@@ -173,7 +176,7 @@ static void cgroup_cpu(crest_collect *collect)
     crest_figure_gauge(collect->own, CGROUP_CPU_LIMIT, state->limits.cpus);
     crest_figure_keep(collect->own, CGROUP_CPU_USAGE);
     if (collect->consume)
-        cgroup_cpu_consume(collect, values[CREST_CGROUP_CPU_USAGE]);
+        cgroup_cpu_consume(collect, values[CREST_CGROUP_CPU_USAGE], known);
 }
 
 /* ---- memory ---- */
@@ -250,16 +253,20 @@ static void cgroup_collect(crest_collect *collect)
 {
     cgroup_state *state = collect->state;
     uint64_t used;
-    if (!crest_cgroup_own_find(collect, &state->own))
+    if (!crest_cgroup_own_find(collect, &state->own)) {
+        state->cpu_known = 0;
         return;
+    }
     if (state->own.moved || !state->known ||
         collect->now_ns - state->limits_ns >= collect->settings->slow_interval_ns) {
         crest_cgroup_limits_read(collect, &state->own, &state->limits);
         state->limits_ns = collect->now_ns;
         state->known = 1;
     }
-    if (state->own.moved)
+    if (state->own.moved) {
         state->cpu_known = 0;
+        state->minor = 0;
+    }
     cgroup_cpu(collect);
     cgroup_memory(collect);
     if (cgroup_level(collect, "pids.current", CGROUP_PIDS_USED, &used))

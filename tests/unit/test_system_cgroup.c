@@ -175,6 +175,32 @@ static void processor_time_of_what_may_be_used(void **state)
     system_tree_remove(&tree);
 }
 
+/* What was used while nobody set a limit, or nobody could read it, was not used in one interval. */
+static void processor_time_of_a_gap_is_no_intervals(void **state)
+{
+    (void)state;
+    system_tree tree;
+    system_under_test test;
+    service_make(&tree);
+    system_test_start(&test, &tree, "cgroup");
+    crest_snapshot_free(system_look(&test));
+    group_file(&tree, SLICE, "cpu.max", "max 100000\n");
+    crest_snapshot_free(system_look(&test));
+    group_file(&tree, SERVICE, "cpu.stat", "usage_usec 999999999\n");
+    crest_snapshot_free(system_look(&test));
+    group_file(&tree, SLICE, "cpu.max", "150000 100000\n");
+    crest_snapshot_free(system_look(&test));
+    system_tree_unlink(&tree, SERVICE "cpu.stat");
+    crest_snapshot_free(system_look(&test));
+    group_file(&tree, SERVICE, "cpu.stat", "usage_usec 1999999999\n");
+    crest_snapshot_free(system_look(&test));
+    crest_snapshot_free(system_look(&test));
+    crest_testing_reading usage = FIXTURE_READING(test.registry, "cgroup.cpu.usage");
+    assert_true(usage.count >= 1 && usage.maximum == 0);
+    system_test_stop(&test);
+    system_tree_remove(&tree);
+}
+
 /* Other places where the own group is found, each with 300 bytes in use of 1000. */
 static void other_layouts(void **state)
 {
@@ -324,6 +350,7 @@ int main(void)
         cmocka_unit_test(a_service_on_a_host),
         cmocka_unit_test(the_least_limit_counts_and_limits_change),
         cmocka_unit_test(processor_time_of_what_may_be_used),
+        cmocka_unit_test(processor_time_of_a_gap_is_no_intervals),
         cmocka_unit_test(other_layouts),
         cmocka_unit_test(a_process_that_is_moved),
         cmocka_unit_test(file_systems),
