@@ -52,6 +52,8 @@ int crest_cgroup_own_find(crest_collect *collect, crest_cgroup_own *own)
         return 0;
     if (strcmp(path, own->path) == 0)
         return own->levels > 0;
+    if (own->path[0] != '\0')
+        crest_collect_moved(collect);
     *own = (crest_cgroup_own){.moved = 1};
     if (!crest_collect_read(collect, CREST_ROOT_PROC, "self/mountinfo", 0, &text))
         return 0;

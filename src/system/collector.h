@@ -166,6 +166,10 @@ void crest_collect_garbage(crest_collect *collect, const char *what, crest_text 
  * makes the totals of it; crest_figure_total counts its own. */
 void crest_collect_reset(crest_collect *collect, const char *kind);
 
+/* What this collector gives comes from another source from now on, as when the process was moved to
+ * another control group: its counters go on from where that one stands. Counted as a reset. */
+void crest_collect_moved(crest_collect *collect);
+
 /* ---- giving values ---- */
 
 /* All: `figure` is the index in figures, or in device_figures for a device's place, and of the kind

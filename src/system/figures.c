@@ -81,6 +81,23 @@ void crest_collect_reset(crest_collect *collect, const char *kind)
         crest_counter_inc(crest_counter_family_get(&family, values, 2));
 }
 
+static void figures_place_moved(crest_place *place)
+{
+    for (unsigned i = 0; i < place->count; i++)
+        place->series[i].moved = place->series[i].counted;
+}
+
+void crest_collect_moved(crest_collect *collect)
+{
+    crest_collector *collector = crest_collector_of(collect);
+    pthread_mutex_lock(&collector->series_lock);
+    figures_place_moved(collect->own);
+    for (crest_place *place = collector->devices; place != NULL; place = place->next)
+        figures_place_moved(place);
+    pthread_mutex_unlock(&collector->series_lock);
+    crest_collect_reset(collect, "reset");
+}
+
 /* What the source has counted since its last count, which is larger than this one. A source of 32
  * bits that is known to be one has wrapped if that makes it grow by less than half its range. */
 static uint64_t figures_growth_down(const crest_place *place, const crest_figure *figure,
@@ -119,6 +136,11 @@ static void figures_count(crest_place *place, unsigned index, uint64_t count)
 {
     const crest_figure *figure = &place->figures[index];
     crest_figure_series *series = &place->series[index];
+    if (series->moved) {
+        series->last = count;
+        series->counted = 1;
+        series->moved = 0;
+    }
     uint64_t growth = count - (series->counted ? series->last : 0);
     if (series->counted && count < series->last)
         growth = figures_growth_down(place, figure, series->last, count);

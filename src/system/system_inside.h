@@ -25,6 +25,7 @@ typedef struct crest_figure_series {
     uint64_t last;  /* counters: the source's last count */
     uint64_t round; /* the last collection that gave it a value */
     int counted;    /* there is a last */
+    int moved;      /* and it is another source's */
     int shown;      /* in snapshots */
 } crest_figure_series;
 

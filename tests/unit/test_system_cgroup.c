@@ -263,6 +263,9 @@ static void a_process_that_is_moved(void **state)
     system_under_test test;
     service_make(&tree);
     group_file(&tree, "sys/fs/cgroup/other/", "memory.current", "5\n");
+    group_file(&tree, "sys/fs/cgroup/other/", "cpu.stat", "usage_usec 5000000\n");
+    group_file(&tree, "sys/fs/cgroup/other/", "io.stat", "8:0 rbytes=7 wbytes=50\n");
+    group_file(&tree, "sys/fs/cgroup/other/", "memory.pressure", "some total=70\n");
     system_test_start(&test, &tree, "cgroup");
     crest_snapshot *seen = system_look(&test);
     assert_int_equal(host_level(seen, "cgroup.memory.used", NULL), 300);
@@ -271,6 +274,16 @@ static void a_process_that_is_moved(void **state)
     seen = system_look(&test);
     assert_int_equal(host_level(seen, "cgroup.memory.used", NULL), 5);
     assert_true(host_absent(seen, "cgroup.memory.limit", NULL, NULL));
+    crest_snapshot_free(seen);
+    /* what the other group had done before is nothing that was done since */
+    group_file(&tree, "sys/fs/cgroup/other/", "cpu.stat", "usage_usec 5000001\n");
+    group_file(&tree, "sys/fs/cgroup/other/", "io.stat", "8:0 rbytes=9 wbytes=51\n");
+    group_file(&tree, "sys/fs/cgroup/other/", "memory.pressure", "some total=72\n");
+    seen = system_look(&test);
+    assert_int_equal(host_count(seen, "cgroup.cpu", NULL, NULL), 1201 * US_NS);
+    assert_int_equal(host_count(seen, "cgroup.storage.device.data.read", "sda", NULL), 12);
+    assert_int_equal(host_count(seen, "cgroup.storage.device.data.write", "sda", NULL), 21);
+    assert_int_equal(host_count(seen, "cgroup.pressure", "memory", "some"), 9 * US_NS);
     crest_snapshot_free(seen);
     system_test_stop(&test);
     system_tree_remove(&tree);
