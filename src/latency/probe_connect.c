@@ -70,6 +70,28 @@ static void connect_done(crest_probe *probe, uint64_t now_ns, uint64_t duration_
 
 /* ---- connecting ---- */
 
+/*
+ * Whether the socket is connected with itself. A port that programs dial from may be dialled too
+ * (Linux: 32768 to 60999), and when nobody listens there and the kernel happens to choose the same
+ * one to dial from, TCP's simultaneous open succeeds (RFC 9293, 3.5).
+ */
+static int connect_is_itself(int fd)
+{
+    struct sockaddr_storage own = {.ss_family = 0}, other = {.ss_family = 0};
+    socklen_t own_length = sizeof own, other_length = sizeof other;
+    return getsockname(fd, (struct sockaddr *)&own, &own_length) == 0 &&
+           getpeername(fd, (struct sockaddr *)&other, &other_length) == 0 &&
+           own_length == other_length && memcmp(&own, &other, own_length) == 0;
+}
+
+static void connect_connected(crest_probe *probe, uint64_t now_ns, uint64_t duration_ns)
+{
+    if (connect_is_itself((int)probe->fd - 1))
+        connect_failed(probe, now_ns, duration_ns, ECONNREFUSED);
+    else
+        connect_done(probe, now_ns, duration_ns);
+}
+
 static void connect_begin(crest_probe *probe, uint64_t now_ns)
 {
     crest_probe_connect_part *part = &probe->part.connect;
@@ -87,7 +109,7 @@ static void connect_begin(crest_probe *probe, uint64_t now_ns)
     probe->polled_in = 0; /* not the wait's that is just over */
     part->start_ns = crest_now();
     if (connect(fd, (const struct sockaddr *)&address->bytes, address->length) == 0)
-        connect_done(probe, now_ns, crest_now() - part->start_ns);
+        connect_connected(probe, now_ns, crest_now() - part->start_ns);
     else if (errno != EINPROGRESS && errno != EINTR)
         connect_failed(probe, now_ns, crest_now() - part->start_ns, errno);
     else
@@ -105,7 +127,7 @@ static void connect_decided(crest_probe *probe, uint64_t now_ns, uint64_t ready_
     if (failure != 0)
         connect_failed(probe, now_ns, duration_ns, failure);
     else
-        connect_done(probe, now_ns, duration_ns);
+        connect_connected(probe, now_ns, duration_ns);
 }
 
 /* ---- looking up ---- */

@@ -8,6 +8,11 @@
 #include "probe_fixture.h"
 #include "probe_resolve.h"
 
+#include <net/if.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+
 static crest_probe *dial(crest_registry *registry, const char *address, uint32_t timeout_ms)
 {
     crest_error error;
@@ -235,13 +240,52 @@ static void test_limit(void **state)
     crest_registry_free(registry);
 }
 
+/* A network of its own, of a loopback interface with a single port to dial from; 0: it may not. */
+static int own_network(const char *port)
+{
+    struct ifreq loopback = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0)
+        return 0;
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    int range = open("/proc/sys/net/ipv4/ip_local_port_range", O_WRONLY | O_CLOEXEC);
+    int made = fd >= 0 && range >= 0 && ioctl(fd, SIOCSIFFLAGS, &loopback) == 0 &&
+               dprintf(range, "%s %s", port, port) > 0;
+    close(fd);
+    close(range);
+    return made;
+}
+
+/* Nobody listens, and the port that the kernel dials from is that which is dialled: TCP connects
+ * the socket with itself, which is no answer. */
+static void test_itself(void **state)
+{
+    (void)state;
+    PROBE_SKIP_FORK();
+    int status;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (!own_network("40400"))
+            _exit(77);
+        crest_registry *registry = fixture_registry(NULL);
+        crest_probe *probe = dial(registry, "127.0.0.1:40400", 5000);
+        PROBE_UNTIL(probe, now.tries >= 3 && now.answers + now.errors >= 3);
+        _exit(probe_state(probe).answers == 0 ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 77)
+        skip();
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_listening),  cmocka_unit_test(test_refused),
         cmocka_unit_test(test_unanswered), cmocka_unit_test(test_names),
         cmocka_unit_test(test_ipv6),       cmocka_unit_test(test_addresses),
-        cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_limit),      cmocka_unit_test(test_itself),
     };
     fixture_watchdog(150);
     return cmocka_run_group_tests_name("probe_connect", tests, NULL, NULL);
