@@ -19,12 +19,20 @@
 #define SWEEP_NS_PER_S 1000000000L
 #define SWEEP_NS_PER_MS 1000000L
 
-typedef enum sweep_status { SWEEP_EMPTY, SWEEP_WAITS, SWEEP_ASKED, SWEEP_KNOWN } sweep_status;
+/* OLD: answered in an earlier round, and not wanted in this one, or not yet. */
+typedef enum sweep_status {
+    SWEEP_EMPTY,
+    SWEEP_OLD,
+    SWEEP_WAITS,
+    SWEEP_ASKED,
+    SWEEP_ANSWERED
+} sweep_status;
 
 typedef struct sweep_place {
     sweep_status status;
     int wanted;
     int hangs; /* asked since before the last beginning */
+    int known; /* `space` is an answer, perhaps an earlier round's */
     crest_mount_space space;
 } sweep_place;
 
@@ -97,24 +105,38 @@ void crest_sweep_begin(crest_sweep *sweep)
         sweep_place *place = &sweep->places[i];
         place->wanted = 0;
         place->hangs = place->status == SWEEP_ASKED;
-        if (!place->hangs)
-            place->status = SWEEP_EMPTY;
+        if (place->hangs)
+            place->known = 0;
+        else
+            place->status = place->known ? SWEEP_OLD : SWEEP_EMPTY;
     }
     pthread_mutex_unlock(&sweep->lock);
 }
 
-/* Under the lock: where this mount is, or else a place that is empty; NULL: there is none. */
+/* Under the lock: where this mount is; NULL: nowhere. */
 static sweep_place *sweep_find(crest_sweep *sweep, const char *point)
 {
-    sweep_place *empty = NULL;
     for (unsigned i = 0; i < CREST_SWEEP_MOUNTS_MAX; i++) {
         sweep_place *place = &sweep->places[i];
         if (place->status != SWEEP_EMPTY && strcmp(place->space.point, point) == 0)
             return place;
-        if (place->status == SWEEP_EMPTY && empty == NULL)
-            empty = place;
     }
-    return empty;
+    return NULL;
+}
+
+/* Under the lock: a place for another mount; an old one's when none is empty. NULL: there is none.
+ */
+static sweep_place *sweep_room(crest_sweep *sweep)
+{
+    sweep_place *old = NULL;
+    for (unsigned i = 0; i < CREST_SWEEP_MOUNTS_MAX; i++) {
+        sweep_place *place = &sweep->places[i];
+        if (place->status == SWEEP_EMPTY)
+            return place;
+        if (place->status == SWEEP_OLD)
+            old = place;
+    }
+    return old;
 }
 
 crest_sweep_answer crest_sweep_want(crest_sweep *sweep, const char *point)
@@ -123,13 +145,15 @@ crest_sweep_answer crest_sweep_want(crest_sweep *sweep, const char *point)
         return CREST_SWEEP_TOO_LONG;
     pthread_mutex_lock(&sweep->lock);
     sweep_place *place = sweep_find(sweep, point);
-    crest_sweep_answer answer = place == NULL ? CREST_SWEEP_FULL : CREST_SWEEP_OK;
-    if (place != NULL && place->status == SWEEP_EMPTY) {
-        *place = (sweep_place){.status = SWEEP_WAITS};
+    if (place == NULL && (place = sweep_room(sweep)) != NULL) {
+        *place = (sweep_place){.status = SWEEP_OLD};
         memcpy(place->space.point, point, strlen(point) + 1);
     }
+    crest_sweep_answer answer = place == NULL ? CREST_SWEEP_FULL : CREST_SWEEP_OK;
     if (place != NULL) {
         place->wanted = 1;
+        if (place->status == SWEEP_OLD)
+            place->status = SWEEP_WAITS;
         answer = place->hangs ? CREST_SWEEP_HANGS : CREST_SWEEP_OK;
     }
     pthread_mutex_unlock(&sweep->lock);
@@ -143,7 +167,7 @@ void crest_sweep_unwant(crest_sweep *sweep, const char *point)
     if (place != NULL) {
         place->wanted = 0;
         if (place->status == SWEEP_WAITS)
-            place->status = SWEEP_EMPTY;
+            place->status = place->known ? SWEEP_OLD : SWEEP_EMPTY;
     }
     pthread_mutex_unlock(&sweep->lock);
 }
@@ -167,12 +191,14 @@ static void *sweep_run(void *context)
     pthread_mutex_lock(&sweep->lock);
     while ((place = sweep_next(sweep)) != NULL) {
         place->status = SWEEP_ASKED;
-        crest_mount_space answer = place->space;
+        crest_mount_space answer = {.error = 0};
+        memcpy(answer.point, place->space.point, sizeof answer.point);
         pthread_mutex_unlock(&sweep->lock);
         sweep->look(&answer);
         pthread_mutex_lock(&sweep->lock);
         place->space = answer;
-        place->status = SWEEP_KNOWN;
+        place->status = SWEEP_ANSWERED;
+        place->known = 1;
         place->hangs = 0;
     }
     sweep->workers--;
@@ -244,7 +270,7 @@ int crest_sweep_space(crest_sweep *sweep, unsigned i, crest_mount_space *space)
 {
     pthread_mutex_lock(&sweep->lock);
     const sweep_place *place = &sweep->places[i];
-    int known = place->wanted && place->status == SWEEP_KNOWN;
+    int known = place->wanted && place->known;
     if (known)
         *space = place->space;
     pthread_mutex_unlock(&sweep->lock);

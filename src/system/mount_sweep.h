@@ -5,7 +5,7 @@
  * that is host_filesystems.c.
  *
  *     crest_sweep *sweep = crest_sweep_new(crest_mount_look);
- *     crest_sweep_begin(sweep);                    now and then: what was known is forgotten
+ *     crest_sweep_begin(sweep);                    now and then: who is asked again
  *     crest_sweep_want(sweep, "/home");
  *     crest_sweep_ask(sweep, 5);
  *     for (unsigned i = 0; i < CREST_SWEEP_MOUNTS_MAX; i++)
@@ -47,7 +47,8 @@ typedef struct crest_sweep crest_sweep;
 /* NULL: no memory. */
 crest_sweep *crest_sweep_new(crest_mount_look_fn *look);
 
-/* Nothing is wanted and nothing known any more, but of what is being asked. */
+/* Nothing is wanted any more. Of what is wanted again, what was known stays known until it has
+ * answered; of what has not answered since the last beginning nothing is. */
 void crest_sweep_begin(crest_sweep *sweep);
 
 typedef enum crest_sweep_answer {

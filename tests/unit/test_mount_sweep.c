@@ -157,6 +157,58 @@ static void one_that_hangs_holds_up_nothing_else(void **state)
     crest_sweep_drop(sweep);
 }
 
+/* A disk that sleeps, a server far away: what was known stands until it has answered, or a whole
+ * round has passed. */
+static void one_that_is_slow_stays_known(void **state)
+{
+    (void)state;
+    hang();
+    crest_sweep *sweep = crest_sweep_new(look);
+    crest_sweep_begin(sweep);
+    crest_sweep_want(sweep, "/hang");
+    crest_sweep_want(sweep, "/other");
+    assert_int_equal(crest_sweep_ask(sweep, WAIT_MS), CREST_SWEEP_OK);
+    assert_false(known(sweep, "/hang"));
+    release();
+    assert_true(comes_to_be_known(sweep, "/hang") && comes_to_be_known(sweep, "/other"));
+    hang();
+    crest_sweep_begin(sweep);
+    assert_int_equal(crest_sweep_want(sweep, "/hang"), CREST_SWEEP_OK);
+    assert_int_equal(crest_sweep_ask(sweep, WAIT_MS), CREST_SWEEP_OK);
+    assert_true(known(sweep, "/hang"));
+    assert_false(known(sweep, "/other")); /* unmounted */
+    crest_sweep_begin(sweep);
+    assert_int_equal(crest_sweep_want(sweep, "/hang"), CREST_SWEEP_HANGS);
+    assert_int_equal(crest_sweep_want(sweep, "/other"), CREST_SWEEP_OK);
+    crest_sweep_unwant(sweep, "/other");
+    assert_int_equal(crest_sweep_ask(sweep, WAIT_MS), CREST_SWEEP_OK);
+    assert_false(known(sweep, "/hang") || known(sweep, "/other"));
+    release();
+    assert_true(comes_to_be_known(sweep, "/hang"));
+    crest_sweep_drop(sweep);
+}
+
+/* Others than last time need no more room than there is. */
+static void what_is_not_wanted_any_more_makes_room(void **state)
+{
+    (void)state;
+    crest_sweep *sweep = crest_sweep_new(look);
+    char point[CREST_SWEEP_POINT_BYTES];
+    for (unsigned round = 0; round < 3; round++) {
+        crest_sweep_begin(sweep);
+        for (unsigned i = 0; i < CREST_SWEEP_MOUNTS_MAX; i++) {
+            snprintf(point, sizeof point, "/%u", round * (CREST_SWEEP_MOUNTS_MAX / 2) + i);
+            assert_int_equal(crest_sweep_want(sweep, point), CREST_SWEEP_OK);
+        }
+        assert_int_equal(crest_sweep_ask(sweep, 5000), CREST_SWEEP_OK);
+        for (unsigned i = 0; i < CREST_SWEEP_MOUNTS_MAX; i++) {
+            snprintf(point, sizeof point, "/%u", round * (CREST_SWEEP_MOUNTS_MAX / 2) + i);
+            assert_true(known(sweep, point));
+        }
+    }
+    crest_sweep_drop(sweep);
+}
+
 static void so_many_may_hang(void **state)
 {
     (void)state;
@@ -253,6 +305,8 @@ int main(void)
         cmocka_unit_test(the_kernel_is_asked),
         cmocka_unit_test(what_answers_is_known_at_once),
         cmocka_unit_test(one_that_hangs_holds_up_nothing_else),
+        cmocka_unit_test(one_that_is_slow_stays_known),
+        cmocka_unit_test(what_is_not_wanted_any_more_makes_room),
         cmocka_unit_test(so_many_may_hang),
         cmocka_unit_test(its_room_is_bounded),
         cmocka_unit_test(a_sweep_that_is_dropped_outlives_what_hangs),
