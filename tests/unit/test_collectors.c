@@ -349,11 +349,21 @@ static void test_consumption_waits(void **state)
 }
 
 static unsigned slow_calls;
+static uint64_t slow_burns_ns; /* of processor time, each call */
+
+static uint64_t slow_cpu_ns(void)
+{
+    struct timespec used;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+}
 
 static void slow_collect(crest_collect *collect)
 {
     (void)collect;
     slow_calls++;
+    for (uint64_t begin = slow_cpu_ns(); slow_cpu_ns() - begin < slow_burns_ns;)
+        continue;
 }
 
 static void test_slow_cadence(void **state)
@@ -375,6 +385,30 @@ static void test_slow_cadence(void **state)
     for (unsigned i = 0; i < 20; i++)
         crest_snapshot_free(fixture_snapshot(test.registry));
     assert_int_equal(slow_calls, first + 1);
+    crest_testing_clock_real();
+    system_test_stop(&test);
+}
+
+/* Of a processor it takes a hundredth at most, whatever its interval. */
+static void test_slow_rest(void **state)
+{
+    (void)state;
+    static const crest_collector_kind slow = {
+        .name = "slow", .group = "slow", .cadence = CREST_CADENCE_SLOW, .collect = slow_collect};
+    system_under_test test;
+    crest_testing_clock_set(UINT64_C(1000000000000));
+    slow_burns_ns = 10000000;
+    told_start_kind(&test, &slow);
+    crest_snapshot_free(system_look(&test));
+    unsigned first = slow_calls;
+    crest_testing_clock_advance(UINT64_C(80) * slow_burns_ns);
+    for (unsigned i = 0; i < 5; i++)
+        crest_snapshot_free(fixture_snapshot(test.registry));
+    assert_int_equal(slow_calls, first);
+    crest_testing_clock_advance(UINT64_C(1000) * slow_burns_ns);
+    crest_snapshot_free(system_look(&test));
+    assert_int_equal(slow_calls, first + 1);
+    slow_burns_ns = 0;
     crest_testing_clock_real();
     system_test_stop(&test);
 }
@@ -538,6 +572,7 @@ int main(void)
         cmocka_unit_test(test_too_many_devices),
         cmocka_unit_test(test_consumption_waits),
         cmocka_unit_test(test_slow_cadence),
+        cmocka_unit_test(test_slow_rest),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_fork),
         cmocka_unit_test(test_hanging),

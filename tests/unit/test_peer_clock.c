@@ -366,6 +366,29 @@ static void test_propagation(void **state)
 }
 
 /* Came before it was sent: 0 if the error explains it, else nothing; counted either way. */
+/* An offset of now says less of a time long ago. */
+static void test_drift_since_the_origin(void **state)
+{
+    (void)state;
+    crest_peer_clock *clock = peer_new((crest_peer_clock_options){.quiet = 1, .drift_ppm = 100});
+    crest_stamp stamp;
+    crest_stamp_view view;
+    crest_peer_clock_state now;
+    crest_propagation measured;
+    assert_int_equal(crest_stamp_make_at(crest_op_u64(1), crest_wall_now(), 0, &stamp, NULL),
+                     CREST_OK);
+    assert_int_equal(crest_stamp_read(&stamp, sizeof stamp, &view, NULL), CREST_OK);
+    crest_testing_clock_advance(1000 * PEER_S);
+    assert_int_equal(peer_exchange(clock, 0, 0, 0, 0), CREST_OK);
+    assert_int_equal(crest_peer_clock_read(clock, &now), CREST_OK);
+    assert_int_equal(
+        crest_stamp_record(&peer_propagation, &view, clock, CREST_OUTCOME_OK, NULL, &measured),
+        CREST_OK);
+    assert_int_equal(measured.duration_ns, 1000 * PEER_S);
+    assert_int_equal(measured.error_ns, now.error_ns + 100 * PEER_MS);
+    crest_peer_clock_free(clock);
+}
+
 static void test_early(void **state)
 {
     (void)state;
@@ -428,6 +451,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_options, peer_setup, peer_teardown),
         cmocka_unit_test_setup_teardown(test_no_memory, peer_setup, peer_teardown),
         cmocka_unit_test_setup_teardown(test_propagation, peer_setup, peer_teardown),
+        cmocka_unit_test_setup_teardown(test_drift_since_the_origin, peer_setup, peer_teardown),
         cmocka_unit_test_setup_teardown(test_early, peer_setup, peer_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
