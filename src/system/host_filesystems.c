@@ -8,9 +8,9 @@
  * overlay, and it is what fills up.
  *
  * Asking is done by mount_sweep.c's threads, waited for a few milliseconds; what answers later is
- * shown then, and as it was the last time until then. A mount that has not answered when it is time to ask again is counted as a failure
- * and has no figures until it does. The threads' processor time, some microseconds a mount, is not
- * in crest_collect_cpu_seconds_total.
+ * shown then, and as it was the last time until then. A mount that has not answered when it is time
+ * to ask again is counted as a failure and has no figures until it does. The threads' processor
+ * time, some microseconds a mount, is not in crest_collect_cpu_seconds_total.
  */
 #include "collect_fault.h"
 #include "globs.h"

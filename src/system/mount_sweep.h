@@ -74,8 +74,8 @@ crest_sweep_answer crest_sweep_ask(crest_sweep *sweep, unsigned wait_ms);
 /* What the mount in place i answered; 0 when there is none, or it has not. */
 int crest_sweep_space(crest_sweep *sweep, unsigned i, crest_mount_space *space);
 
-/* Nothing more is asked; freed when the last worker has come back. NULL does nothing. It is all that
- * the child of a fork may do with its parent's. */
+/* Nothing more is asked; freed when the last worker has come back. NULL does nothing. It is all
+ * that the child of a fork may do with its parent's. */
 void crest_sweep_drop(crest_sweep *sweep);
 
 #endif
