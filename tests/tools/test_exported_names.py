@@ -58,11 +58,12 @@ def check(manifest, place):
     if missing or more and not ours:
         raise Failure(f"{manifest.path}: wanted and not on the page: {missing}; "
                       f"there and not wanted: {more}")
+    kinds = types(text)
     for name, what in wanted.items():
         equal(found[name], what.part.label_keys, f"{manifest.path}: label keys of {name}")
         family = name if what.sample not in ("bucket", "sum", "count") else \
             name[:-len(what.sample) - 1]
-        equal(types(text)[family], what.type, f"{manifest.path}: type of {family}")
+        equal(kinds[family], what.type, f"{manifest.path}: type of {family}")
     check_taken(manifest, whole, (place / "page.om").read_text(encoding="utf-8"), ours)
 
 
