@@ -7,7 +7,7 @@ tests/integration/test_catalogue.py."""
 import re
 
 import toolslib
-from toolslib import ROOT, Failure, equal
+from toolslib import ROOT, Failure, contains, equal
 
 from crest_catalogue import load
 from crest_catalogue.make_rules import rules
@@ -64,4 +64,14 @@ def each_rule_is_there_once(place):
             equal(keys, "job, instance", expr)
 
 
-toolslib.main([a_team_is_missed_only_if_it_must_be_there, each_rule_is_there_once])
+def whatever_did_not_end_well_failed(place):
+    """Timeouts and orphans as well as errors; durations are of what ended well."""
+    text = rules(load([EVERYTHING])[0])
+    rate = "sum without (outcome) (rate(all_do_time_seconds_count%s[5m]))"
+    bad, every = rate % '{outcome!=\\"ok\\"}', rate % ""
+    contains(text, f'all_do_time_seconds:failures5m\n    expr: "{bad} / ({every} > 0)"')
+    contains(text, 'all_do_time_seconds_bucket{outcome=\\"ok\\"}[5m]')
+
+
+toolslib.main([a_team_is_missed_only_if_it_must_be_there, each_rule_is_there_once,
+               whatever_did_not_end_well_failed])
