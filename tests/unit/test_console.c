@@ -132,7 +132,7 @@ static crest_console_page page_of(unsigned width)
 {
     crest_console_page page = {
         .wall_ns = UINT64_C(1700000000123456789),
-        .resource = {"rnode", "0.13", "host-\x1b[2J"},
+        .resource = {.service = "rnode", .version = "0.13", .instance = "host-\x1b[2J"},
         .rows = rows,
         .row_count = LENGTH(rows),
         .width = width,
@@ -212,7 +212,7 @@ static void test_empty_and_stopped(void **state)
 {
     (void)state;
     gathered *text = calloc(1, sizeof *text);
-    crest_console_page empty = {.resource = {"", "", ""}};
+    crest_console_page empty = {.resource = {.service = "", .version = "", .instance = ""}};
     assert_int_equal(crest_console_table_write(&empty, gather, text), 0);
     assert_string_equal(text->text, "Crest  1970-01-01 00:00:00 UTC\n\n");
     crest_console_page page = page_of(0);
