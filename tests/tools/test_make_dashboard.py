@@ -66,6 +66,16 @@ def rows_are_closed_where_there_are_many(place):
     equal(len(set(ids)), len(ids), "different ids")
 
 
+def jobs_are_those_of_the_teams(place):
+    def jobs(manifests):
+        return dashboard(manifests)["templating"]["list"][1]["definition"]
+
+    system, host = (read(ROOT / f"src/system/{name}.metrics.yaml") for name in ("system", "host"))
+    contains(jobs(system), "process")
+    contains(jobs(system + host), "host")
+    equal("process" in jobs(system + host), False, "jobs found by the names of every library")
+
+
 def ids_stay_when_a_metric_comes(place):
     manifest, = read()
     whole = {panel["title"]: panel["id"] for panel in dashboard([manifest])["panels"]}
@@ -110,5 +120,6 @@ def the_program_writes_it_twice_alike(place):
 
 
 toolslib.main([every_metric_has_one_panel, panels_do_not_overlap,
-               rows_are_closed_where_there_are_many, ids_stay_when_a_metric_comes,
+               rows_are_closed_where_there_are_many, jobs_are_those_of_the_teams,
+               ids_stay_when_a_metric_comes,
                each_instrument_has_its_query, the_program_writes_it_twice_alike])

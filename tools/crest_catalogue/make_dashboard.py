@@ -20,6 +20,7 @@ from .queries import (DEFAULT_QUANTILES, Selection, events, failures, keeps_buck
 SCHEMA_VERSION = 39
 WIDTH, HEIGHT, COLUMNS = 8, 8, 24
 ID_MAX = 2 ** 31 - 1
+EVERYBODYS_PREFIX = "process"   # its standard names are on the pages of every client library
 # With more panels than these, only the rows of the first team are open: a browser asks for what is.
 OPEN_PANELS_MAX = 60
 UID_CHARACTERS = 40
@@ -242,13 +243,16 @@ def variable(name, label, query):
 
 
 def variables(manifests):
+    """What a reader chooses from. Jobs are found by names that no other library's pages have."""
+    own = [manifest for manifest in manifests if EVERYBODYS_PREFIX not in manifest.prefixes]
+    own = own or manifests
     return [
         {"name": "datasource", "label": "Data source", "type": "datasource", "query": "prometheus",
          "current": {}, "options": [], "refresh": 1, "regex": "", "hide": 0, "multi": False,
          "includeAll": False, "skipUrlSync": False},
-        variable("job", "Job", f"label_values({of_teams(manifests)}, job)"),
+        variable("job", "Job", f"label_values({of_teams(own)}, job)"),
         variable("instance", "Instance",
-                 "label_values(" + of_teams(manifests, (), 'job=~"$job"') + ", instance)"),
+                 "label_values(" + of_teams(own, (), 'job=~"$job"') + ", instance)"),
     ]
 
 
