@@ -334,6 +334,19 @@ def the_process_itself_is_as_proc_has_it(place):
             raise Failure(f"{name}: {found}, and in /proc {low} to {high}")
 
 
+def used_in(group):
+    """Seconds of processor time that a group says it has used."""
+    stat = dict(line.split() for line in (group / "cpu.stat").read_text().splitlines())
+    return int(stat["usage_usec"]) / 1e6
+
+
+def bracketed(node, series, group):
+    """The value of a series, and what the group had used before and after that was asked for."""
+    low = used_in(group)
+    value = node.page()[series]
+    return value, low, used_in(group)
+
+
 def a_group_of_its_own(place):
     """A real control group, where this may be made; its processor time is that of its process."""
     roots = [root for root in UNIFIED if (root / "cgroup.controllers").exists()]
@@ -346,22 +359,26 @@ def a_group_of_its_own(place):
         raise Skip(f"{group} cannot be made: {error.strerror}") from error
     try:
         node = Node(place, "cgroup:process")
-        before = node.page()["cgroup_cpu_seconds_total", frozenset()]
+        total = ("cgroup_cpu_seconds_total", frozenset())
+        before = node.page()[total]
         (group / "cgroup.procs").write_text(str(node.process.pid))
+        node.page()     # counters go on from where the group stands when the move is noticed
+        moved, low, high = bracketed(node, total, group)
+        if moved < before:
+            raise Failure(f"{before} before the move, {moved} after it")
         node.do("spin")
         time.sleep(1)
         node.do("still")
-        used = {}
-        for _ in range(5):
-            stat = dict(line.split() for line in (group / "cpu.stat").read_text().splitlines())
-            used = {"low": int(stat["usage_usec"]) / 1e6}
-            page = node.page()
-            stat = dict(line.split() for line in (group / "cpu.stat").read_text().splitlines())
-            used["high"] = int(stat["usage_usec"]) / 1e6
-        # it goes on from the group before, whose count was larger: growth is the new group's
-        grown = page["cgroup_cpu_seconds_total", frozenset()] - before
-        if not used["low"] * 0.5 <= grown <= used["high"] + 1:
-            raise Failure(f"grown by {grown}, and the group used {used}")
+        for _ in range(ATTEMPTS):   # a busy machine may delay a collection
+            now, now_low, now_high = bracketed(node, total, group)
+            if now_low - high <= now - moved <= now_high - low:
+                break
+        else:
+            raise Failure(f"grown by {now - moved}, and the group used from {now_low - high} to "
+                          f"{now_high - low}")
+        if now_low - high < 0.1:
+            raise Failure(f"only {now_low - high} s were spun, which tells nothing")
+        page = node.page()
         waited = ("cgroup_pressure_seconds_total",
                   frozenset([("resource", "cpu"), ("kind", "some")]))
         if (group / "cpu.pressure").exists() and waited not in page:
