@@ -184,7 +184,8 @@ def what_helps_to_repeat_is_repeated_soon(place):
     equal(program.tell("push")[0], "UNREACHABLE")
     # After a second, then two, both less up to a half by chance.
     harness.wait_for("two tries more", lambda: len(fake.requests) == 3, 8)
-    equal(program.do("state").split(" ")[2], "0")
+    harness.wait_for("no failures in a row, once the answer has been read",
+                     lambda: program.do("state").split(" ")[2] == "0", 8)
     equal(program.tell("push")[0], "REFUSED")
     time.sleep(2.5)
     equal(len(fake.requests), 4)
