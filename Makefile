@@ -211,6 +211,36 @@ bench: deps $(BENCH) ## the ratios of the hot path; BENCH_ARGS= goes to Google B
 bench-reading: deps $(READING) ## pages against prometheus-cpp's, memory, ticks; BENCH_ARGS=--largest=N narrows
 	@$(READING) $(BENCH_ARGS)
 
+# ---- the JVM shim: a JNI library of C, and a jar that Maven makes and that carries it ---------------
+
+# The JDK whose headers the C is compiled with: JAVA_HOME, or else the one whose javac is found.
+jvm_home     = $${JAVA_HOME:-$$(dirname "$$(dirname "$$(readlink -f "$$(command -v javac)")")")}
+jvm_arch     = linux-$$(uname -m)
+jvm_src     := $(wildcard jvm-shim/native/*.c)
+jvm_java    := $(shell find jvm-shim -name '*.java' -o -name pom.xml -o -path '*/resources/*' -type f)
+jvm_so      := $(LIB)/libcrest-jvm.so
+jvm_natives := build/jvm/natives/io/crest/native
+MVN         ?= mvn
+
+# $ORIGIN: beside it lie the libraries that it needs, where nobody has loaded them already
+$(jvm_so): $(jvm_src) $(wildcard jvm-shim/native/*.h) $(filter %.so,$(LIBRARIES)) $(B)/flags
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(run)home=$(jvm_home); $(CC) $(inc_public) -I"$$home/include" -I"$$home/include/linux" $(CPPFLAGS) \
+	    $(ALL_CFLAGS) -fPIC -fvisibility=hidden -ftls-model=initial-exec -shared $(no_undefined) \
+	    -Wl,-soname,libcrest-jvm.so -Wl,-rpath,'$$ORIGIN' $(ALL_LDFLAGS) -o $@ $(jvm_src) \
+	    -L$(LIB) -lcrest-reporters -lcrest -lpthread
+
+.PHONY: jvm
+jvm: build/jvm/built ## the jar of the JVM shim, with the native libraries in it; needs a JDK and Maven
+
+build/jvm/built: $(jvm_so) $(jvm_java)
+	$(call say,MVN,jvm-shim)
+	@mkdir -p $(jvm_natives)/$(jvm_arch)
+	@cp -L $(LIB)/libcrest.so.$(SOVERSION) $(LIB)/libcrest-reporters.so.$(SOVERSION) $(jvm_so) $(jvm_natives)/$(jvm_arch)/
+	$(run)$(MVN) -B -q -f jvm-shim/pom.xml -DskipTests package
+	@touch $@
+
 # What only some goals need: the peer of a benchmark, and who fetches and runs npm's statsd.
 asked_for := $(if $(filter bench-reading,$(MAKECMDGOALS)),prometheus-cpp-dev) \
              $(if $(filter check servers deps,$(MAKECMDGOALS)),nodejs npm)

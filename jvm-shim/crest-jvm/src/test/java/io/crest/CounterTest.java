@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.crest;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import org.junit.jupiter.api.Test;
+
+class CounterTest {
+    static { System.load(System.getProperty("crest.library")); }
+
+    @Test
+    void countsExactlyFromSeveralThreads() throws Exception {
+        Counter counter = Counter.of("test.things");
+        Thread[] threads = new Thread[8];
+        for (int i = 0; i < threads.length; i++) {
+            threads[i] = new Thread(() -> { for (int n = 0; n < 1_000_000; n++) counter.increment(); });
+            threads[i].start();
+        }
+        for (Thread thread : threads) thread.join();
+        assertEquals(8_000_000, counter.value());
+    }
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The glue between the JVM and the library: what the files of this folder share. Each has a table of
+ * native methods of one Java class, which JNI_OnLoad registers; nothing else is exported.
+ *
+ * The JVM records by itself, in memory (io.crest.Memory, io.crest.Lane). Only what the inlined part of
+ * a recording call leaves to its cold path comes here.
+ */
+#ifndef CREST_JVM_H
+#define CREST_JVM_H
+
+#include <crest/crest.h>
+#include <jni.h>
+#include <stdint.h>
+
+typedef struct jvm_natives {
+    const char *class_name;
+    const JNINativeMethod *methods;
+    int count;
+} jvm_natives;
+
+extern const jvm_natives jvm_library_natives;
+extern const jvm_natives jvm_cells_natives;
+
+/* A handle as Java holds it. */
+#define JVM_POINTER(type, address) ((type *)(uintptr_t)(address))
+#define JVM_ADDRESS(pointer) ((jlong)(uintptr_t)(pointer))
+
+#define JVM_COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+/* A row of a table of native methods. */
+#define JVM_NATIVE(name, signature, function)                                                      \
+    {                                                                                              \
+        (char *)(uintptr_t)(name), (char *)(uintptr_t)(signature), (void *)(uintptr_t)(function)   \
+    }
+
+#endif
