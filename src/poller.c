@@ -8,8 +8,8 @@
 #include "poller.h"
 #include "atomic.h"
 #include "error.h"
+#include "thread.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -317,21 +317,10 @@ static void *poller_run(void *argument)
     return NULL;
 }
 
-/* Under the lock. The thread blocks all signals: they are the host's. */
+/* Under the lock. */
 static int poller_start(void)
 {
-    sigset_t all, before;
-    pthread_attr_t detached;
-    sigfillset(&all);
-    if (pthread_attr_init(&detached) != 0)
-        return 0;
-    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed =
-        pthread_create(&poller_thread, &detached, poller_run, (void *)(uintptr_t)poller_turn);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&detached);
-    poller_alive = !failed;
+    poller_alive = !crest_thread_detach(&poller_thread, poller_run, (void *)(uintptr_t)poller_turn);
     return poller_alive;
 }
 

@@ -10,9 +10,9 @@
 #include "error.h"
 #include "one_report.h"
 #include "report_watch.h"
+#include "thread.h"
 #include "utf8.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,14 +113,10 @@ static crest_status reporting_start(crest_reporter *reporter, const char *name,
     return CREST_OK;
 }
 
-/* Under the lock: starts the thread with all signals blocked, as they are the host's. */
+/* Under the lock. */
 static crest_status reporting_launch(crest_attachment *attachment, crest_error *error)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&attachment->thread, NULL, crest_attachment_run, attachment);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int failed = crest_thread_start(&attachment->thread, crest_attachment_run, attachment);
     char reason[128];
     if (failed)
         return crest_error_set(error, CREST_SYSTEM, "no thread for the reporter %s: %s",

@@ -14,11 +14,11 @@
 #include "poller.h"
 #include "report_watch.h"
 #include "series.h"
+#include "thread.h"
 #include "window_copies.h"
 #include "windows.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <time.h>
 
@@ -235,7 +235,7 @@ static void *ticker_run(void *unused)
     return unused;
 }
 
-/* Under ticker_control. The thread blocks all signals: they are the host's. */
+/* Under ticker_control. */
 static int ticker_start(void)
 {
     pthread_condattr_t monotonic;
@@ -243,13 +243,8 @@ static int ticker_start(void)
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&ticker_wake, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    sigset_t all, before;
-    sigfillset(&all);
     ticker_stopping = 0;
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&ticker_thread, NULL, ticker_run, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (failed)
+    if (crest_thread_start(&ticker_thread, ticker_run, NULL) != 0)
         return 0;
     pthread_setname_np(ticker_thread, "crest-ticker");
     ticker_running = 1;

@@ -12,9 +12,9 @@
 #include "error.h"
 #include "hiccup_fill.h"
 #include "misuse.h"
+#include "thread.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -112,15 +112,11 @@ static void *hiccups_run(void *argument)
     }
 }
 
-/* Under hiccups_control. The thread blocks all signals: they are the host's. */
+/* Under hiccups_control. */
 static crest_status hiccups_begin(crest_error *error)
 {
-    sigset_t all, before;
-    sigfillset(&all);
     hiccups_stopping = 0;
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&hiccups_thread, NULL, hiccups_run, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int failed = crest_thread_start(&hiccups_thread, hiccups_run, NULL);
     hiccups_running = !failed;
     if (failed)
         return crest_error_set(error, CREST_SYSTEM,

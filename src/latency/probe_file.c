@@ -11,11 +11,11 @@
 #include "alloc.h"
 #include "error.h"
 #include "prober.h"
+#include "thread.h"
 
 #include <crest/timed_io.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -252,21 +252,9 @@ static void *file_run(void *argument)
     return NULL;
 }
 
-/* Detached, with all signals blocked, as they are the host's. */
 static crest_status file_start(crest_probe *probe, crest_error *error)
 {
-    pthread_t thread;
-    pthread_attr_t attributes;
-    sigset_t all, before;
-    int failed = pthread_attr_init(&attributes);
-    if (failed == 0) {
-        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before);
-        failed = pthread_create(&thread, &attributes, file_run, probe);
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
-        pthread_attr_destroy(&attributes);
-    }
+    int failed = crest_thread_detach(NULL, file_run, probe);
     if (failed)
         return crest_error_set(error, CREST_SYSTEM,
                                "the probe of %s needs a thread: %s; make room for it (ulimit -u)",

@@ -6,9 +6,9 @@
 #include "probe_resolve.h"
 #include "alloc.h"
 #include "error.h"
+#include "thread.h"
 
 #include <netdb.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -103,24 +103,6 @@ static void *resolve_run(void *argument)
     return NULL;
 }
 
-/* Detached, with all signals blocked, as they are the host's. 0 or an error number. */
-static int resolve_spawn(crest_probe_question *question)
-{
-    pthread_t thread;
-    pthread_attr_t attributes;
-    sigset_t all, before;
-    int failed = pthread_attr_init(&attributes);
-    if (failed)
-        return failed;
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    failed = pthread_create(&thread, &attributes, resolve_run, question);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return failed;
-}
-
 crest_probe_question *crest_probe_resolve_begin(const char *host, const char *port, int *failure)
 {
     *failure = 0;
@@ -132,7 +114,7 @@ crest_probe_question *crest_probe_resolve_begin(const char *host, const char *po
     question->start_ns = crest_now();
     snprintf(question->host, sizeof question->host, "%s", host);
     snprintf(question->port, sizeof question->port, "%s", port);
-    *failure = resolve_spawn(question);
+    *failure = crest_thread_detach(NULL, resolve_run, question);
     if (*failure != 0) {
         crest_alloc_free(question);
         return NULL;

@@ -7,10 +7,10 @@
 #include "atomic.h"
 #include "error.h"
 #include "probe_resolve.h"
+#include "thread.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
@@ -289,24 +289,6 @@ static void *prober_run(void *argument)
     return NULL;
 }
 
-/* The thread blocks all signals: they are the host's. 0 or an error number. */
-static int prober_spawn(prober_thread *self)
-{
-    sigset_t all, before;
-    pthread_attr_t detached;
-    pthread_t thread;
-    int failed = pthread_attr_init(&detached);
-    if (failed)
-        return failed;
-    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    failed = pthread_create(&thread, &detached, prober_run, self);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&detached);
-    return failed;
-}
-
 static crest_status prober_start(crest_error *error)
 {
     prober_thread *self = crest_alloc(1, sizeof *self);
@@ -314,7 +296,7 @@ static crest_status prober_start(crest_error *error)
         return crest_error_set(error, CREST_NO_MEMORY, "no memory for the prober");
     self->turn = prober_turn;
     self->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    int failed = self->wake_fd < 0 ? errno : prober_spawn(self);
+    int failed = self->wake_fd < 0 ? errno : crest_thread_detach(NULL, prober_run, self);
     if (failed == 0) {
         prober_wake_fd = self->wake_fd;
         prober_awake = 0;

@@ -6,10 +6,10 @@
 #include "mount_sweep.h"
 
 #include "alloc.h"
+#include "thread.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -210,17 +210,7 @@ static void *sweep_run(void *context)
 /* Under the lock; 0 when no thread can be had. */
 static int sweep_start(crest_sweep *sweep)
 {
-    sigset_t all, before;
-    pthread_attr_t detached;
-    pthread_t thread;
-    if (pthread_attr_init(&detached) != 0)
-        return 0;
-    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int made = pthread_create(&thread, &detached, sweep_run, sweep) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&detached);
+    int made = crest_thread_detach(NULL, sweep_run, sweep) == 0;
     sweep->users += (unsigned)made;
     sweep->workers += (unsigned)made;
     return made;
