@@ -70,6 +70,7 @@ CREST_BEGIN_C
  * CREST_INVALID_ARGUMENT for options out of range, CREST_NO_MEMORY, CREST_LIMIT (polls). Memory:
  * some 120 bytes, and 9 a node, for each operation that may be under way. Thread-safe; not for
  * signal handlers. Cost: locks, allocates; registers a poll (poll.h), whose first starts a thread.
+ * It belongs to the process that made it, not to a fork's child.
  */
 CREST_API crest_coverage *
 crest_coverage_new(crest_timer *timer, const crest_coverage_options *options, crest_error *error);

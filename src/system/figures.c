@@ -372,10 +372,14 @@ static crest_place *figures_device_make(crest_collector *collector)
 {
     const crest_collector_kind *kind = collector->kind;
     if (collector->device_count == CREST_COLLECT_DEVICES_MAX) {
-        crest_place *place = figures_device_reuse(collector);
-        if (place == NULL)
+        /* looked for once a round: with thousands beyond the bound, each look passes all places */
+        crest_place *place =
+            collector->full_round == collector->round ? NULL : figures_device_reuse(collector);
+        if (place == NULL && collector->full_round != collector->round) {
+            collector->full_round = collector->round;
             crest_collect_fail(&collector->collect, CREST_CAUSE_LIMIT, kind->device_key,
                                "there are more of them than are exported");
+        }
         return place;
     }
     crest_place *place = figures_place_new(collector, kind->device_figures,

@@ -53,6 +53,7 @@ typedef struct crest_collector {
     crest_place *nearby;  /* the device after the last one that was asked for */
     unsigned device_count;
     uint64_t round;
+    uint64_t full_round;  /* the last collection that had more devices than places */
     uint64_t due_ns;      /* consumption, or the whole of it, was last read then */
     int begun;            /* there is a due_ns */
     uint64_t last_cpu_ns; /* what the last collection took */

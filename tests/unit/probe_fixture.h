@@ -23,7 +23,12 @@
 
 /* ThreadSanitizer does not follow threads that begin after a fork in a process with several. */
 #ifdef CREST_THREAD_SANITIZER
-#define PROBE_SKIP_FORK() skip()
+#define PROBE_SKIP_FORK()                                                                          \
+    do {                                                                                           \
+        print_message(                                                                             \
+            "skipped: ThreadSanitizer does not follow threads that begin after a fork\n");         \
+        skip();                                                                                    \
+    } while (0)
 #else
 #define PROBE_SKIP_FORK() ((void)0)
 #endif
