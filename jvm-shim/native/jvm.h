@@ -3,8 +3,8 @@
  * The glue between the JVM and the library: what the files of this folder share. Each has a table
  * of native methods of one Java class, which JNI_OnLoad registers; nothing else is exported.
  *
- * The JVM records by itself, in memory (io.crest.Memory, io.crest.Lane). Only what the inlined part of
- * a recording call leaves to its cold path comes here.
+ * The JVM records by itself, in memory (io.crest.Memory, io.crest.Lane). Only what the inlined part
+ * of a recording call leaves to its cold path comes here.
  */
 #ifndef CREST_JVM_H
 #define CREST_JVM_H

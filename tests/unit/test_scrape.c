@@ -166,8 +166,8 @@ static unsigned entries(const char *path)
     return count;
 }
 
-/* How many threads there are once it stays the same for 20 ms: one that was joined, by the test before
- * as well, may still be listed for a moment. */
+/* How many threads there are once it stays the same for 20 ms: one that was joined, by the test
+ * before as well, may still be listed for a moment. */
 static unsigned settled_threads(void)
 {
     unsigned threads = entries("/proc/self/task");
