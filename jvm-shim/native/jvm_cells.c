@@ -27,24 +27,10 @@ static jlong jvm_counter_value(JNIEnv *env, jclass type, jlong counter)
     return (jlong)crest_counter_value(JVM_POINTER(crest_counter, counter));
 }
 
-static jlong jvm_counter_get(JNIEnv *env, jclass type, jstring name)
-{
-    (void)type;
-    const char *text = (*env)->GetStringUTFChars(env, name, NULL);
-    if (text == NULL)
-        return 0;
-    crest_status status;
-    crest_counter *counter =
-        crest_counter_get(NULL, &(crest_metric_options){.name = text}, &status);
-    (*env)->ReleaseStringUTFChars(env, name, text);
-    return JVM_ADDRESS(counter);
-}
-
 static const JNINativeMethod jvm_cells_methods[] = {
     JVM_NATIVE("table", "(I)J", jvm_table),
     JVM_NATIVE("counterAdd", "(JJ)V", jvm_counter_add),
     JVM_NATIVE("counterValue", "(J)J", jvm_counter_value),
-    JVM_NATIVE("counterGet", "(Ljava/lang/String;)J", jvm_counter_get),
 };
 
 const jvm_natives jvm_cells_natives = {"io/crest/Native", jvm_cells_methods,

@@ -45,7 +45,8 @@ const jvm_natives jvm_library_natives = {"io/crest/Native", jvm_library_methods,
 JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
 {
     (void)reserved;
-    static const jvm_natives *const tables[] = {&jvm_library_natives, &jvm_cells_natives};
+    static const jvm_natives *const tables[] = {&jvm_library_natives, &jvm_cells_natives,
+                                                &jvm_metrics_natives};
     JNIEnv *env;
     if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_8) != JNI_OK)
         return JNI_ERR;

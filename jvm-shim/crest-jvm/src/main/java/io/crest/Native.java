@@ -10,8 +10,6 @@ final class Native {
     /** The table of this thread's cells if it leads to the slot's cell, else 0. */
     static native long table(int slot);
 
-    static native long counterGet(String name);
-
     static native void counterAdd(long counter, long amount);
 
     static native long counterValue(long counter);

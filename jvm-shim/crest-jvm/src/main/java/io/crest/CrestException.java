@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.crest;
+
+/**
+ * What could not be done, in a message fit to show an operator: what was tried, on what, what came
+ * back, what to do. Thrown where instruments are made and where reporters are started and stopped,
+ * never by recording.
+ */
+public class CrestException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    private final Status status;
+
+    /**
+     * Made by the library, and by those who extend it.
+     *
+     * @param status why, for programs
+     * @param message why, for people
+     */
+    public CrestException(Status status, String message) {
+        this(status, message, null);
+    }
+
+    /**
+     * The same of a failure that another exception tells about.
+     *
+     * @param status why, for programs
+     * @param message why, for people
+     * @param cause null if there is none
+     */
+    public CrestException(Status status, String message, Throwable cause) {
+        super(message, cause);
+        this.status = status;
+    }
+
+    /**
+     * Why, for programs.
+     *
+     * @return never null where the library made it
+     */
+    public Status status() {
+        return status;
+    }
+}

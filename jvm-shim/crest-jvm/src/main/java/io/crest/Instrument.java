@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.crest;
+
+/**
+ * What all instruments have in common: one series of a metric, to be resolved once and recorded
+ * through.
+ *
+ * <p>Instruments live as long as the process; that Java collects this object changes nothing about
+ * the series. Two objects of one series are as good as one. Immutable; any thread, virtual ones
+ * too.
+ */
+public abstract class Instrument implements AutoCloseable {
+    /** The address of C's handle; 0 when there is no library. */
+    final long handle;
+
+    private final Series series;
+
+    Instrument(Series series) {
+        this.series = series;
+        this.handle = series.handle;
+    }
+
+    /**
+     * The metric's canonical name, as it was given.
+     *
+     * @return never null
+     */
+    public final String name() {
+        return series.name;
+    }
+
+    /**
+     * This user is done with the series. One with labels is exported once more and then goes; a
+     * record made later, by whomever, is safe and brings it back. Of a metric without labels this
+     * does nothing. May be called again, which is the same as once. Cost: a call into the library,
+     * which locks.
+     */
+    @Override
+    public final void close() {
+        if (handle != 0 && series.values != null)
+            MetricNatives.release(series.kind.number, handle);
+    }
+
+    /**
+     * What it is, for people: {@code counter comm.messages (ping, 10.0.0.7)}.
+     *
+     * @return never null
+     */
+    @Override
+    public final String toString() {
+        String values = series.values == null ? "" : " (" + String.join(", ", series.values) + ")";
+        return series.kind.text + " " + series.name + values;
+    }
+}

@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.crest;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.function.Function;
+
+/**
+ * What a metric is: a name, a description, settings. Ends with an instrument, or with a {@link
+ * Family} of them when it has label keys:
+ *
+ * <pre>{@code
+ * Histogram size = Metric.named("casper.block-size").describedAs("Serialised block.")
+ *         .in(Unit.BYTES).buckets(Buckets.FAST).histogram();
+ * Family<Timer> pings = Metric.named("comm.ping-time").describedAs("Round trip.")
+ *         .buckets(Buckets.FAST).labelled("peer").timer();
+ * }</pre>
+ *
+ * The ends find a metric that is there, made here or by native code in the process, or make it;
+ * one that is there keeps the settings that it was first given.
+ *
+ * <p>What is wrong is told at once: a setting that is none by the method that takes it, what the
+ * library refuses by the end. {@link IllegalArgumentException}: a name, a label key or a setting
+ * is not valid, or not one of this kind. {@link CrestException}: another metric stands in the way
+ * ({@link Status#TYPE_CLASH}, {@link Status#NAME_CLASH}, {@link Status#SPLIT_NAME}), or the
+ * library is of another version. Where a limit or memory is exhausted the instrument is there all
+ * the same and records nowhere; that, and each of the refusals, is counted in {@code
+ * crest_misuse_total} and told to the log.
+ *
+ * <p>For one thread at a time, until the end; may be used for several. Cost of an end: a call into
+ * the library, which locks when it makes the metric.
+ */
+public final class Metric {
+    private static final int LABELS_MAX = 8;
+    private static final int STAGES_MAX = 16;
+    private static final int QUANTILES_MAX = 4;
+    private static final long UINT32_MAX = 0xffff_ffffL;
+
+    private final String name;
+    private String description = "";
+    private Unit unit = Unit.NONE;
+    private Buckets buckets;
+    private Range range;
+    private long deadlineMillis;
+    private long idleSeconds;
+    private boolean withoutWindows;
+    private double[] quantiles = {};
+
+    private Metric(String name) {
+        this.name = name;
+    }
+
+    /**
+     * Begins a metric.
+     *
+     * @param name canonical: letters, digits and _ in words joined by . and -, at most 200 bytes;
+     *     it is the library that checks it, at the end
+     * @return to be given settings and then an end
+     * @throws IllegalArgumentException for null
+     */
+    public static Metric named(String name) {
+        if (name == null)
+            throw new IllegalArgumentException("cannot make a metric without a name: it is null");
+        return new Metric(name);
+    }
+
+    /**
+     * The help text.
+     *
+     * @param text at most 1,000 bytes of UTF-8; null is none
+     * @return this
+     */
+    public Metric describedAs(String text) {
+        description = text == null ? "" : text;
+        return this;
+    }
+
+    /**
+     * The unit that values are recorded in; {@link Unit#NONE} unless given. A timer's is {@link
+     * Unit#NANOSECONDS} always.
+     *
+     * @param unit not null
+     * @return this
+     * @throws IllegalArgumentException for null
+     */
+    public Metric in(Unit unit) {
+        this.unit = given(unit, "unit");
+        return this;
+    }
+
+    /**
+     * The buckets of histograms, timers and stages; unless given, those that fit the unit.
+     *
+     * @param buckets not null
+     * @return this
+     * @throws IllegalArgumentException for null
+     */
+    public Metric buckets(Buckets buckets) {
+        this.buckets = given(buckets, "set of buckets");
+        return this;
+    }
+
+    /**
+     * The same, by their bounds.
+     *
+     * @param bounds as of {@link Buckets#of}
+     * @return this
+     * @throws IllegalArgumentException as by {@link Buckets#of}
+     */
+    public Metric buckets(double... bounds) {
+        this.buckets = Buckets.of(bounds);
+        return this;
+    }
+
+    /**
+     * The range of histograms, timers and stages; {@link Range#DEFAULT} unless given.
+     *
+     * @param range not null
+     * @return this
+     * @throws IllegalArgumentException for null
+     */
+    public Metric range(Range range) {
+        this.range = given(range, "range");
+        return this;
+    }
+
+    /**
+     * Of keyed timers and of stages: what has begun and not ended after so long ends as {@link
+     * Outcome#TIMEOUT}. Unless given, never.
+     *
+     * @param deadline more than zero, at most 2^32 - 1 ms (49 days); rounded up to a millisecond
+     * @return this
+     * @throws IllegalArgumentException for another one
+     */
+    public Metric deadline(Duration deadline) {
+        deadlineMillis = whole(deadline, "deadline", 1_000_000, "ms");
+        return this;
+    }
+
+    /**
+     * Of counters, histograms and timers: a series without a record for so long is not exported
+     * until its next one, which goes on from the value it had. Unless given, always exported.
+     *
+     * @param idle more than zero, at most 2^32 - 1 s; rounded up to a second
+     * @return this
+     * @throws IllegalArgumentException for another one
+     */
+    public Metric idle(Duration idle) {
+        idleSeconds = whole(idle, "idle time", 1_000_000_000, "s");
+        return this;
+    }
+
+    /**
+     * No windows (rates, peaks, extremes of the last minutes) are kept of its series.
+     *
+     * @return this
+     */
+    public Metric withoutWindows() {
+        withoutWindows = true;
+        return this;
+    }
+
+    /**
+     * The quantiles that the windows of histograms, timers and stages give, beside the maximum.
+     *
+     * @param quantiles at most 4, above 0 and below 1, each another one in its first eight
+     *     decimals
+     * @return this
+     * @throws IllegalArgumentException for others
+     */
+    public Metric quantiles(double... quantiles) {
+        if (quantiles == null || quantiles.length > QUANTILES_MAX)
+            throw refused("%d quantiles; %d is the limit", quantiles == null ? 0 : quantiles.length,
+                    QUANTILES_MAX);
+        for (double quantile : quantiles)
+            if (!(quantile > 0 && quantile < 1))
+                throw refused("the quantile %s; it lies above 0 and below 1", quantile);
+        this.quantiles = quantiles.clone();
+        return this;
+    }
+
+    /**
+     * Gives it label keys: the end makes a {@link Family}.
+     *
+     * @param keys 1 to 8, each letters, digits and _, no two the same, and none that exporters use
+     *     themselves: le, quantile, outcome, job, instance
+     * @return to be given an end
+     * @throws IllegalArgumentException when there is none, there are too many or one is null; what
+     *     else is wrong with them the end says
+     */
+    public Labelled labelled(String... keys) {
+        if (keys == null || keys.length == 0)
+            throw refused("no label keys; leave labelled() away for a metric without labels");
+        if (keys.length > LABELS_MAX)
+            throw refused("%d label keys; %d is the limit", keys.length, LABELS_MAX);
+        for (String key : keys) if (key == null) throw refused("a label key that is null");
+        return new Labelled(keys.clone());
+    }
+
+    /**
+     * Ends as a counter.
+     *
+     * @return found or made, never null
+     * @throws IllegalArgumentException see above
+     * @throws CrestException see above
+     */
+    public Counter counter() {
+        return made(Kind.COUNTER, Counter::new);
+    }
+
+    /**
+     * Ends as a gauge.
+     *
+     * @return found or made, never null
+     * @throws IllegalArgumentException see above
+     * @throws CrestException see above
+     */
+    public Gauge gauge() {
+        return made(Kind.GAUGE, Gauge::new);
+    }
+
+    /**
+     * Ends as a histogram.
+     *
+     * @return found or made, never null
+     * @throws IllegalArgumentException see above
+     * @throws CrestException see above
+     */
+    public Histogram histogram() {
+        return made(Kind.HISTOGRAM, Histogram::new);
+    }
+
+    /**
+     * Ends as a range sampler.
+     *
+     * @return found or made, never null
+     * @throws IllegalArgumentException see above
+     * @throws CrestException see above
+     */
+    public RangeSampler rangeSampler() {
+        return made(Kind.RANGE_SAMPLER, RangeSampler::new);
+    }
+
+    /**
+     * Ends as a timer.
+     *
+     * @return found or made, never null
+     * @throws IllegalArgumentException see above
+     * @throws CrestException see above
+     */
+    public Timer timer() {
+        return made(Kind.TIMER, Timer::new);
+    }
+
+    /**
+     * Ends as stages.
+     *
+     * @param names 1 to 16, none empty, each another one, in the order that {@link Stages#mark}
+     *     counts them in
+     * @return found or made, never null
+     * @throws IllegalArgumentException see above
+     * @throws CrestException see above
+     */
+    public Stages stages(String... names) {
+        String[] stages = checked(names);
+        long handle = make(Kind.STAGES, new String[0], stages);
+        return new Stages(new Series(handle, Kind.STAGES, name, null, stages));
+    }
+
+    private <T extends Instrument> T made(Kind kind, Function<Series, T> instrument) {
+        long handle = make(kind, new String[0], new String[0]);
+        return instrument.apply(new Series(handle, kind, name, null, null));
+    }
+
+    /** The names of stages, copied, if they are any. */
+    private String[] checked(String[] names) {
+        if (names == null || names.length == 0 || names.length > STAGES_MAX)
+            throw refused("%d stages; they are 1 to %d", names == null ? 0 : names.length,
+                    STAGES_MAX);
+        for (int i = 0; i < names.length; i++) {
+            if (names[i] == null || names[i].isEmpty())
+                throw refused("stage %d without a name", i);
+            if (Arrays.asList(names).indexOf(names[i]) != i)
+                throw refused("stage %s twice", names[i]);
+        }
+        return names.clone();
+    }
+
+    /** The handle; of a family its metric, or 0. */
+    private long make(Kind kind, String[] keys, String[] stages) {
+        checkFits(kind);
+        String[] texts = new String[2 + stages.length + keys.length];
+        texts[0] = name;
+        texts[1] = description;
+        System.arraycopy(stages, 0, texts, 2, stages.length);
+        System.arraycopy(keys, 0, texts, 2 + stages.length, keys.length);
+        long[] numbers = numbers(stages.length, keys.length);
+        double[] bounds = buckets == null ? new double[0] : buckets.bounds;
+        double[] doubles = Arrays.copyOf(bounds, bounds.length + quantiles.length);
+        System.arraycopy(quantiles, 0, doubles, bounds.length, quantiles.length);
+        long address = MetricNatives.make(kind.number, Utf8.joined(texts), numbers, doubles);
+        Refusal.check(kind, name, Status.of((int) numbers[MetricNatives.STATUS]));
+        return address;
+    }
+
+    private long[] numbers(int stages, int keys) {
+        long[] numbers = new long[MetricNatives.NUMBERS];
+        numbers[MetricNatives.UNIT] = unit.ordinal();
+        if (buckets != null) {
+            numbers[MetricNatives.BUCKETS] = buckets.preset;
+            numbers[MetricNatives.BOUND_COUNT] = buckets.bounds.length;
+        }
+        if (range != null) {
+            numbers[MetricNatives.RANGE] = range.preset;
+            numbers[MetricNatives.LOWEST] = range.lowest;
+            numbers[MetricNatives.HIGHEST] = range.highest;
+            numbers[MetricNatives.DIGITS] = range.digits;
+        }
+        numbers[MetricNatives.DEADLINE_MS] = deadlineMillis;
+        numbers[MetricNatives.IDLE_S] = idleSeconds;
+        numbers[MetricNatives.NO_WINDOWS] = withoutWindows ? 1 : 0;
+        numbers[MetricNatives.QUANTILE_COUNT] = quantiles.length;
+        numbers[MetricNatives.STAGE_COUNT] = stages;
+        numbers[MetricNatives.KEY_COUNT] = keys;
+        return numbers;
+    }
+
+    /** Refuses settings that the kind has no use for: who gave them expects something of them. */
+    private void checkFits(Kind kind) {
+        if (!kind.isDistribution() && (buckets != null || range != null || quantiles.length != 0))
+            throw refused("a %s with buckets, a range or quantiles; it has none", kind.text);
+        if (!kind.isTimed() && deadlineMillis != 0)
+            throw refused("a %s with a deadline; only timers and stages have one", kind.text);
+        if (kind.isTimed() && unit != Unit.NONE && unit != Unit.NANOSECONDS)
+            throw refused("a %s in %s; it is in NANOSECONDS always", kind.text, unit);
+        if ((kind == Kind.GAUGE || kind == Kind.RANGE_SAMPLER) && idleSeconds != 0)
+            throw refused("a %s that is hidden when idle; its value stands", kind.text);
+        if (range == Range.NONE && buckets != null)
+            throw refused("a %s with buckets and no range to tell values apart in", kind.text);
+        if ((range == Range.NONE || withoutWindows) && quantiles.length != 0)
+            throw refused("a %s with quantiles of windows that it does not have", kind.text);
+    }
+
+    private <V> V given(V value, String what) {
+        if (value == null) throw refused("a %s that is null", what);
+        return value;
+    }
+
+    /** A duration in units of so many nanoseconds, rounded up. */
+    private long whole(Duration duration, String what, long nanosPerUnit, String unit) {
+        if (duration == null || duration.isZero() || duration.isNegative())
+            throw refused("a %s of %s; it is more than zero", what, duration);
+        long nanos = duration.getNano() + nanosPerUnit - 1;
+        long units = duration.getSeconds() > UINT32_MAX
+                ? Long.MAX_VALUE
+                : duration.getSeconds() * (1_000_000_000 / nanosPerUnit) + nanos / nanosPerUnit;
+        if (units > UINT32_MAX)
+            throw refused("a %s of %s; at most 2^32 - 1 %s are possible", what, duration, unit);
+        return units;
+    }
+
+    private IllegalArgumentException refused(String what, Object... arguments) {
+        return new IllegalArgumentException(
+                "cannot make metric \"" + name + "\" with " + String.format(what, arguments));
+    }
+
+    /** A metric with label keys: to be given an end, which makes a {@link Family}. */
+    public final class Labelled {
+        private final String[] keys;
+
+        private Labelled(String[] keys) {
+            this.keys = keys;
+        }
+
+        String name() {
+            return name;
+        }
+
+        String[] keys() {
+            return keys;
+        }
+
+        /**
+         * Ends as a family of counters.
+         *
+         * @return found or made, never null
+         * @throws IllegalArgumentException see {@link Metric}
+         * @throws CrestException see {@link Metric}
+         */
+        public Family<Counter> counter() {
+            return family(Kind.COUNTER, Counter::new);
+        }
+
+        /**
+         * Ends as a family of gauges.
+         *
+         * @return found or made, never null
+         * @throws IllegalArgumentException see {@link Metric}
+         * @throws CrestException see {@link Metric}
+         */
+        public Family<Gauge> gauge() {
+            return family(Kind.GAUGE, Gauge::new);
+        }
+
+        /**
+         * Ends as a family of histograms.
+         *
+         * @return found or made, never null
+         * @throws IllegalArgumentException see {@link Metric}
+         * @throws CrestException see {@link Metric}
+         */
+        public Family<Histogram> histogram() {
+            return family(Kind.HISTOGRAM, Histogram::new);
+        }
+
+        /**
+         * Ends as a family of range samplers.
+         *
+         * @return found or made, never null
+         * @throws IllegalArgumentException see {@link Metric}
+         * @throws CrestException see {@link Metric}
+         */
+        public Family<RangeSampler> rangeSampler() {
+            return family(Kind.RANGE_SAMPLER, RangeSampler::new);
+        }
+
+        /**
+         * Ends as a family of timers.
+         *
+         * @return found or made, never null
+         * @throws IllegalArgumentException see {@link Metric}
+         * @throws CrestException see {@link Metric}
+         */
+        public Family<Timer> timer() {
+            return family(Kind.TIMER, Timer::new);
+        }
+
+        /**
+         * Ends as a family of stages, for which {@code stage} takes up one of the label keys.
+         *
+         * @param names as of {@link Metric#stages}
+         * @return found or made, never null
+         * @throws IllegalArgumentException see {@link Metric}
+         * @throws CrestException see {@link Metric}
+         */
+        public Family<Stages> stages(String... names) {
+            String[] stages = checked(names);
+            return new Family<>(
+                    make(Kind.STAGES, keys, stages), this, Kind.STAGES, stages, Stages::new);
+        }
+
+        private <T extends Instrument> Family<T> family(Kind kind, Function<Series, T> instrument) {
+            return new Family<>(
+                    make(kind, keys, new String[0]), this, kind, new String[0], instrument);
+        }
+    }
+}
