@@ -241,6 +241,16 @@ build/jvm/built: $(jvm_so) $(jvm_java)
 	$(run)$(MVN) -B -q -f jvm-shim/pom.xml -DskipTests package
 	@touch $@
 
+# What JMH and the peers need is fetched by Maven, and only here.
+.PHONY: bench-jvm
+bench-jvm: build/jvm/bench ## recording from the JVM against Kamon, Micrometer and others; BENCH_ARGS= goes to JMH
+	@python3 jvm-shim/crest-jvm-bench/jvm_bench.py $(if $(STRICT),--strict) $(BENCH_ARGS)
+
+build/jvm/bench: build/jvm/built $(jvm_java)
+	$(call say,MVN,jvm-shim/crest-jvm-bench)
+	$(run)$(MVN) -B -q -f jvm-shim/pom.xml -P bench -DskipTests package
+	@touch $@
+
 # What only some goals need: the peer of a benchmark, and who fetches and runs npm's statsd.
 asked_for := $(if $(filter bench-reading,$(MAKECMDGOALS)),prometheus-cpp-dev) \
              $(if $(filter check servers deps,$(MAKECMDGOALS)),nodejs npm)

@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the JMH benchmarks and says how Crest stands beside its peers.
+
+    make bench-jvm                                       all of them, on the java that is found
+    make bench-jvm BENCH_ARGS='--rounds 5 CounterOne'    some of them, more often
+    make bench-jvm BENCH_ARGS='--java A --java B'        on several JDKs
+
+What is not an option of this program goes to JMH: names of benchmarks (regular expressions), -wi,
+-i, -w, -r, -jvmArgs. Each round runs every benchmark once, in a process of its own, so that what else
+the machine does falls on all of them alike; ratios are taken within a round. Time is processor time.
+Everything lands in build/bench/jvm-results.json. Exits with 1 when a benchmark did not record what
+it was asked to, and, with --strict, when a target is missed.
+"""
+
+import argparse
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import jvm_bench_table
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build" / "jvm"
+SHORT = ["-wi", "3", "-w", "300ms", "-i", "4", "-r", "150ms"]
+PROFILERS = ["-prof", "gc", "-prof", "io.crest.bench.Totals", "-prof",
+             "io.crest.bench.ProcessorTime"]
+OVERLAP_LEAST = 0.8  # of the time on the wall, that two threads must have had a processor for
+REPEATS_MOST = 3
+
+
+def output_of(*command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          check=False)
+    return done.stdout.strip()
+
+
+def describe_jdk(java):
+    text = output_of(java, "-XshowSettings:properties", "-version")
+    found = dict(re.findall(r"^ +(java\.[\w.]+) = (.*)$", text, re.M))
+    if "java.specification.version" not in found:
+        sys.exit(f"{java} is no JVM that can be run: {text[:200]}")
+    return {"java": java, "feature": int(found["java.specification.version"]),
+            "version": found.get("java.vm.version", found.get("java.version")),
+            "vm": found.get("java.vm.name"), "vendor": found.get("java.vendor")}
+
+
+def describe_machine():
+    cpu = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.M)
+    family = re.search(r"^cpu family\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.M)
+    model = re.search(r"^model\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.M)
+    return {"cpu": cpu.group(1) if cpu else platform.processor(),
+            "family": f"{family.group(1)}/{model.group(1)}" if family and model else "unknown",
+            "processors": os.cpu_count(), "kernel": platform.release()}
+
+
+def class_path():
+    listed = (BUILD / "crest-jvm-bench" / "bench.classpath").read_text().strip()
+    return [str(BUILD / "crest-jvm-bench" / "classes"), str(BUILD / "crest-jvm" / "classes"),
+            *listed.split(":")]
+
+
+def jmh(jdk, arguments, name):
+    """One run of JMH; what it writes, or nothing where no benchmark of that name is there."""
+    with tempfile.TemporaryDirectory() as folder:
+        results = Path(folder) / "results.json"
+        native = ["--enable-native-access=ALL-UNNAMED"] if jdk["feature"] >= 24 else []
+        skip = [] if jdk["feature"] >= 21 else ["-e", "Virtual"]
+        library = ROOT / "build" / "release" / "lib" / "libcrest-jvm.so"
+        command = [jdk["java"], *native, f"-Dcrest.library={library}", "-cp",
+                   ":".join(class_path()), "org.openjdk.jmh.Main", "-f", "1", "-bm", "avgt",
+                   "-tu", "ns", "-foe", "true", *SHORT, *PROFILERS, *skip, "-rf", "json", "-rff",
+                   str(results), *arguments, *name]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              check=False)
+        if done.returncode != 0 or not results.exists():
+            sys.exit(f"JMH failed ({done.returncode}):\n{done.stdout[-4000:]}")
+        return json.loads(results.read_text())
+
+
+def sample_of(result):
+    """What one process measured: the median of its iterations, but of bytes the least."""
+    def values(metric):
+        raw = result["secondaryMetrics"].get(metric, {"rawData": [[]]})["rawData"]
+        return [value for fork in raw for value in fork if isinstance(value, (int, float))]
+
+    middle = jvm_bench_table.median
+    wall = middle([value for fork in result["primaryMetric"]["rawData"] for value in fork])
+    workers, process = middle(values("cpu.workers")), middle(values("cpu.process"))
+    wrong = values("totals.wrong")
+    threads = result["threads"]
+    own = re.search(r"\.(FirstTouch|Virtual)", result["benchmark"])  # they make their own threads
+    return {"ns": process if own else workers, "wall_ns": wall, "process_ns": process,
+            "workers_ns": workers, "share": workers / wall if not own else None,
+            "overlapped": threads == 1 or workers / wall >= OVERLAP_LEAST,
+            "bytes": min(values("gc.alloc.rate.norm"), default=None),
+            "wrong": wrong[-1] if wrong else None}
+
+
+def key_of(result):
+    group, method = result["benchmark"].split(".")[-2:]
+    return group, method
+
+
+def run_round(jdk, arguments, number, results, log):
+    for result in jmh(jdk, arguments, []):
+        key = key_of(result)
+        sample = sample_of(result)
+        repeats = 0
+        while not sample["overlapped"] and repeats < REPEATS_MOST:
+            repeats += 1
+            again = jmh(jdk, [word for word in arguments if word.startswith("-")],
+                        [f"\\.{key[0]}\\.{key[1]}$"])
+            other = sample_of(again[0])
+            sample = max(sample, other, key=lambda one: one["share"])
+        sample.update(round=number, repeats=repeats)
+        entry = results.setdefault((jdk["feature"], *key), {
+            "jdk": jdk["feature"], "operation": key[0], "library": key[1],
+            "threads": result["threads"], "samples": []})
+        entry["samples"].append(sample)
+        if sample["wrong"] != 0:
+            log.append(f"{key[0]}.{key[1]} on JDK {jdk['feature']}: " + (
+                "checked nothing" if sample["wrong"] is None
+                else f"{sample['wrong']:+.0f} operations recorded beside those that were called"))
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0],
+                                     allow_abbrev=False)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--java", action="append", help="a java to run; again for another")
+    parser.add_argument("--strict", action="store_true", help="a missed target is an error")
+    parser.add_argument("--print", metavar="FILE", help="only print the tables of a results file")
+    parser.add_argument("--output", default=str(ROOT / "build" / "bench" / "jvm-results.json"))
+    return parser.parse_known_args()
+
+
+def main():
+    options, arguments = parse()
+    if options.print:
+        jvm_bench_table.show(json.loads(Path(options.print).read_text()))
+        return
+    jdks = [describe_jdk(java) for java in options.java or ["java"]]
+    facts = {"commit": output_of("git", "-C", str(ROOT), "rev-parse", "HEAD"),
+             "changed": bool(output_of("git", "-C", str(ROOT), "status", "--porcelain")),
+             "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+             "machine": describe_machine(), "load_before": os.getloadavg()[0], "jdks": jdks,
+             "rounds": options.rounds, "arguments": sys.argv[1:], "jmh": SHORT,
+             "peers": sorted(Path(jar).name for jar in class_path() if jar.endswith(".jar"))}
+    results, wrong = {}, []
+    for number in range(options.rounds):
+        for jdk in jdks:
+            print(f"round {number + 1} of {options.rounds}, JDK {jdk['feature']}", file=sys.stderr)
+            run_round(jdk, arguments, number, results, wrong)
+    facts.update(load_after=os.getloadavg()[0], wrong=sorted(set(wrong)),
+                 results=list(results.values()))
+    facts["verdicts"] = missed = jvm_bench_table.show(facts)
+    Path(options.output).parent.mkdir(parents=True, exist_ok=True)
+    Path(options.output).write_text(json.dumps(facts, indent=1) + "\n")
+    print(f"\nEvery sample is in {os.path.relpath(options.output)}")
+    if wrong or (options.strict and any(not one["met"] for one in missed)):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
