@@ -20,6 +20,10 @@
 #include <pthread.h>
 #include <time.h>
 
+#ifndef CREST_BUILD_VERSION
+#define CREST_BUILD_VERSION "0"
+#endif
+
 /* How long a start waits for another thread's start or stop. */
 #define RUN_SETTLE_MS 60000u
 
@@ -280,4 +284,11 @@ crest_status crest_stop(uint64_t deadline_ms, crest_error *error)
     run_end_collecting();
     run_enter(RUN_IDLE);
     return status;
+}
+
+/* ---- what is running ---- */
+
+const char *crest_version(void)
+{
+    return CREST_BUILD_VERSION;
 }

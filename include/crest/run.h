@@ -108,6 +108,13 @@ CREST_API crest_status crest_start(const char *options, crest_error *error);
  */
 CREST_API crest_status crest_stop(uint64_t deadline_ms, crest_error *error);
 
+/*
+ * The release of the library that this process runs with, "0.1.0": static text, never NULL. A
+ * program linked with the shared library may run with another one than it was built with. Thread-
+ * and signal-safe.
+ */
+CREST_API const char *crest_version(void);
+
 CREST_END_C
 
 #endif
