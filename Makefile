@@ -220,25 +220,43 @@ jvm_src     := $(wildcard jvm-shim/native/*.c)
 jvm_java    := $(shell find jvm-shim -name '*.java' -o -name pom.xml -o -path '*/resources/*' -type f)
 jvm_so      := $(LIB)/libcrest-jvm.so
 jvm_natives := build/jvm/natives/io/crest/native
+jvm_jar     := build/jvm/crest-jvm/crest-jvm-$(VERSION).jar
 MVN         ?= mvn
+STRIP       ?= strip
 
-# $ORIGIN: beside it lie the libraries that it needs, where nobody has loaded them already
+# $ORIGIN: beside it lies libcrest, where the process has none yet. The library of reporters is
+# opened at run time, so that a machine without libcurl still records.
 $(jvm_so): $(jvm_src) $(wildcard jvm-shim/native/*.h) $(filter %.so,$(LIBRARIES)) $(B)/flags
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(run)home=$(jvm_home); $(CC) $(inc_public) -I"$$home/include" -I"$$home/include/linux" $(CPPFLAGS) \
 	    $(ALL_CFLAGS) -fPIC -fvisibility=hidden -ftls-model=initial-exec -shared $(no_undefined) \
 	    -Wl,-soname,libcrest-jvm.so -Wl,-rpath,'$$ORIGIN' $(ALL_LDFLAGS) -o $@ $(jvm_src) \
-	    -L$(LIB) -lcrest-reporters -lcrest -lpthread
+	    -L$(LIB) -lcrest -lpthread -ldl
 
 .PHONY: jvm
 jvm: build/jvm/built ## the jar of the JVM shim, with the native libraries in it; needs a JDK and Maven
 
-build/jvm/built: $(jvm_so) $(jvm_java)
+# The jar holds one variant's libraries: another one than last time makes it anew.
+build/jvm/variant: FORCE
+	@mkdir -p $(@D); printf '%s\n' '$(VARIANT)' | cmp -s - $@ || printf '%s\n' '$(VARIANT)' > $@
+
+# What goes into the jar: libcrest with ck in it, where there is an archive of ck, so that nothing
+# but the C library has to be there; and the table of what io.crest.Natives may load.
+build/jvm/natives/made: $(jvm_so) $(base_obj) $(core_obj) $(reporters_so) build/jvm/variant Makefile
+	$(call say,SUMS,$(jvm_natives))
+	$(run)into=$(jvm_natives)/$(jvm_arch); rm -rf "$$into"; mkdir -p "$$into"; \
+	ck='$(CK_LIBS)'; [ -e "$$($(CC) -print-file-name=libck.a)" ] && ck='-l:libck.a -Wl,--exclude-libs,libck.a'; \
+	$(CC) $(so_flags) -Wl,-soname,libcrest.so.$(SOVERSION) $(ALL_LDFLAGS) -o "$$into/libcrest.so.$(SOVERSION)" \
+	    $(base_obj) $(core_obj) $$ck -lpthread && \
+	cp -L $(LIB)/libcrest-reporters.so.$(SOVERSION) $(jvm_so) "$$into/" && $(STRIP) -S "$$into"/*
+	@cd $(jvm_natives) && { echo 'version=$(VERSION)'; \
+	    sha256sum linux-*/* | sed 's/\([^ ]*\) [ *]\(.*\)/\2=\1/'; } > native.properties
+	@touch $@
+
+build/jvm/built: build/jvm/natives/made $(jvm_java)
 	$(call say,MVN,jvm-shim)
-	@mkdir -p $(jvm_natives)/$(jvm_arch)
-	@cp -L $(LIB)/libcrest.so.$(SOVERSION) $(LIB)/libcrest-reporters.so.$(SOVERSION) $(jvm_so) $(jvm_natives)/$(jvm_arch)/
-	$(run)$(MVN) -B -q -f jvm-shim/pom.xml -DskipTests package
+	$(run)$(MVN) -B -q -Dstyle.color=never -f jvm-shim/pom.xml -DskipTests package
 	@touch $@
 
 # What JMH and the peers need is fetched by Maven, and only here.

@@ -4,6 +4,7 @@
  */
 #include "jvm.h"
 
+#include <dlfcn.h>
 #include <stddef.h>
 
 /*
@@ -42,11 +43,42 @@ static const JNINativeMethod jvm_library_methods[] = {
 const jvm_natives jvm_library_natives = {"io/crest/Native", jvm_library_methods,
                                          JVM_COUNT(jvm_library_methods)};
 
+static jstring jvm_version(JNIEnv *env, jclass type)
+{
+    (void)type;
+    return (*env)->NewStringUTF(env, crest_version());
+}
+
+/*
+ * By its soname, so that a process that has it already does not get another one; otherwise it is
+ * found beside this library. It is never unloaded, as libcrest: the handle need not be kept.
+ */
+static jstring jvm_open_reporters(JNIEnv *env, jclass type)
+{
+    (void)type;
+    if (dlopen("libcrest-reporters.so.0", RTLD_NOW | RTLD_LOCAL) != NULL)
+        return NULL;
+    const char *said = dlerror();
+    return (*env)->NewStringUTF(env, said != NULL ? said : "the linker does not say why");
+}
+
+static const JNINativeMethod jvm_loading_methods[] = {
+    JVM_NATIVE("version", "()Ljava/lang/String;", jvm_version),
+    JVM_NATIVE("openReporters", "()Ljava/lang/String;", jvm_open_reporters),
+};
+
+static const jvm_natives jvm_loading_natives = {"io/crest/LibraryNatives", jvm_loading_methods,
+                                                JVM_COUNT(jvm_loading_methods)};
+
 JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
 {
     (void)reserved;
-    static const jvm_natives *const tables[] = {&jvm_library_natives, &jvm_cells_natives,
-                                                &jvm_metrics_natives};
+    static const jvm_natives *const tables[] = {
+        &jvm_loading_natives,
+        &jvm_library_natives,
+        &jvm_cells_natives,
+        &jvm_metrics_natives,
+    };
     JNIEnv *env;
     if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_8) != JNI_OK)
         return JNI_ERR;

@@ -2,11 +2,12 @@
 package io.crest;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 
 class CounterTest {
-    static { System.load(System.getProperty("crest.library")); }
+    static { assertTrue(Library.AVAILABLE, Library.problem()); }
 
     @Test
     void countsExactlyFromSeveralThreads() throws Exception {

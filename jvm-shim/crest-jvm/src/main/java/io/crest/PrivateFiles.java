@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.crest;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.SeekableByteChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * A folder for libraries to be loaded from, which nobody else can have prepared, read or written:
+ * its name is random, and from its first moment only this user may enter it. Every file is checked
+ * against its SHA-256 sum as it comes and again as it lies there. Closing removes all of it, which
+ * a library that is loaded does not mind.
+ */
+final class PrivateFiles implements AutoCloseable {
+    private static final int MODE_OTHERS_WRITE = 0002;
+    private static final int MODE_STICKY = 01000;
+
+    private static final FileAttribute<Set<PosixFilePermission>> FOLDER_MODE =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+    private static final FileAttribute<Set<PosixFilePermission>> FILE_MODE =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("r-x------"));
+
+    private final Path folder;
+    private final Map<String, String> sums = new LinkedHashMap<>();
+
+    private PrivateFiles(Path folder) {
+        this.folder = folder;
+    }
+
+    /** A new folder below this one. */
+    static PrivateFiles below(Path parent) throws LibraryException {
+        try {
+            int mode = (int) Files.getAttribute(parent, "unix:mode");
+            if ((mode & MODE_OTHERS_WRITE) != 0 && (mode & MODE_STICKY) == 0) {
+                throw new LibraryException(
+                        "Unpacking to " + parent + ": everybody may write there and rename what"
+                                + " others made, as it is not sticky. Set its mode (chmod +t), or"
+                                + " name another folder with -Dcrest.tmpdir.");
+            }
+            return new PrivateFiles(Files.createTempDirectory(parent, "crest-", FOLDER_MODE));
+        } catch (IOException | RuntimeException e) {
+            throw failed(parent, e);
+        }
+    }
+
+    /** Puts a file there. */
+    void add(String name, byte[] content, String sum) throws LibraryException {
+        String found = sumOf(content);
+        if (!found.equals(sum)) {
+            throw new LibraryException(
+                    "The jar's " + name + " is damaged: its SHA-256 sum is " + found
+                            + ", and native.properties says " + sum + ". Get the jar anew.");
+        }
+        sums.put(name, sum);
+        try (SeekableByteChannel file =
+                Files.newByteChannel(
+                        path(name),
+                        Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
+                        FILE_MODE)) {
+            ByteBuffer bytes = ByteBuffer.wrap(content);
+            while (bytes.hasRemaining()) file.write(bytes);
+        } catch (IOException | RuntimeException e) {
+            throw failed(path(name), e);
+        }
+    }
+
+    /** That all is still there as it was put there, and this user's own. */
+    void check() throws LibraryException {
+        try {
+            Object owner = owner(folder);
+            for (Map.Entry<String, String> entry : sums.entrySet()) {
+                Path file = path(entry.getKey());
+                if (!owner(file).equals(owner) || !sumOf(read(file)).equals(entry.getValue())) {
+                    throw new LibraryException(
+                            file + " is not what was just written there. Find out who writes to "
+                                    + folder.getParent()
+                                    + ", or name another folder with -Dcrest.tmpdir.");
+                }
+            }
+        } catch (IOException | RuntimeException e) {
+            throw failed(folder, e);
+        }
+    }
+
+    Path path(String name) {
+        return folder.resolve(name);
+    }
+
+    @Override
+    public void close() {
+        for (String name : sums.keySet()) remove(path(name));
+        remove(folder);
+    }
+
+    /** What cannot be removed stays: it is private, and nothing depends on it. */
+    private static void remove(Path path) {
+        try {
+            Files.deleteIfExists(path);
+        } catch (IOException | RuntimeException e) {
+            // nobody could do anything about it
+        }
+    }
+
+    private static Object owner(Path path) throws IOException {
+        return Files.getAttribute(path, "unix:uid", LinkOption.NOFOLLOW_LINKS);
+    }
+
+    private static byte[] read(Path file) throws IOException {
+        try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
+            return in.readAllBytes();
+        }
+    }
+
+    private static String sumOf(byte[] content) {
+        try {
+            StringBuilder text = new StringBuilder();
+            for (byte b : MessageDigest.getInstance("SHA-256").digest(content)) {
+                text.append(String.format("%02x", b));
+            }
+            return text.toString();
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("a JDK has SHA-256", e);
+        }
+    }
+
+    private static LibraryException failed(Path path, Exception e) {
+        return new LibraryException(
+                "Unpacking to " + path + ": " + e + ". Make room there, or let this user write"
+                        + " there, or name another folder with -Dcrest.tmpdir.");
+    }
+}
