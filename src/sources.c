@@ -41,14 +41,22 @@ static sources_table *sources_by_name;
 /* ---- sources ---- */
 
 /* A name under it is what has to be valid, so that "up" can be a source, which is no name. */
-static crest_status sources_check(const char *text, size_t length)
+crest_status crest_source_check(const char *name, crest_error *error)
 {
-    char name[CREST_NAME_BYTES_MAX + 3];
+    char under[CREST_NAME_BYTES_MAX + 3], why[CREST_NAMES_WHY_BYTES];
+    if (name == NULL || name[0] == '\0')
+        return CREST_OK;
+    size_t length = strnlen(name, CREST_NAME_BYTES_MAX + 1);
     if (length > CREST_NAME_BYTES_MAX)
-        return CREST_INVALID_NAME;
-    memcpy(name, text, length);
-    memcpy(name + length, ".x", 3);
-    return crest_name_check(name, NULL, 0);
+        return crest_error_set(error, CREST_INVALID_NAME,
+                               "a source is not valid: %.40s... is longer than %u bytes", name,
+                               CREST_NAME_BYTES_MAX);
+    memcpy(under, name, length);
+    memcpy(under + length, ".x", 3);
+    crest_status status = crest_name_check(under, why, sizeof why);
+    if (status != CREST_OK)
+        crest_error_set(error, status, "a source is not valid: of \"%s\", %s", under, why);
+    return status;
 }
 
 /* Under the lock. */
@@ -68,7 +76,7 @@ static crest_source_state *sources_make(const char *text, crest_status *status)
         return NULL;
     state->length = length;
     state->seed = crest_hash_bytes(crest_hash_seed(), text, length);
-    state->status = sources_check(text, length);
+    state->status = crest_source_check(text, NULL);
     state->source = (crest_source){state->text, state, CREST_ABI};
     state->next = sources_newest;
     sources_newest = state;

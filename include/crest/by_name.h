@@ -117,6 +117,11 @@ CREST_API crest_stages *crest_stages_by_name(const char *name);
  */
 CREST_API crest_source *crest_source_get(const char *name);
 
+/* Whether a text can be a source, as one that comes from a configuration may not: CREST_OK, or
+ * CREST_INVALID_NAME and *error (NULL: not wanted) says what is wrong with it. NULL and "" can.
+ * Thread-safe; neither locks nor allocates. */
+CREST_API crest_status crest_source_check(const char *name, crest_error *error);
+
 /* The same calls under a source (NULL: none), for callers that have no file. */
 CREST_API void crest_increment_counter_in(crest_source *source, const char *name);
 CREST_API void crest_increment_counter_by_in(crest_source *source, const char *name,

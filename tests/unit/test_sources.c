@@ -98,6 +98,34 @@ static void test_wrong_sources_are_counted(void **state)
     assert_int_equal(counted("up.events"), 1);
 }
 
+/* What a configuration says can be asked first. */
+static void test_a_source_is_checked(void **state)
+{
+    (void)state;
+    static char longest[CREST_NAME_BYTES_MAX + 2];
+    memset(longest, 'x', sizeof longest - 1);
+    const char *const good[] = {NULL, "", "up", "a", "rchain.comm", "a-b_c.D9"};
+    const struct {
+        const char *name, *said;
+    } wrong[] = {
+        {"-", "of \"-.x\", it begins with '-', not with a letter"},
+        {"a..b", "of \"a..b.x\", it has two separators in a row, at byte 2"},
+        {"a.", "of \"a..x\", it has two separators in a row, at byte 2"},
+        {longest, "xxxx... is longer than 200 bytes"},
+    };
+    uint64_t before = crest_misuse_value(CREST_MISUSE_NAME);
+    for (size_t i = 0; i < LENGTH(good); i++)
+        assert_int_equal(crest_source_check(good[i], NULL), CREST_OK);
+    for (size_t i = 0; i < LENGTH(wrong); i++) {
+        crest_error error;
+        assert_int_equal(crest_source_check(wrong[i].name, NULL), CREST_INVALID_NAME);
+        assert_int_equal(crest_source_check(wrong[i].name, &error), CREST_INVALID_NAME);
+        assert_int_equal(error.status, CREST_INVALID_NAME);
+        assert_non_null(strstr(error.message, wrong[i].said));
+    }
+    assert_int_equal(crest_misuse_value(CREST_MISUSE_NAME), before);
+}
+
 /* What is together too long is refused, not cut. */
 static void test_long_names(void **state)
 {
@@ -217,6 +245,7 @@ int main(void)
         cmocka_unit_test(test_each_kind_under_the_source),
         cmocka_unit_test(test_functions_take_their_source),
         cmocka_unit_test(test_wrong_sources_are_counted),
+        cmocka_unit_test(test_a_source_is_checked),
         cmocka_unit_test(test_long_names),
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_without_memory),
