@@ -74,6 +74,10 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
 {
     (void)reserved;
     static const jvm_natives *const tables[] = {
+        &jvm_loading_natives,
+        &jvm_library_natives,
+        &jvm_cells_natives,
+        &jvm_metrics_natives,
         &jvm_names_natives,
     };
     JNIEnv *env;
