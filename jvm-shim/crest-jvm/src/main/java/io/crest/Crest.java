@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.crest;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.regex.Pattern;
+
+/**
+ * Starting and stopping reports, and pages of all there is. What is recorded needs none of this:
+ * an instrument counts from its making on, and a start decides who is told.
+ *
+ * <pre>{@code
+ * Crest.start("service=rnode,interval=10s,pushgateway=http://127.0.0.1:9091");
+ * ...
+ * Crest.stop(Duration.ofSeconds(5));
+ * }</pre>
+ *
+ * <p>The options are those of the library, {@code <crest/run.h>}, and the environment variable
+ * {@code CREST_OPTS} has the last word. All methods are safe to call from any thread.
+ */
+public final class Crest {
+    /** What makes options ask for a report, roughly: a kind of reporter, or a file that may. */
+    private static final Pattern REPORTS =
+            Pattern.compile("(^|,)\\s*(@|(prometheus|pushgateway|statsd|textfile|json|console)"
+                    + "(@[\\w-]*)?\\s*=(?!\\s*off\\s*(,|$)))");
+
+    private Crest() {}
+
+    /**
+     * Whether the native library is loaded. If it is not, everything can be called as ever and
+     * nothing is recorded. Loads it at the first call.
+     */
+    public static boolean available() {
+        return Library.AVAILABLE;
+    }
+
+    /** Why {@link #available} says no, fit to show an operator; null if it says yes. */
+    public static String unavailableReason() {
+        return Library.problem();
+    }
+
+    /** The release of this jar, such as {@code 0.1.0}; {@code unknown} if it does not say. */
+    public static String version() {
+        return Library.version();
+    }
+
+    /** Starts with the options of the environment variable {@code CREST_OPTS}, if there are any. */
+    public static void start() {
+        startWith(null);
+    }
+
+    /**
+     * Starts the reporters that the options and {@code CREST_OPTS} ask for; none is no error.
+     * Starts are counted, so that a program and a library in it may both start: each needs its
+     * {@link #stop}, and a second one is given no options. Takes locks, starts native threads.
+     *
+     * @param options {@code key=value}, separated by commas
+     * @throws CrestException if there is something wrong with an option, which the message names
+     *     together with the place it came from; if Crest was started before ({@code ALREADY}); if
+     *     the native library is missing and the options ask for a report. Then nothing was started
+     * @throws IllegalArgumentException for null, and for a NUL character
+     */
+    public static void start(String options) {
+        if (options == null) {
+            throw new IllegalArgumentException(
+                    "Crest.start: the options are null; write Crest.start() for those of"
+                            + " CREST_OPTS alone");
+        }
+        startWith(options);
+    }
+
+    private static void startWith(String options) {
+        byte[] text = utf8(options, "Crest.start: the text of options");
+        if (!Library.AVAILABLE) {
+            refuseIfWanted(options);
+            return;
+        }
+        check(RunNatives.start(text));
+    }
+
+    /** Without the library only a start that asks for nothing succeeds. */
+    private static void refuseIfWanted(String options) {
+        String environment = System.getenv("CREST_OPTS");
+        if ((options != null && REPORTS.matcher(options).find())
+                || (environment != null && REPORTS.matcher(environment).find())) {
+            throw new CrestException(Status.NOT_FOUND, "Crest.start: " + Library.problem());
+        }
+    }
+
+    /**
+     * Undoes one start. The last one hands what was recorded to every reporter, all at once, and
+     * stops them. Blocks, but not longer than the deadline; an interrupt is left standing and ends
+     * nothing. In a virtual thread it holds on to its carrier meanwhile.
+     *
+     * @param deadline at least a millisecond; more than a day is a day
+     * @throws CrestException that names the reporters that failed and says why, all being stopped
+     *     nevertheless; {@code TIMED_OUT} for one that hangs; {@code NOT_RUNNING} if nothing was
+     *     started
+     * @throws IllegalArgumentException for null and what is shorter than a millisecond
+     */
+    public static void stop(Duration deadline) {
+        if (deadline == null || deadline.compareTo(Duration.ofMillis(1)) < 0) {
+            throw new IllegalArgumentException(
+                    "Crest.stop: the deadline is " + deadline + "; it is at least a millisecond");
+        }
+        if (!Library.AVAILABLE) return;
+        Duration day = Duration.ofDays(1);
+        check(
+                RunNatives.stop((deadline.compareTo(day) < 0 ? deadline : day).toMillis()));
+    }
+
+    /**
+     * All metrics of the process as a page, native ones included. Allocates the page; for one that
+     * may be long, {@link #writePage} is better. Without the native library the page is empty.
+     *
+     * @throws CrestException {@code NO_MEMORY}
+     */
+    public static String page(PageFormat format) {
+        ByteArrayOutputStream page = new ByteArrayOutputStream(8192);
+        try {
+            writePage(format, page);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e); // it is memory: never
+        }
+        return page.toString(StandardCharsets.UTF_8);
+    }
+
+    /**
+     * Writes all metrics of the process, in UTF-8, as they are read: no more than 64 KiB of the
+     * page is in memory. Does not close or flush the stream.
+     *
+     * @throws IOException what the stream throws, after which a part has been written
+     * @throws CrestException {@code NO_MEMORY}, perhaps after a part has been written
+     */
+    public static void writePage(PageFormat format, OutputStream stream) throws IOException {
+        Objects.requireNonNull(format, "Crest.writePage: the format is null");
+        Objects.requireNonNull(stream, "Crest.writePage: the stream is null");
+        if (Library.AVAILABLE) {
+            check(RunNatives.writePage(format.ordinal(), stream));
+        } else if (format == PageFormat.OPENMETRICS) {
+            stream.write("# EOF\n".getBytes(StandardCharsets.US_ASCII));
+        }
+    }
+
+    /**
+     * Retires every series whose label {@code key} has this value, in all families: it is exported
+     * once more, then goes, and what is recorded through a handle of it afterwards is counted as
+     * late. Looks at every series; takes locks.
+     *
+     * @return how many combinations of label values were retired
+     * @throws IllegalArgumentException for null, and for a NUL character
+     */
+    public static long retire(String key, String value) {
+        if (key == null || value == null) {
+            throw new IllegalArgumentException(
+                    "Crest.retire: key and value may not be null: " + key + "=" + value);
+        }
+        byte[] keyText = utf8(key, "Crest.retire: the key");
+        byte[] valueText = utf8(value, "Crest.retire: the value");
+        return Library.AVAILABLE ? RunNatives.retire(keyText, valueText) : 0;
+    }
+
+    /** What the library answered: nothing, or a status and a message. */
+    private static void check(byte[] failure) {
+        if (failure == null) return;
+        throw new CrestException(
+                Status.of(failure[0]),
+                new String(failure, 1, failure.length - 1, StandardCharsets.UTF_8));
+    }
+
+    /** A text for the library, where a NUL would end it; null for null. */
+    static byte[] utf8(String text, String what) {
+        if (text == null) return null;
+        int nul = text.indexOf('\0');
+        if (nul >= 0) {
+            throw new IllegalArgumentException(
+                    what + " has a NUL in it, at character " + nul + ", which no text may have");
+        }
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+}
