@@ -12,9 +12,10 @@ from checklib import C_SUFFIXES, CC, ROOT, Rules, command, read, tree, without_c
 
 LINES_MAX = 650
 COLUMNS_MAX = 100
-CODE_SUFFIXES = C_SUFFIXES | {".py", ".sh"}
+SLASHED_SUFFIXES = {".java", ".scala"}
+CODE_SUFFIXES = C_SUFFIXES | SLASHED_SUFFIXES | {".py", ".sh"}
 LIBRARY_FOLDERS = ("src", "reporters")
-PACKAGE = "__init__.py"  # Python asks for this name
+PACKAGES = {"__init__.py", "package-info.java"}  # Python and Java ask for these names
 
 # Spelled in two parts, or this file would break its own rule.
 LEFT_FOR_LATER = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "X" + "XX"]) + r")\b")
@@ -36,7 +37,7 @@ LATER = "nothing is left for later"
 def check_names(rules, sources):
     seen = {}
     for name in sources:
-        if name.suffix in CODE_SUFFIXES and name.name != PACKAGE:
+        if name.suffix in CODE_SUFFIXES and name.name not in PACKAGES:
             if name.name in seen:
                 rules.broken(FILE_NAMES, f"{name} and {seen[name.name]}")
             seen[name.name] = name
@@ -81,7 +82,8 @@ def check_text(rules, name, text):
             if "\t" in line:
                 rules.broken(WIDTH, f"{name}:{number}: a tab")
         check_licence(rules, name, lines)
-    if is_code(name, text) or name.suffix in {".md", ".yml", ".in"} or name.name == "Makefile":
+    if (is_code(name, text) or name.suffix in {".md", ".yml", ".in", ".xml"}
+            or name.name == "Makefile"):
         for number, line in enumerate(lines, 1):
             if line != line.rstrip():
                 rules.broken(SPACES, f"{name}:{number}")
@@ -100,7 +102,8 @@ def check_licence(rules, name, lines):
             rules.broken(LICENCE, f"{name}: no opening comment after the SPDX line")
     else:
         head = lines[1] if lines[0].startswith("#!") else lines[0]
-        if head != "# SPDX-License-Identifier: Apache-2.0":
+        mark = "//" if name.suffix in SLASHED_SUFFIXES else "#"
+        if head != f"{mark} SPDX-License-Identifier: Apache-2.0":
             rules.broken(LICENCE, f"{name}: no SPDX line on top")
 
 
