@@ -185,7 +185,7 @@ tests: $(UNIT_TESTS) $(CONC_TESTS) $(FUZZ_TESTS) $(INTEG_BINS) ## the test progr
 make_program := $(MAKE)
 
 .PHONY: check
-check: deps all tests examples ## every test; narrow with T=words in a name, SUITES="unit examples"
+check: deps all tests examples $(if $(or $(if $(SUITES),,all),$(filter jvm integration,$(SUITES))),jvm) ## every test; narrow with T=words in a name, SUITES="unit examples"
 	@CC='$(CC)' CXX='$(CXX)' SAN='$(SAN)' CREST_BUILD='$(B)' MAKE='$(make_program)' \
 	    CREST_MAKE_SETTINGS='$(subst ','\'',$(MAKEOVERRIDES))' \
 	    scripts/run-tests $(if $(SUITES),--suites '$(SUITES)') $(if $(T),--match '$(T)')
@@ -224,18 +224,29 @@ jvm_jar     := build/jvm/crest-jvm/crest-jvm-$(VERSION).jar
 MVN         ?= mvn
 STRIP       ?= strip
 
+# `make check` does without where there is no JDK or no Maven, and what Maven fails at is told by the
+# tests that miss it. Asked for by name, both are errors.
+jvm_optional :=
+check: jvm_optional := yes
+jvm_needed = { [ -x "$${JAVA_HOME:-/nowhere}/bin/javac" ] || command -v javac; } > /dev/null && \
+    command -v $(firstword $(MVN)) > /dev/null || { $(if $(jvm_optional),exit 0,echo \
+    "The JVM shim needs a JDK and Maven (Debian: default-jdk-headless, maven): try 'make deps'" >&2; exit 1); }
+jvm_maven = rm -f $@; $(MVN) -B -q -Dstyle.color=never -f jvm-shim/pom.xml -DskipTests $(1) \
+    > build/jvm/maven.log 2>&1 || { cat build/jvm/maven.log; exit $(if $(jvm_optional),0,1); }
+
 # $ORIGIN: beside it lies libcrest, where the process has none yet. The library of reporters is
 # opened at run time, so that a machine without libcurl still records.
-$(jvm_so): $(jvm_src) $(wildcard jvm-shim/native/*.h) $(filter %.so,$(LIBRARIES)) $(B)/flags
-	$(call say,LINK,$@)
-	@mkdir -p $(@D)
-	$(run)home=$(jvm_home); $(CC) $(inc_public) -I"$$home/include" -I"$$home/include/linux" $(CPPFLAGS) \
+$(jvm_so): $(jvm_src) $(wildcard jvm-shim/native/*.h) $(HEADERS) $(filter %.so,$(LIBRARIES)) $(B)/flags
+	$(run)$(jvm_needed); printf '  %-4s %s\n' LINK $@; mkdir -p $(@D); \
+	home=$(jvm_home); $(CC) $(inc_public) -I"$$home/include" -I"$$home/include/linux" $(CPPFLAGS) \
 	    $(ALL_CFLAGS) -fPIC -fvisibility=hidden -ftls-model=initial-exec -shared $(no_undefined) \
 	    -Wl,-soname,libcrest-jvm.so -Wl,-rpath,'$$ORIGIN' $(ALL_LDFLAGS) -o $@ $(jvm_src) \
 	    -L$(LIB) -lcrest -lpthread -ldl
 
+# Under a sanitizer there is no jar: its libraries would ask every JVM for the sanitizer. The tests
+# then load the library from where it was built.
 .PHONY: jvm
-jvm: build/jvm/built ## the jar of the JVM shim, with the native libraries in it; needs a JDK and Maven
+jvm: deps $(if $(SAN),$(jvm_so) build/jvm/classes,build/jvm/built) ## the jar for the JVM, with the native libraries in it; needs a JDK and Maven
 
 # The jar holds one variant's libraries: another one than last time makes it anew.
 build/jvm/variant: FORCE
@@ -243,21 +254,22 @@ build/jvm/variant: FORCE
 
 # What goes into the jar: libcrest with ck in it, where there is an archive of ck, so that nothing
 # but the C library has to be there; and the table of what io.crest.Natives may load.
-build/jvm/natives/made: $(jvm_so) $(base_obj) $(core_obj) $(reporters_so) build/jvm/variant Makefile
-	$(call say,SUMS,$(jvm_natives))
-	$(run)into=$(jvm_natives)/$(jvm_arch); rm -rf "$$into"; mkdir -p "$$into"; \
+build/jvm/natives/made: $(jvm_so) $(base_obj) $(core_obj) $(reporters_so) build/jvm/variant
+	$(run)[ -e $(jvm_so) ] || exit 0; printf '  %-4s %s\n' SUMS $(jvm_natives); \
+	into=$(jvm_natives)/$(jvm_arch); rm -rf "$$into"; mkdir -p "$$into"; \
 	ck='$(CK_LIBS)'; [ -e "$$($(CC) -print-file-name=libck.a)" ] && ck='-l:libck.a -Wl,--exclude-libs,libck.a'; \
 	$(CC) $(so_flags) -Wl,-soname,libcrest.so.$(SOVERSION) $(ALL_LDFLAGS) -o "$$into/libcrest.so.$(SOVERSION)" \
 	    $(base_obj) $(core_obj) $$ck -lpthread && \
-	cp -L $(LIB)/libcrest-reporters.so.$(SOVERSION) $(jvm_so) "$$into/" && $(STRIP) -S "$$into"/*
-	@cd $(jvm_natives) && { echo 'version=$(VERSION)'; \
-	    sha256sum linux-*/* | sed 's/\([^ ]*\) [ *]\(.*\)/\2=\1/'; } > native.properties
-	@touch $@
+	cp -L $(LIB)/libcrest-reporters.so.$(SOVERSION) $(jvm_so) "$$into/" && $(STRIP) -S "$$into"/* && \
+	cd $(jvm_natives) && { echo 'version=$(VERSION)'; \
+	    sha256sum linux-*/* | sed 's/\([^ ]*\) [ *]\(.*\)/\2=\1/'; } > native.properties && \
+	touch $(CURDIR)/$@
 
 build/jvm/built: build/jvm/natives/made $(jvm_java)
-	$(call say,MVN,jvm-shim)
-	$(run)$(MVN) -B -q -Dstyle.color=never -f jvm-shim/pom.xml -DskipTests package
-	@touch $@
+	$(run)[ -e $< ] || exit 0; printf '  %-4s %s\n' MVN jvm-shim; $(call jvm_maven,package); touch $@ build/jvm/classes
+
+build/jvm/classes: $(jvm_java) | $(first)
+	$(run)$(jvm_needed); printf '  %-4s %s\n' MVN jvm-shim; mkdir -p $(@D); $(call jvm_maven,process-test-classes); touch $@
 
 # What JMH and the peers need is fetched by Maven, and only here.
 .PHONY: bench-jvm
@@ -266,12 +278,13 @@ bench-jvm: build/jvm/bench ## recording from the JVM against Kamon, Micrometer a
 
 build/jvm/bench: build/jvm/built $(jvm_java)
 	$(call say,MVN,jvm-shim/crest-jvm-bench)
-	$(run)$(MVN) -B -q -f jvm-shim/pom.xml -P bench -DskipTests package
+	$(run)$(MVN) -B -q -Dstyle.color=never -f jvm-shim/pom.xml -P bench -DskipTests package
 	@touch $@
 
-# What only some goals need: the peer of a benchmark, and who fetches and runs npm's statsd.
+# What only some goals need: the peer of a benchmark, who fetches and runs npm's statsd, a JDK.
 asked_for := $(if $(filter bench-reading,$(MAKECMDGOALS)),prometheus-cpp-dev) \
-             $(if $(filter check servers deps,$(MAKECMDGOALS)),nodejs npm)
+             $(if $(filter check servers deps,$(MAKECMDGOALS)),nodejs npm) \
+             $(if $(filter check jvm bench-jvm deps,$(MAKECMDGOALS)),default-jdk-headless maven)
 
 .PHONY: deps
 deps: ## the packages that building, testing and the demo need; DEPS=no leaves the system alone
@@ -337,7 +350,7 @@ help: ## this text
 # ---- compiling ------------------------------------------------------------------------------------
 
 # When the goal is one that first looks after its packages, nothing compiles before that is done.
-ifneq ($(filter check demo bench bench-reading deps,$(MAKECMDGOALS)),)
+ifneq ($(filter check demo bench bench-reading jvm bench-jvm deps,$(MAKECMDGOALS)),)
 first := deps
 endif
 
@@ -470,13 +483,14 @@ to_lib     := $(DESTDIR)$(LIBDIR)
 to_bin     := $(DESTDIR)$(PREFIX)/bin
 to_share   := $(DESTDIR)$(PREFIX)/share/crest
 to_man     := $(DESTDIR)$(PREFIX)/share/man/man1
+to_java    := $(DESTDIR)$(PREFIX)/share/java
 
 tools        := $(wildcard tools/crest-*)
 tools_python := $(wildcard tools/*/*.py)
 man_pages    := $(wildcard docs/man/*.1)
 
 .PHONY: install
-install: all ## headers, libraries, .pc files, tools, manuals, a dashboard, below DESTDIR and PREFIX
+install: all ## headers, libraries, .pc files, tools, manuals, a dashboard, the jar if it was built, below DESTDIR and PREFIX
 	install -d $(to_include) $(to_lib)/pkgconfig
 	install -m 644 $(HEADERS) $(to_include)
 	install -m 644 $(filter %.a,$(LIBRARIES)) $(to_lib)
@@ -494,6 +508,8 @@ install: all ## headers, libraries, .pc files, tools, manuals, a dashboard, belo
 	    install -m 644 tools/$$source $(to_share)/$$source || exit 1; done
 	install -m 644 $(library_manifests) $(library_views) $(to_share)
 	install -m 644 $(man_pages) $(to_man)
+	if [ -e build/jvm/built ]; then \
+	    install -d $(to_java) && install -m 644 $(jvm_jar) $(to_java)/crest-jvm.jar; fi
 
 .PHONY: uninstall
 uninstall: ## removes what install put there
@@ -503,3 +519,4 @@ uninstall: ## removes what install put there
 	rm -f $(addprefix $(to_lib)/pkgconfig/,$(pc_files))
 	rm -f $(addprefix $(to_bin)/,$(notdir $(tools))) $(addprefix $(to_man)/,$(notdir $(man_pages)))
 	rm -rf $(to_share)
+	rm -f $(to_java)/crest-jvm.jar

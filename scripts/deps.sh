@@ -7,7 +7,8 @@
 #
 #   make deps              or    scripts/deps.sh
 #   scripts/deps.sh --list       the packages, one a line, whether installed or not
-#   scripts/deps.sh NAME...      these too: prometheus-cpp-dev, for `make bench-reading` only
+#   scripts/deps.sh NAME...      these too: prometheus-cpp-dev, for `make bench-reading` only; or
+#                                default-jdk-headless and maven, for the JVM shim
 #
 # Does not fetch the servers the tests talk to: that is fetch-servers.sh.
 set -u
@@ -60,10 +61,15 @@ missing() {
 }
 
 for name in "$@"; do
-    # many have these two from elsewhere than Debian
+    # many have these from elsewhere than Debian
     case $name in
     nodejs) command -v node > /dev/null && continue ;;
     npm) command -v npm > /dev/null && continue ;;
+    default-jdk-headless)
+        [ -x "${JAVA_HOME:-/nowhere}/bin/javac" ] && continue
+        command -v javac > /dev/null && continue
+        ;;
+    maven) command -v mvn > /dev/null && continue ;;
     esac
     packages="$packages$name  asked for
 "
