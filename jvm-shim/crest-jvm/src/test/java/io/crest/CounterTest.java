@@ -14,7 +14,11 @@ class CounterTest {
         Counter counter = Counter.of("test.things");
         Thread[] threads = new Thread[8];
         for (int i = 0; i < threads.length; i++) {
-            threads[i] = new Thread(() -> { for (int n = 0; n < 1_000_000; n++) counter.increment(); });
+            threads[i] =
+                    new Thread(
+                            () -> {
+                                for (int n = 0; n < 1_000_000; n++) counter.increment();
+                            });
             threads[i].start();
         }
         for (Thread thread : threads) thread.join();

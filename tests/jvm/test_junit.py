@@ -1,0 +1,17 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# crest-test: timeout=600
+"""The JUnit tests, with the jar as it is delivered, on every JDK of this machine."""
+
+import jvmlib
+
+
+def main():
+    tally = jvmlib.Tally()
+    for jdk in jvmlib.needs("built"):
+        tally.add(jvmlib.junit(jdk))
+    tally.finish()
+
+
+if __name__ == "__main__":
+    main()
