@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import org.junit.jupiter.api.Test;
 
 class SourceTest {
-    static { System.load(System.getProperty("crest.library")); }
+    static { assertTrue(Library.AVAILABLE, Library.problem()); }
 
     private static final Source COMM = Source.of("source.comm");
 
