@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`crest-lint source` over Java and Scala: Kamon, shims of Crest, and RNode's Metrics with its
-implicit sources, wherever these come from."""
+"""`crest-lint source` over Java and Scala: Kamon, Crest's jar and shims of one's own, and RNode's
+Metrics with its implicit sources, wherever these come from."""
 
 import toolslib
 from lintlib import lint, manifest, place_files
@@ -13,6 +13,7 @@ MANIFEST = manifest(
     "comm.queue, instrument: range-sampler", "comm.size, instrument: histogram, unit: bytes",
     "comm.kinds, instrument: counter, labels: {kind: {bound: 5}}",
     "comm.a.lock.queue, instrument: gauge", "comm.b.lock.queue, instrument: gauge",
+    "comm.rounds, instrument: stages, stages: ['0', '1/3', '1']",
     "comm.rp.blocks, instrument: gauge", "blocks, instrument: counter, status: lost",
     prefixes="comm, blocks").replace("}\n", ", meaning: What it is.}\n")
 
@@ -107,6 +108,94 @@ SCALA = [
 ]
 
 
+IMPORT = "import io.crest.*;\n"
+CREST_JAVA = [
+    ("a source", 'class A { static final Source COMM = Source.of("comm");\n'
+     'void f() { COMM.incrementCounter("sends"); COMM.setGauge("pears", 1); } }',
+     [("undeclared-name", 3, "'comm.pears'")]),
+    ("another instrument", 'class A { private static final Source COMM = Source.of("comm");\n'
+     'void f() { A.COMM.decrementSampler("sends"); this.COMM.timer("peers", () -> 1); } }',
+     [("wrong-instrument", 3, "decrementSampler() makes 'comm.sends' a range-sampler"),
+      ("wrong-instrument", 3, "timer() makes 'comm.peers' a timer")]),
+    ("a source below a source", 'class A { Source comm = Source.of("comm"), o;\n'
+     'Source rp = comm.in("rp"); Source deep = comm.in("rp").in("connect");\n'
+     'void f() { rp.setGauge("connect.peers", 1); deep.timer("connect-time", () -> g());\n'
+     'deep.record("sizes", 3); } }', [("undeclared-name", 5, "'comm.rp.connect.sizes'")]),
+    ("sources in place", 'class A { void f() { Source.of("comm").in("rp." + "connect")\n'
+     '.incrementGauge("peers"); Source.root().incrementCounter("comm.sends");\n'
+     'Source.root().in("comm").sample("queue"); Source.of("").in("com").sample("queue"); } }',
+     [("undeclared-name", 4, "'com.queue'")]),
+    ("a stage of a promise", 'class A { Source c = Source.of("comm.rp.connect"); Object f() {\n'
+     'return c.timerStage("connect-time", () -> dial()); } }', []),
+    ("a source handed over", 'class A { private final Source s; A(Source of) { this.s = of; }\n'
+     'void f() { s.incrementCounter("sent"); s.incrementCounter("sends"); } }\n'
+     'class B { Object a = new A(Source.of("comm")); }', [("undeclared-name", 3, "'comm.sent'")]),
+    ("a source that is not known", 'class A { void f(Source s) { s.incrementCounter("sends");\n'
+     's.incrementCounter("nowhere"); } }', [("run-time-name", 3, "'nowhere' under a source")]),
+    ("a name that is not known", 'class A { void f(String x) { Source.of("comm").record(x, 1); } }',
+     [("run-time-name", 2, "")]),
+    ("a source of others", 'class A { void f() { akka.Source.single(1).record("x"); '
+     'source.timer("x"); comm.in("x").counter("y"); } }', []),
+    ("the jar itself", 'public final class Source { public void incrementCounter(String name) {\n'
+     'incrementCounter(name, 1); }\npublic void incrementCounter(String name, long delta) { '
+     'Counter c = counters.find(name); } }', []),
+    ("handles", 'class A { Counter c = Counter.of("comm.sent"), d = Counter.of("comm.sends");\n'
+     'Gauge g = Gauge.of("comm.peers", "What it is."), h = Gauge.of("comm.sends"); }',
+     [("undeclared-name", 2, "'comm.sent'"), ("wrong-instrument", 3, "Gauge.of() makes")]),
+    ("others' of", 'class A { List l = List.of("comm.sent"); Object o = Stream.of("comm.x"); }',
+     []),
+    ("a description", 'class A { Counter c = Counter.of("comm.sends", "What" + " it was."); }',
+     [("wrong-description", 2, "'What it was.' here")]),
+    ("handles of a source", 'class A { static final Source COMM = Source.of("comm");\n'
+     'Counter c = COMM.counter("sends"); Timer t = COMM.timer("sends"), u = COMM.in("rp")\n'
+     '.timer("connect.connect-time"); RangeSampler r = COMM.rangeSampler("kinds"); }',
+     [("wrong-instrument", 3, "Source.timer() makes 'comm.sends' a timer"),
+      ("wrong-instrument", 4, "Source.rangeSampler()")]),
+    ("a metric", 'class A { Histogram h = Metric.named("comm.size").describedAs("What it is.")\n'
+     '.in(Unit.BYTES).histogram(); }', []),
+    ("a metric with other settings", 'class A { Object h = Metric.named("comm.size")\n'
+     '.describedAs("Size.").in(Unit.SECONDS).buckets(Buckets.FAST).range(Range.FINE)\n'
+     '.labelled("peer").histogram(); }',
+     [("wrong-buckets", 2, "the buckets 'fast' here"), ("wrong-description", 2, "'Size.'"),
+      ("wrong-labels", 2, "the label peer here"), ("wrong-unit", 2, "the unit seconds here")]),
+    ("a metric with bounds of its own", 'class A { Object h = Metric.named("comm.size")\n'
+     '.in(io.crest.Unit.BYTES).buckets(1, 2).histogram(); }',
+     [("wrong-buckets", 2, "buckets of its own")]),
+    ("a family", 'class A { static final String KIND = "kind";\n'
+     'Family<Counter> f = Metric.named("comm.kinds").labelled(KIND).counter();\n'
+     'Family<Counter> g = Metric.named("comm.sends").labelled("kind", "peer").counter();\n'
+     'void f() { Source.of("comm").incrementCounter("kinds"); } }',
+     [("wrong-labels", 4, "the labels kind, peer here"), ("wrong-labels", 5, "no labels here")]),
+    ("stages", 'class A { Stages s = Stages.of("comm.rounds", "What it is.", "0", "1/3", "1");\n'
+     'Stages t = Metric.named("comm.rounds").stages("0", "1");\n'
+     'Stages u = Source.of("comm").stages("rounds", "0", "1/3", "1"); }',
+     [("wrong-stages", 3, "0, 1 here")]),
+    ("a metric in a variable", 'class A { Metric m = Metric.named("comm.sent"); }',
+     [("undeclared-name", 2, "")]),
+    ("a metric with a name made at run time", 'class A { Object f(int i) { '
+     'return Metric.named("comm.x" + i).counter(); } }', [("run-time-name", 2, "")]),
+]
+
+CREST_SCALA = [
+    ("a source", 'object A { val comm = Source.of("comm")\nval rp = comm.in("rp")\n'
+     'def f = { comm.incrementCounter("sends"); comm.incrementCounter("sent")\n'
+     'rp.timer("connect.connect-time", () => 1); rp.setGauge("connect.pears", 1) } }',
+     [("undeclared-name", 4, "'comm.sent'"), ("undeclared-name", 5, "'comm.rp.connect.pears'")]),
+    ("a source handed over", 'class Peers(source: Source) {\n'
+     'def f = source.setGauge("peers", 1)\ndef g = source.setGauge("pears", 1) }\n'
+     'object A { new Peers(Source.of("comm").in("rp.connect")) }',
+     [("undeclared-name", 4, "'comm.rp.connect.pears'")]),
+    ("not the implicit one", 'object A { implicit val s: Metrics.Source = Metrics.Source(x, "b")\n'
+     'val comm: Source = Source.of("comm")\ndef f = comm.incrementCounter("sends") }', []),
+    ("handles", 'object A { val c = Counter.of("comm.sent")\n'
+     'val k = Metric.named("comm.kinds").labelled("peer").counter() }',
+     [("undeclared-name", 2, "'comm.sent'"), ("wrong-labels", 3, "the label peer here")]),
+    ("in backquotes", 'object A { val rp = Source.of("comm").`in`("rp")\n'
+     'def f = rp.`in`("connect").setGauge("pears", 1) }',
+     [("undeclared-name", 3, "'comm.rp.connect.pears'")]),
+]
+
+
 def check(place, what, text, wanted, suffix):
     place_files(place, {"m.yaml": MANIFEST, f"x{suffix}": text + "\n"})
     found = lint(place, "source", "-m", "m.yaml", "--partial", "--", f"x{suffix}")
@@ -124,6 +213,32 @@ def java_is_understood(place):
 def scala_is_understood(place):
     for what, text, wanted in SCALA:
         check(place, what, HEAD + text, wanted, ".scala")
+
+
+def the_jar_is_understood_from_java(place):
+    for what, text, wanted in CREST_JAVA:
+        check(place, what, IMPORT + text, wanted, ".java")
+
+
+def the_jar_is_understood_from_scala(place):
+    for what, text, wanted in CREST_SCALA:
+        check(place, what, IMPORT + text, wanted, ".scala")
+
+
+def sources_of_the_jar_are_followed_over_files(place):
+    place_files(place, {
+        "m.yaml": MANIFEST,
+        "a/Sources.java": "package a;\nimport io.crest.Source;\nfinal class Sources {\n"
+                          'static final Source COMM = Source.of("comm"); }\n',
+        "a/Use.java": "package a;\nclass Use { io.crest.Source rp = Sources.COMM.in(\"rp\");\n"
+                      'void f() { Sources.COMM.setGauge("pears", 1);\n'
+                      'rp.setGauge("connect.pears", 1); } }\n',
+        "a/Other.java": "package a;\nclass Other {\n"
+                        'void f() { Sources.COMM.incrementCounter("sent"); } }\n'})
+    found = lint(place, "source", "-m", "m.yaml", "--partial", "--", "a")
+    equal([(finding[1], finding[2], finding[4].split("'")[1]) for finding in sorted(found)],
+          [("a/Other.java", 3, "comm.sent"), ("a/Use.java", 3, "comm.pears"),
+           ("a/Use.java", 4, "comm.rp.connect.pears")], f"{found}")
 
 
 def sources_are_followed_over_files(place):
@@ -146,4 +261,6 @@ def sources_are_followed_over_files(place):
     equal([finding for finding in found if finding[0] != "unused-name"], [])
 
 
-toolslib.main([java_is_understood, scala_is_understood, sources_are_followed_over_files])
+toolslib.main([java_is_understood, scala_is_understood, the_jar_is_understood_from_java,
+               the_jar_is_understood_from_scala, sources_of_the_jar_are_followed_over_files,
+               sources_are_followed_over_files])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Java and Scala: calls by name of Kamon, of a shim of Crest's, and of RNode's Metrics.
+"""Java and Scala: calls by name of Kamon, of Crest's jar or a shim of one's own, and of RNode's
+Metrics. Handles and sources of Crest's jar are lint_jvm_crest.py's.
 
     tree = JvmTree(files)
     uses, unknowns = tree.uses()
@@ -10,17 +11,21 @@ and RNode's implicit Metrics.Source, from the innermost scope that has one outwa
 parameters to the callers, and into classes that override it.
 """
 
+import itertools
 import os
 import re
 
-from crest_lint.lint_uses import FOLLOW_MAX, Steps, Text, Unknown, Use, arguments, combine, trim
+from crest_lint import lint_jvm_crest as own
+from crest_lint.lint_uses import FOLLOW_MAX, Steps, Text, Unknown, arguments, combine, trim
 
-INTERESTING = re.compile(r"Kamon|[Mm]etrics|[Cc]rest")
 VERBS = {"incrementCounter": "counter", "incrementSampler": "range-sampler",
-         "sample": "range-sampler", "setGauge": "gauge", "incrementGauge": "gauge",
-         "decrementGauge": "gauge", "record": "histogram", "timer": "timer"}
+         "decrementSampler": "range-sampler", "sample": "range-sampler", "setGauge": "gauge",
+         "incrementGauge": "gauge", "decrementGauge": "gauge", "record": "histogram",
+         "timer": "timer", "timerStage": "timer"}
 # Words that other libraries have too: only with a receiver that says whose they are.
 COMMON_VERBS = {"sample", "record", "timer"}
+# A file that only has sources of another one need not name the library.
+INTERESTING = re.compile("Kamon|[Mm]etrics|[Cc]rest|" + "|".join(sorted(VERBS.keys() - COMMON_VERBS)))
 OURS = re.compile(r"(metrics?|crest|shim|^M)$|^crest|metrics", re.I)
 KAMON = {"counter": "counter", "gauge": "gauge", "histogram": "histogram", "timer": "timer",
          "rangeSampler": "range-sampler", "minMaxCounter": "range-sampler"}
@@ -31,7 +36,8 @@ CALL = re.compile(r"(?:\b(\w+)\s*" + TYPES + r"\s*(?:\(\s*\)\s*)?(\.)\s*|([.)}])
 KAMON_CALL = re.compile(r"\bKamon\s*\.\s*(" + "|".join(KAMON) + r")\s*\(")
 TAG = re.compile(r"\s*\.\s*(withTag|refine)\s*\(")
 SOURCE_CALL = re.compile(r"(?:\bMetrics\s*\.\s*)?\bSource\s*\(")
-DEFINITION = r"\b(?:val|var|def|String|CharSequence)\s+(?:{word})\s*(?::\s*[\w.@ ]+?)?\s*=(?!=)\s*"
+DEFINITION = r"(?:\b(?:val|var|def|String|CharSequence|Source)\s+|\bthis\s*\.\s*)(?:{word})\s*" \
+             r"(?::\s*[\w.@ ]+?)?\s*=(?!=)\s*"
 IMPLICIT = re.compile(r"\bimplicit\b([\w\s\[\]]*?)\b(?:val|var|def)\s+(\w+)\s*"
                       r"(?::\s*([\w.]+))?\s*=(?!=)\s*")
 DEF = re.compile(r"\bdef\s+(\w+)")
@@ -63,6 +69,7 @@ class JvmTree:
             for match in KAMON_CALL.finditer(file.code):
                 self.steps.again()
                 self.kamon(file, match)
+            own.CrestCalls(self, file).run()
         return self.found, self.unknown
 
     # ---- calls ----
@@ -72,7 +79,8 @@ class JvmTree:
         if receiver in ("def", "Kamon") and (dot or receiver == "def"):
             return
         chained = bool(dot) or other == "."
-        if verb in COMMON_VERBS and not self.is_ours(file, receiver if dot else None, verb,
+        by = self.source_before(file, match.start(2 if dot else 3)) if chained else None
+        if by is None and verb in COMMON_VERBS and not self.is_ours(file, receiver if dot else None, verb,
                                                       chained):
             return
         if not chained and is_definition(file, match.start(4)):
@@ -80,14 +88,31 @@ class JvmTree:
         parts, close = arguments(file.code, match.end() - 1)
         if not parts or enclosing_name(file, match.start(4)) in VERBS:
             return
+        if by is not None and verb == "timer" and len(parts) == 1:
+            return      # a handle: lint_jvm_crest.py's
         texts = self.evaluate(file, *parts[0], 0)
         how = f"{verb}()"
         if texts is None:
-            if verb not in COMMON_VERBS or OURS.search(receiver or ""):
+            if self.is_inside_a_verb(file, match.start(4)):
+                return
+            if by is not None or verb not in COMMON_VERBS or OURS.search(receiver or ""):
                 self.unknown.append(Unknown(file, parts[0][0], how))
+            return
+        if by is not None:
+            self.add(file, parts[0][0], texts, own.prefixes(self, file, *by), VERBS[verb], how, ())
             return
         self.add(file, parts[0][0], texts, self.sources(file, match.start(4), close), VERBS[verb],
                  how)
+
+    def source_before(self, file, dot):
+        """Where the receiver of a call begins and ends, if that is a Source of Crest's jar."""
+        start = own.receiver_start(file.code, dot)
+        return (start, dot) if own.is_source(self, file, start, dot) else None
+
+    def is_inside_a_verb(self, file, at):
+        """Whether this is what such a call of Java is made of, where its name is a parameter's."""
+        return file.language == "java" and any(
+            name in VERBS for name, _, _ in itertools.islice(self.headers(file, at), 1))
 
     def is_ours(self, file, receiver, verb, chained):
         """Whether a call of a common verb is one of a metric."""
@@ -114,17 +139,12 @@ class JvmTree:
                 break
             labels.append(file.strings[tags[0][0]].value)
             tag = TAG.match(file.code, close + 1)
-        self.add(file, parts[0][0], texts, [""], KAMON[match.group(1)], how, labels)
+        self.add(file, parts[0][0], texts, [""], KAMON[match.group(1)], how,
+                 tuple(labels) if labels else None)
 
     def add(self, file, at, texts, sources, kind, how, labels=None):
-        if len(texts) == 1 and texts[0].literal is not None:
-            file, at = texts[0].file, texts[0].literal.start
-        names = [Text(f"{source}.{text.value}" if source else text.value, text.file, text.literal)
-                 for source in sources or [""] for text in texts]
-        self.found.append(Use(file, at, names, kind=kind, how=how, linkage="by-name",
-                              labels=tuple(labels) if labels else None,
-                              short=texts[0].value if sources is None else "",
-                              ambiguous=bool(sources) and len(sources) > 1))
+        self.found.append(own.use_of(file, at, texts, sources, kind=kind, how=how,
+                                     linkage="by-name", labels=labels))
 
     # ---- texts ----
 
@@ -133,6 +153,8 @@ class JvmTree:
         start, end = trim(file.code, start, end)
         if depth > FOLLOW_MAX or start >= end or self.steps.spent():
             return None
+        if own.SOURCE_HEAD.match(file.code, start, end) or own.IS_BELOW.match(file.code, start, end):
+            return own.source_texts(self, file, start, end, depth)
         source = SOURCE_CALL.match(file.code, start, end)
         if source:
             parts, close = arguments(file.code, source.end() - 1)
@@ -426,8 +448,8 @@ def parameter_index(header, word):
 
 
 def expression_end(file, start):
-    """The end of a definition's right side: of its line, or of the brackets that it opens, or of
-    the next line where it ends with an operator."""
+    """The end of a definition's right side: a comma, of its line, or of the brackets that it opens,
+    or of the next line where it ends with an operator."""
     code, at, depth = file.code, start, 0
     for at in range(start, min(len(code), start + 4000)):
         c = code[at]
@@ -437,6 +459,8 @@ def expression_end(file, start):
             depth -= 1
             if depth < 0:
                 return at
+        elif c == "," and depth == 0:
+            return at
         elif c in ";\n" and depth == 0 and code[start:at].strip() and \
                 not code[start:at].rstrip().endswith(("+", "=", ".")) and \
                 not code[at:at + 200].lstrip().startswith("+"):
