@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
 /**
- * The instruments of one kind under one source, by their names: read without a lock, by the identity
- * of the name first, for it is a literal as a rule. What is in it stays.
+ * The instruments of one kind under one source, by their names: read without a lock, by the
+ * identity of the name first, for it is a literal as a rule. What is in it stays.
  *
  * <p>Bounded, also for callers that make names at run time: the library refuses names beyond
  * {@code CREST_BY_NAME_MAX}, and those it refuses are not kept; and names that this table has no
@@ -94,7 +94,7 @@ final class ByName<T extends Instrument> {
         return false;
     }
 
-    /** The low bits of a hash code depend on the last characters most, which names have in common. */
+    /** The low bits of a hash code depend most on the last characters, which many names share. */
     private static int place(String name) {
         int hash = name.hashCode();
         return hash ^ hash >>> 15;

@@ -4,8 +4,8 @@ package io.crest;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Recording by name, in RNode's words: what is put before every name, with a dot, and the calls that
- * record. A metric is made at the first use of its name.
+ * Recording by name, in RNode's words: what is put before every name, with a dot, and the calls
+ * that record. A metric is made at the first use of its name.
  *
  * <pre>{@code
  * static final Source COMM = Source.of("rchain.comm");
@@ -42,8 +42,8 @@ public final class Source {
     }
 
     /**
-     * The source with this text, the same object each time. Makes it at its first use, which takes a
-     * lock; there may be 1,000, and what is recorded under further ones is counted as misuse.
+     * The source with this text, the same object each time. Makes it at its first use, which takes
+     * a lock; there may be 1,000, and what is recorded under further ones is counted as misuse.
      *
      * @param name words of letters, digits and _ joined by single dots and dashes, beginning with a
      *     letter; empty for {@link #root()}
@@ -59,7 +59,7 @@ public final class Source {
     private static synchronized Source make(String name) {
         Source source = SOURCES.get(name);
         if (source != null) return source;
-        source = new Source(name, Names.source(name));
+        source = new Source(name, Library.AVAILABLE ? Names.source(name) : 0);
         if (SOURCES.size() < SOURCES_MAX) SOURCES.put(name, source);
         return source;
     }
@@ -108,6 +108,7 @@ public final class Source {
 
     /** The instrument of a name that is not kept; null if there is none, which has been counted. */
     private <T extends Instrument> T first(ByName<T> known, String name) {
+        if (!Library.AVAILABLE) return null;
         long found = Names.handle(handle, name, known.kind.number);
         return found == 0 ? null : known.keep(name, whole(name), found);
     }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class SourceTest {
@@ -36,9 +37,10 @@ class SourceTest {
 
     @Test
     void aSourceThatCannotBeSaysWhy() {
-        for (String wrong : new String[] {"-", "a..b", "a.", ".a", "1a", "a b", "a\0b", "ä", "x".repeat(201)}) {
-            String said =
-                    assertThrows(IllegalArgumentException.class, () -> Source.of(wrong)).getMessage();
+        String tooLong = "x".repeat(201);
+        for (String wrong : List.of("-", "a..b", "a.", ".a", "1a", "a b", "a\0b", "ä", tooLong)) {
+            Exception told = assertThrows(IllegalArgumentException.class, () -> Source.of(wrong));
+            String said = told.getMessage();
             assertTrue(said.startsWith("a source is not valid: "), said);
         }
         assertThrows(IllegalArgumentException.class, () -> Source.of(null));
