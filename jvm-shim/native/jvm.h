@@ -24,7 +24,6 @@ typedef struct jvm_natives {
     int count;
 } jvm_natives;
 
-extern const jvm_natives jvm_library_natives;
 extern const jvm_natives jvm_cells_natives;
 extern const jvm_natives jvm_metrics_natives;
 extern const jvm_natives jvm_names_natives;

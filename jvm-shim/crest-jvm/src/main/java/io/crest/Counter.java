@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.crest;
 
-/** How many times something happened. Monotonic and exact; the first choice. */
+/**
+ * How many times something happened. Monotonic and exact; the first choice.
+ *
+ * <pre>{@code
+ * static final Counter DEPLOYS = Counter.of("casper.deploys-accepted");
+ * DEPLOYS.increment();
+ * }</pre>
+ *
+ * <p>Any thread may use one, virtual threads too. An increment adds to memory of the thread's own:
+ * it takes no lock, allocates nothing and calls nothing once the thread has touched the counter.
+ */
 public final class Counter extends Instrument {
     Counter(Series series) {
         super(series);
@@ -33,26 +43,24 @@ public final class Counter extends Instrument {
         return Metric.named(name).describedAs(description).counter();
     }
 
+    /** Adds one. Never throws, locks or allocates. */
     public void increment() {
-        increment(1);
+        Cells.add(handle, 1);
     }
 
+    /**
+     * Adds {@code times}, in the counter's unit. A negative number is not applied and is counted as
+     * misuse. A counter that has got to 2^64 - 1 stays there. Never throws, locks or allocates.
+     */
     public void increment(long times) {
-        Lane lane = Lane.own();
-        if (lane != null && times >= 0) {
-            int slot = Memory.intAt(handle);
-            long chunk = Memory.longAt(lane.table + ((long) (slot >>> 12) << 3));
-            if (chunk != 0) {
-                long cell = chunk + ((long) slot << 3);
-                Memory.putRelease(cell, Memory.longAt(cell) + times);
-                return;
-            }
-        }
-        Native.counterAdd(handle, times);
-        if (lane == null) Lane.keep(Memory.intAt(handle));
+        Cells.add(handle, times);
     }
 
+    /**
+     * What was counted so far, by all threads; beyond 2^63 - 1 it is negative and to be read as
+     * unsigned. One call into the library, which reads one word per thread.
+     */
     public long value() {
-        return Native.counterValue(handle);
+        return handle == 0 ? 0 : CellNatives.counterValue(handle);
     }
 }

@@ -1,7 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.crest;
 
-/** How large things are. */
+/**
+ * How large things are: every value of the range is counted in a bucket that is narrow beside the
+ * value; count, sum and extremes are exact.
+ *
+ * <pre>{@code
+ * static final Histogram SIZE = Metric.named("casper.block-size").in(Unit.BYTES).histogram();
+ * SIZE.record(block.length);
+ * }</pre>
+ *
+ * <p>Any thread may use one, virtual threads too. A record adds to memory of the thread's own: it
+ * takes no lock, allocates nothing and calls nothing once the thread has touched the value's power
+ * of two, except for a value that is the largest of the thread's since the last tick or its least
+ * of all.
+ */
 public final class Histogram extends Instrument {
     Histogram(Series series) {
         super(series);
@@ -31,5 +44,22 @@ public final class Histogram extends Instrument {
      */
     public static Histogram of(String name, String description) {
         return Metric.named(name).describedAs(description).histogram();
+    }
+
+    /**
+     * Records a value, in the histogram's unit. One above the range counts as the range's highest,
+     * and as misuse; a negative one is not applied and is counted as misuse. Never throws, locks or
+     * allocates.
+     */
+    public void record(long value) {
+        Cells.record(handle, value, 1);
+    }
+
+    /**
+     * Records a value {@code times} times; 0 does nothing, and a negative number is not applied and
+     * is counted as misuse. Otherwise as {@link #record(long)}.
+     */
+    public void record(long value, long times) {
+        Cells.record(handle, value, times);
     }
 }

@@ -93,6 +93,13 @@ final class Library {
                             + " release " + running + " of libcrest.so.0, which native code has"
                             + " loaded or -Dcrest.library brings along. Use one release of both.");
         }
+        String difference = Layout.difference(CellNatives.layout());
+        if (difference != null) {
+            throw new LibraryException(
+                    "The library that was loaded from " + file + " is none that this jar knows: "
+                            + difference + ". Use the library of the jar's own release.");
+        }
+        if (Memory.problem() != null) throw new LibraryException(Memory.problem());
         String reporters = LibraryNatives.openReporters();
         if (reporters == null) return null;
         return LibraryException.ofLinker("Loading the reporters of Crest", reporters).getMessage();

@@ -5,23 +5,51 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.reflect.Array;
 import java.lang.reflect.Field;
-import java.lang.reflect.Method;
+import java.lang.reflect.InvocationTargetException;
 
 /**
- * Words of native memory by their address. Up to Java 23 by {@code sun.misc.Unsafe}; from 24 on, which
- * warns of that, by a handle on a memory segment that spans the whole address space. Which one is known
- * when this class is initialised and costs nothing afterwards: the just-in-time compiler folds it.
+ * Words of native memory by their address. Up to Java 23 by {@code sun.misc.Unsafe}; from 24 on,
+ * which warns of that, by a handle on a memory segment that spans the whole address space. Which
+ * one is known when this class is initialised and costs nothing afterwards: the just-in-time
+ * compiler folds it.
  *
  * <p>Nothing here checks an address. Who calls got it from the library, which never unmaps cells.
  */
 final class Memory {
-    private static final int FEATURE = Runtime.version().feature();
-    private static final boolean SEGMENT = FEATURE >= 24;
-    private static final sun.misc.Unsafe UNSAFE = SEGMENT ? null : unsafe();
-    private static final VarHandle LONG = SEGMENT ? everywhere("JAVA_LONG") : null;
-    private static final VarHandle INT = SEGMENT ? everywhere("JAVA_INT") : null;
+    private static final boolean SEGMENT = Runtime.version().feature() >= 24;
+    private static final sun.misc.Unsafe UNSAFE;
+    private static final VarHandle LONG;
+    private static final VarHandle INT;
+    private static final String PROBLEM;
+
+    static {
+        sun.misc.Unsafe unsafe = null;
+        VarHandle word = null;
+        VarHandle half = null;
+        String problem = null;
+        try {
+            if (SEGMENT) {
+                word = everywhere("JAVA_LONG");
+                half = everywhere("JAVA_INT");
+            } else {
+                unsafe = unsafe();
+            }
+        } catch (ReflectiveOperationException | RuntimeException e) {
+            Throwable cause = e instanceof InvocationTargetException ? e.getCause() : e;
+            problem = "Reaching native memory: " + cause + ".";
+        }
+        UNSAFE = unsafe;
+        LONG = word;
+        INT = half;
+        PROBLEM = problem;
+    }
 
     private Memory() {}
+
+    /** Why this JVM lets nobody at native memory; null if it does, as all do that we know. */
+    static String problem() {
+        return PROBLEM;
+    }
 
     /** An {@code int} that others write: read anew each time, in no order. */
     static int intAt(long address) {
@@ -33,48 +61,56 @@ final class Memory {
         return SEGMENT ? (long) LONG.getOpaque(address) : UNSAFE.getLong(address);
     }
 
+    /** Read before all that is read after it. */
+    static long longAcquire(long address) {
+        return SEGMENT
+                ? (long) LONG.getAcquire(address)
+                : UNSAFE.getLongVolatile(null, address);
+    }
+
     /** Written after all that was written before it. */
     static void putRelease(long address, long value) {
         if (SEGMENT) LONG.setRelease(address, value);
         else UNSAFE.putOrderedLong(null, address, value);
     }
 
-    /** Adds atomically and returns what was there. */
+    /** Adds atomically and returns what was there. A full barrier. */
     static long getAndAdd(long address, long delta) {
         return SEGMENT
                 ? (long) LONG.getAndAdd(address, delta)
                 : UNSAFE.getAndAddLong(null, address, delta);
     }
 
-    private static sun.misc.Unsafe unsafe() {
-        try {
-            Field field = sun.misc.Unsafe.class.getDeclaredField("theUnsafe");
-            field.setAccessible(true);
-            return (sun.misc.Unsafe) field.get(null);
-        } catch (ReflectiveOperationException e) {
-            throw new IllegalStateException("sun.misc.Unsafe cannot be reached", e);
-        }
+    /** Replaces what is there if it is what was seen. A full barrier. */
+    static boolean replace(long address, long seen, long value) {
+        return SEGMENT
+                ? LONG.compareAndSet(address, seen, value)
+                : UNSAFE.compareAndSwapLong(null, address, seen, value);
     }
 
-    /** A handle whose one coordinate is an address; by reflection, as we are compiled for Java 11. */
-    private static VarHandle everywhere(String layout) {
-        try {
-            Class<?> segment = Class.forName("java.lang.foreign.MemorySegment");
-            Class<?> path = Class.forName("java.lang.foreign.MemoryLayout$PathElement");
-            Object all =
-                    segment.getMethod("reinterpret", long.class)
-                            .invoke(segment.getField("NULL").get(null), Long.MAX_VALUE);
-            Object word = Class.forName("java.lang.foreign.ValueLayout").getField(layout).get(null);
-            Method varHandle =
-                    Class.forName("java.lang.foreign.MemoryLayout")
-                            .getMethod("varHandle", Array.newInstance(path, 0).getClass());
-            Object handle = varHandle.invoke(word, Array.newInstance(path, 0));
-            return (VarHandle)
-                    MethodHandles.class
-                            .getMethod("insertCoordinates", VarHandle.class, int.class, Object[].class)
-                            .invoke(null, handle, 0, new Object[] {all});
-        } catch (ReflectiveOperationException e) {
-            throw new IllegalStateException("native memory cannot be reached", e);
-        }
+    /** The JDK's own, by the one way to it. */
+    static sun.misc.Unsafe unsafe() throws ReflectiveOperationException {
+        Field field = sun.misc.Unsafe.class.getDeclaredField("theUnsafe");
+        field.setAccessible(true);
+        return (sun.misc.Unsafe) field.get(null);
+    }
+
+    /** A handle whose one coordinate is an address; by reflection, for this is Java 11. */
+    private static VarHandle everywhere(String layout) throws ReflectiveOperationException {
+        Class<?> segment = Class.forName("java.lang.foreign.MemorySegment");
+        Object all =
+                segment.getMethod("reinterpret", long.class)
+                        .invoke(segment.getField("NULL").get(null), Long.MAX_VALUE);
+        Object word = Class.forName("java.lang.foreign.ValueLayout").getField(layout).get(null);
+        Class<?> element = Class.forName("java.lang.foreign.MemoryLayout$PathElement");
+        Object path = Array.newInstance(element, 0);
+        Object handle =
+                Class.forName("java.lang.foreign.MemoryLayout")
+                        .getMethod("varHandle", path.getClass())
+                        .invoke(word, path);
+        return (VarHandle)
+                MethodHandles.class
+                        .getMethod("insertCoordinates", VarHandle.class, int.class, Object[].class)
+                        .invoke(null, handle, 0, new Object[] {all});
     }
 }

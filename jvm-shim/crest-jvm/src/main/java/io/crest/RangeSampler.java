@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.crest;
 
-/** How many there are at this moment, when it matters how many there ever were. */
+/**
+ * How many there are at this moment, when it matters how many there ever were: the length of a
+ * queue, connections open, bytes held. Who changes the value keeps its extremes, so that no peak
+ * falls between two readings however short it is, and the mean over a window is weighted by time.
+ *
+ * <p>Any thread may use one. Value and time change together in one 16-byte compare-and-swap, which
+ * Java has no access to, so that each update is one call into the library; it allocates nothing and
+ * takes no lock.
+ */
 public final class RangeSampler extends Instrument {
     RangeSampler(Series series) {
         super(series);
@@ -31,5 +39,46 @@ public final class RangeSampler extends Instrument {
      */
     public static RangeSampler of(String name, String description) {
         return Metric.named(name).describedAs(description).rangeSampler();
+    }
+
+    /** Adds one. */
+    public void increment() {
+        increment(1);
+    }
+
+    /**
+     * Adds {@code delta}, which may be negative. A sum beyond 64 bits is not applied and is counted
+     * as misuse. Never throws.
+     */
+    public void increment(long delta) {
+        if (handle != 0) CellNatives.rangeAdd(handle, delta);
+    }
+
+    /** Subtracts one. */
+    public void decrement() {
+        increment(-1);
+    }
+
+    /** Subtracts {@code delta}; otherwise as {@link #increment(long)}. */
+    public void decrement(long delta) {
+        if (delta != Long.MIN_VALUE) {
+            increment(-delta);
+            return;
+        }
+        increment(Long.MAX_VALUE);
+        increment(1);
+    }
+
+    /** Sets the value: an addition of the difference, so that none of another thread's is lost. */
+    public void set(long value) {
+        if (handle != 0) CellNatives.rangeSet(handle, value);
+    }
+
+    /** Nothing to do: the extremes are exact without being sampled. For who comes from Kamon. */
+    public void sample() {}
+
+    /** The value now; 0 before the first update. A call into the library. */
+    public long value() {
+        return handle == 0 ? 0 : CellNatives.rangeValue(handle);
     }
 }

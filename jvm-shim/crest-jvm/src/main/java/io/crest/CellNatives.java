@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.crest;
+
+/** What recording in memory leaves to the library ({@link Cells}); jvm_cells.c. */
+final class CellNatives {
+    private CellNatives() {}
+
+    /** The figures that {@link Layout} compares. */
+    static native long[] layout();
+
+    /** The table of this thread's cells if it leads to the slot's cell, else 0. */
+    static native long table(int slot);
+
+    static native void counterAdd(long counter, long amount);
+
+    static native void counterFull(long counter);
+
+    static native long counterValue(long counter);
+
+    static native void histogramRecord(long histogram, long value, long times);
+
+    static native void gaugeSet(long gauge, double value);
+
+    static native void gaugeAdd(long gauge, double delta);
+
+    static native void gaugeSetToNow(long gauge);
+
+    static native double gaugeValue(long gauge);
+
+    static native void rangeAdd(long sampler, long delta);
+
+    static native void rangeSet(long sampler, long value);
+
+    static native long rangeValue(long sampler);
+}
