@@ -28,6 +28,7 @@ extern const jvm_natives jvm_cells_natives;
 extern const jvm_natives jvm_metrics_natives;
 extern const jvm_natives jvm_names_natives;
 extern const jvm_natives jvm_run_natives;
+extern const jvm_natives jvm_timers_natives;
 
 /* A handle as Java holds it. */
 #define JVM_POINTER(type, address) ((type *)(uintptr_t)(address))

@@ -42,6 +42,7 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
         &jvm_metrics_natives,
         &jvm_names_natives,
         &jvm_run_natives,
+        &jvm_timers_natives,
     };
     JNIEnv *env;
     if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_8) != JNI_OK)

@@ -54,8 +54,12 @@ public final class Family<T extends Instrument> {
                             + " label values; its keys are " + String.join(", ", keys));
         String[] own = values.clone();
         for (int i = 0; i < own.length; i++) if (own[i] == null) own[i] = "";
-        long handle = MetricNatives.resolve(kind.number, metric, Utf8.joined(own), own.length);
-        return make.apply(new Series(handle, kind, name, own, stages));
+        return make.apply(new Series(resolve(own), kind, name, own, stages));
+    }
+
+    private long resolve(String[] values) {
+        if (!Library.AVAILABLE) return 0;
+        return MetricNatives.resolve(kind.number, metric, Utf8.joined(values), values.length);
     }
 
     /**

@@ -25,7 +25,8 @@ import java.util.function.Function;
  * ({@link Status#TYPE_CLASH}, {@link Status#NAME_CLASH}, {@link Status#SPLIT_NAME}), or the
  * library is of another version. Where a limit or memory is exhausted the instrument is there all
  * the same and records nowhere; that, and each of the refusals, is counted in {@code
- * crest_misuse_total} and told to the log.
+ * crest_misuse_total} and told to the log. Without the native library ({@link Crest#available})
+ * every instrument records nowhere, and only what needs no library is checked.
  *
  * <p>For one thread at a time, until the end; may be used for several. Cost of an end: a call into
  * the library, which locks when it makes the metric.
@@ -289,6 +290,7 @@ public final class Metric {
     /** The handle; of a family its metric, or 0. */
     private long make(Kind kind, String[] keys, String[] stages) {
         checkFits(kind);
+        if (!Library.AVAILABLE) return 0;
         String[] texts = new String[2 + stages.length + keys.length];
         texts[0] = name;
         texts[1] = description;

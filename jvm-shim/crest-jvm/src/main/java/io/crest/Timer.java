@@ -1,10 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.crest;
 
-/** How long operations take. */
-public final class Timer extends Instrument {
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+
+/**
+ * How long operations take. A histogram of nanoseconds per {@link Outcome}, exported in seconds.
+ *
+ * <pre>{@code
+ * static final Timer CONNECT = Timer.of("comm.connect-time", "Dial to handshake.");
+ *
+ * Peer peer = CONNECT.time(() -> dial(address));            // a block
+ * Timing timing = CONNECT.start(id); … timing.stop(id);     // a token that travels
+ * CONNECT.begin(id); … CONNECT.end(id, Outcome.OK);         // by the id alone, see Keyed
+ * long from = CONNECT.startNanos(); … CONNECT.stopNanos(from);
+ * }</pre>
+ *
+ * Timed code that throws is recorded under the {@link Outcome#of outcome of its exception}, and
+ * the exception goes on as it is, whatever it is.
+ *
+ * <p>Any thread, virtual ones too. A record adds to memory of the thread's own: it takes no lock,
+ * allocates nothing and calls nothing once the thread has touched the duration's power of two, but
+ * for one that is the thread's longest since the last tick, which is noted with its operation (1.5
+ * µs). The clock is {@link System#nanoTime}; of what is begun by its id, the library's.
+ */
+public final class Timer extends Keyed {
+    /** The address of the histogram of the first outcome. */
+    private final long outcomes;
+
     Timer(Series series) {
         super(series);
+        outcomes = handle + Layout.TIMER_OUTCOMES;
     }
 
     /**
@@ -31,5 +60,279 @@ public final class Timer extends Instrument {
      */
     public static Timer of(String name, String description) {
         return Metric.named(name).describedAs(description).timer();
+    }
+
+    /**
+     * Records a duration that was measured elsewhere, as {@link Outcome#OK}.
+     *
+     * @param durationNanos a negative one counts as 0, and as misuse; one above the range as the
+     *     highest, and as misuse
+     */
+    public void record(long durationNanos) {
+        record(durationNanos, Outcome.OK);
+    }
+
+    /**
+     * Records a duration that was measured elsewhere.
+     *
+     * @param durationNanos as by {@link #record(long)}
+     * @param outcome how it ended; null records nothing and is counted as misuse
+     */
+    public void record(long durationNanos, Outcome outcome) {
+        recordNameless(durationNanos, outcome);
+    }
+
+    /**
+     * Records a duration that was measured elsewhere, as {@link Outcome#OK}.
+     *
+     * @param duration as by {@link #record(long)}; null records nothing and is counted as misuse
+     */
+    public void record(Duration duration) {
+        record(duration, Outcome.OK);
+    }
+
+    /**
+     * Records a duration that was measured elsewhere.
+     *
+     * @param duration as by {@link #record(Duration)}
+     * @param outcome as by {@link #record(long, Outcome)}
+     */
+    public void record(Duration duration, Outcome outcome) {
+        if (duration == null) recordNameless(0, null);
+        else recordNameless(nanos(duration), outcome);
+    }
+
+    /**
+     * Starts timing an operation that has no id, or whose id is not known yet ({@link
+     * Timing#bind}).
+     *
+     * @return the token to end it with
+     */
+    public Timing start() {
+        return new Timing(this, Op.KIND_NONE, 0, System.nanoTime());
+    }
+
+    /**
+     * Starts timing the operation.
+     *
+     * @param id which
+     * @return the token to end it with
+     */
+    public Timing start(long id) {
+        return new Timing(this, Op.KIND_LONG, id, System.nanoTime());
+    }
+
+    /**
+     * The same by bytes.
+     *
+     * @param id which; copied; null or empty is none
+     * @return the token to end it with
+     */
+    public Timing start(byte[] id) {
+        return Op.isExact(id)
+                ? new Timing(this, id, System.nanoTime())
+                : new Timing(this, Op.of(id), System.nanoTime());
+    }
+
+    /**
+     * The same by a text.
+     *
+     * @param id which; null or empty is none
+     * @return the token to end it with
+     */
+    public Timing start(String id) {
+        return new Timing(this, Op.of(id), System.nanoTime());
+    }
+
+    /**
+     * The same by an identity that was made before.
+     *
+     * @param op which; null is none
+     * @return the token to end it with
+     */
+    public Timing start(Op op) {
+        return new Timing(this, op == null ? Op.NONE : op, System.nanoTime());
+    }
+
+    /**
+     * The moment that {@link #stopNanos} measures from: for code that must not allocate, whatever
+     * the just-in-time compiler makes of it. Whoever ends it must know what it belongs to.
+     *
+     * @return of {@link System#nanoTime}
+     */
+    public long startNanos() {
+        return System.nanoTime();
+    }
+
+    /**
+     * Records the time since then as {@link Outcome#OK}.
+     *
+     * @param from from {@link #startNanos}
+     */
+    public void stopNanos(long from) {
+        recordNameless(System.nanoTime() - from, Outcome.OK);
+    }
+
+    /**
+     * Records the time since then.
+     *
+     * @param from from {@link #startNanos}
+     * @param outcome how it ended; null records nothing and is counted as misuse
+     */
+    public void stopNanos(long from, Outcome outcome) {
+        recordNameless(System.nanoTime() - from, outcome);
+    }
+
+    /**
+     * Times code. A lambda comes here.
+     *
+     * @param <T> what it returns
+     * @param <E> the checked exceptions that it throws
+     * @param body run once, on this thread
+     * @return what it returns
+     * @throws E what it throws; recorded under {@link Outcome#of}, and rethrown as it is
+     */
+    public <T, E extends Exception> T time(Timed<T, E> body) throws E {
+        Objects.requireNonNull(body, "the code to be timed");
+        long from = System.nanoTime();
+        T result;
+        try {
+            result = body.run();
+        } catch (Throwable thrown) {
+            try {
+                failed(from, thrown);
+            } catch (Throwable ignored) {
+                // with no stack or memory left; theirs is the one that goes on
+            }
+            throw thrown;
+        }
+        stopNanos(from);
+        return result;
+    }
+
+    /**
+     * Times what is a {@link Callable} already.
+     *
+     * @param <T> what it returns
+     * @param body run once, on this thread
+     * @return what it returns
+     * @throws Exception what it throws; recorded under {@link Outcome#of}, and rethrown as it is
+     */
+    public <T> T time(Callable<T> body) throws Exception {
+        Objects.requireNonNull(body, "the code to be timed");
+        return time((Timed<T, Exception>) body::call);
+    }
+
+    /**
+     * Times what is a {@link Supplier} already. What it throws is recorded under {@link
+     * Outcome#of}, and rethrown as it is.
+     *
+     * @param <T> what it returns
+     * @param body run once, on this thread
+     * @return what it returns
+     */
+    public <T> T time(Supplier<T> body) {
+        Objects.requireNonNull(body, "the code to be timed");
+        return time((Timed<T, RuntimeException>) body::get);
+    }
+
+    /**
+     * Times code that returns nothing.
+     *
+     * @param <E> the checked exceptions that it throws
+     * @param body run once, on this thread
+     * @throws E what it throws; recorded under {@link Outcome#of}, and rethrown as it is
+     */
+    public <E extends Exception> void run(Timed.Block<E> body) throws E {
+        Objects.requireNonNull(body, "the code to be timed");
+        this.<Void, E>time(
+                () -> {
+                    body.run();
+                    return null;
+                });
+    }
+
+    /**
+     * Times what goes on in other threads: until the stage has ended, wherever it does. Its
+     * outcome is that {@link Outcome#of of its exception}: a future that was cancelled is {@link
+     * Outcome#CANCELLED}. A stage that never ends is never recorded.
+     *
+     * @param <T> what the stage ends with
+     * @param body makes the stage; run once, on this thread. What it throws is recorded and
+     *     rethrown
+     * @return in place of the stage: it ends with the same result or the same exception, after
+     *     that was recorded, and cancelling or completing it does so to the stage. Null if there
+     *     is no stage, which counts as an {@link Outcome#ERROR}.
+     */
+    public <T> CompletionStage<T> timeStage(Supplier<? extends CompletionStage<T>> body) {
+        Objects.requireNonNull(body, "what makes the stage to be timed");
+        long from = System.nanoTime();
+        try {
+            CompletionStage<T> stage = body.get();
+            if (stage != null) return timed(stage, from);
+        } catch (Throwable thrown) {
+            try {
+                failed(from, thrown);
+            } catch (Throwable ignored) {
+                // with no stack or memory left; theirs is the one that goes on
+            }
+            throw thrown;
+        }
+        stopNanos(from, Outcome.ERROR);
+        return null;
+    }
+
+    private <T> CompletionStage<T> timed(CompletionStage<T> stage, long from) {
+        TimedStage<T> timed = new TimedStage<>(stage);
+        stage.whenComplete(
+                (result, thrown) -> {
+                    try {
+                        stopNanos(from, Outcome.of(thrown));
+                    } finally {
+                        timed.ended(result, thrown);
+                    }
+                });
+        return timed;
+    }
+
+    private void failed(long from, Throwable thrown) {
+        stopNanos(from, Outcome.of(thrown));
+    }
+
+    private void recordNameless(long nanos, Outcome outcome) {
+        recordOp(nanos, outcome, Op.KIND_NONE, 0, 0, 0, 0, 0);
+    }
+
+    /** Records the duration of an operation that was taken apart; the status says why not. */
+    Status recordOp(
+            long nanos, Outcome outcome, int kind, int length, long w0, long w1, long w2, long w3) {
+        if (outcome != null
+                && Cells.recorded(outcomes + outcome.ordinal() * Layout.HISTOGRAM_BYTES, nanos))
+            return Status.OK;
+        return recordCold(nanos, outcome, kind, length, w0, w1, w2, w3);
+    }
+
+    private Status recordCold(
+            long nanos, Outcome outcome, int kind, int length, long w0, long w1, long w2, long w3) {
+        if (handle == 0) return Status.OK;
+        int how = outcome == null ? -1 : outcome.ordinal();
+        int status = TimerNatives.record(handle, nanos, how, kind, length, w0, w1, w2, w3);
+        if (outcome != null) Cells.keep(outcomes + how * Layout.HISTOGRAM_BYTES);
+        return Status.of(status);
+    }
+
+    /** Counts what a timing refuses. */
+    Status refuse(Status status) {
+        if (handle != 0) TimerNatives.refuse(handle, status.ordinal());
+        return status;
+    }
+
+    /** As nanoseconds; what is too long for a long is longer than any range. */
+    private static long nanos(Duration duration) {
+        try {
+            return duration.toNanos();
+        } catch (ArithmeticException e) {
+            return duration.isNegative() ? Long.MIN_VALUE : Long.MAX_VALUE;
+        }
     }
 }
