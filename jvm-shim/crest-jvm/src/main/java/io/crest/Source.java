@@ -9,21 +9,24 @@ import java.util.concurrent.ConcurrentHashMap;
  *
  * <pre>{@code
  * static final Source COMM = Source.of("rchain.comm");
- * static final Source KADEMLIA = COMM.in("discovery.kademlia");
+ * static final Source CONNECT = COMM.in("rp.connect");
  *
- * COMM.incrementCounter("events");                 // rchain.comm.events
+ * CONNECT.incrementCounter("connect");                          // rchain.comm.rp.connect.connect
+ * CONNECT.setGauge("peers", table.size());
  * }</pre>
  *
  * <p>A call by name costs a few nanoseconds more than the same call of a handle, and allocates
- * nothing after the first. A declared handle is the better choice where there is one place to
- * declare it: it is exported as zero before its first event, and its name is written once. What is
- * recorded by name, through a handle of the same name, and from C is one and the same series.
+ * nothing after the first. A handle is the better choice where there is one place to declare it:
+ * it is exported as zero before its first event, its name is written once, and it can have a unit
+ * and labels. What is recorded by name, through a handle of the same name, and from C is one and
+ * the same series.
  *
  * <p>Recording never throws. A name that is null, not valid, in use for another kind of metric, or
  * one more than the 10,000 that may be made by name records nothing and is counted in
- * {@code crest_misuse_total}.
+ * {@code crest_misuse_total}; each such call is a call into the library. The methods that return a
+ * handle throw instead, as {@link Counter#of} does.
  *
- * <p>Thread-safe, for virtual threads too.
+ * <p>Thread-safe, for virtual threads too. Without the native library nothing is recorded.
  */
 public final class Source {
     /** Texts of sources that are kept; the library has as many ({@code CREST_SOURCES_MAX}). */
@@ -35,6 +38,11 @@ public final class Source {
     private final String name;
     private final long handle;
     private final ByName<Counter> counters = new ByName<>(Kind.COUNTER, Counter::new);
+    private final ByName<Gauge> gauges = new ByName<>(Kind.GAUGE, Gauge::new);
+    private final ByName<Histogram> histograms = new ByName<>(Kind.HISTOGRAM, Histogram::new);
+    private final ByName<RangeSampler> samplers =
+            new ByName<>(Kind.RANGE_SAMPLER, RangeSampler::new);
+    private final ByName<Timer> timers = new ByName<>(Kind.TIMER, Timer::new);
 
     private Source(String name, long handle) {
         this.name = name;
@@ -47,6 +55,7 @@ public final class Source {
      *
      * @param name words of letters, digits and _ joined by single dots and dashes, beginning with a
      *     letter; empty for {@link #root()}
+     * @return never null
      * @throws IllegalArgumentException if it is null or cannot stand before a name
      */
     public static Source of(String name) {
@@ -64,7 +73,11 @@ public final class Source {
         return source;
     }
 
-    /** The source that puts nothing before a name. */
+    /**
+     * The source that puts nothing before a name.
+     *
+     * @return never null
+     */
     public static Source root() {
         return ROOT;
     }
@@ -73,6 +86,8 @@ public final class Source {
      * The source below this one: {@code Source.of("rchain.comm").in("rp")} is
      * {@code Source.of("rchain.comm.rp")}. Keep it: putting the two together allocates.
      *
+     * @param name as of {@link #of}; empty for this source itself
+     * @return never null
      * @throws IllegalArgumentException as {@link #of}
      */
     public Source in(String name) {
@@ -80,7 +95,11 @@ public final class Source {
         return of(name.isEmpty() ? this.name : whole(name));
     }
 
-    /** What is put before every name, without its dot; empty for {@link #root()}. */
+    /**
+     * What is put before every name, without its dot.
+     *
+     * @return empty for {@link #root()}
+     */
     public String name() {
         return name;
     }
@@ -91,14 +110,23 @@ public final class Source {
         return name;
     }
 
-    /** Adds one. As {@link #incrementCounter(String, long)}. */
+    // ---- counters ----
+
+    /**
+     * Adds one to a counter.
+     *
+     * @param name of the counter, under this source
+     */
     public void incrementCounter(String name) {
         incrementCounter(name, 1);
     }
 
     /**
-     * Adds to the counter of this name. As {@link Counter#increment(long)}: a negative delta is not
-     * applied and is counted as misuse.
+     * Adds to a counter.
+     *
+     * @param name of the counter, under this source
+     * @param delta how much; 0 sees to it that the counter is there; a negative one is not applied
+     *     and is counted as misuse
      */
     public void incrementCounter(String name, long delta) {
         Counter counter = counters.find(name);
@@ -106,11 +134,262 @@ public final class Source {
         if (counter != null) counter.increment(delta);
     }
 
+    // ---- range samplers ----
+
+    /**
+     * Adds one to a range sampler.
+     *
+     * @param name of the range sampler, under this source
+     */
+    public void incrementSampler(String name) {
+        incrementSampler(name, 1);
+    }
+
+    /**
+     * Adds to a range sampler, which keeps the extremes: no peak falls between two samples.
+     *
+     * @param name of the range sampler, under this source
+     * @param delta how much; may be negative
+     */
+    public void incrementSampler(String name, long delta) {
+        RangeSampler sampler = samplerOf(name);
+        if (sampler != null) sampler.increment(delta);
+    }
+
+    /**
+     * Subtracts one from a range sampler.
+     *
+     * @param name of the range sampler, under this source
+     */
+    public void decrementSampler(String name) {
+        decrementSampler(name, 1);
+    }
+
+    /**
+     * Subtracts from a range sampler.
+     *
+     * @param name of the range sampler, under this source
+     * @param delta how much; may be negative
+     */
+    public void decrementSampler(String name, long delta) {
+        RangeSampler sampler = samplerOf(name);
+        if (sampler != null) sampler.decrement(delta);
+    }
+
+    /**
+     * Sees to it that the range sampler is there, and that is all: its extremes are exact without
+     * being sampled.
+     *
+     * @param name of the range sampler, under this source
+     */
+    public void sample(String name) {
+        samplerOf(name);
+    }
+
+    // ---- gauges ----
+
+    /**
+     * Sets a gauge.
+     *
+     * @param name of the gauge, under this source
+     * @param value any; beyond 2^53 the nearest that a double has
+     */
+    public void setGauge(String name, long value) {
+        setGauge(name, (double) value);
+    }
+
+    /**
+     * Sets a gauge.
+     *
+     * @param name of the gauge, under this source
+     * @param value negative and infinite ones are values; NaN is not applied and is counted as
+     *     misuse
+     */
+    public void setGauge(String name, double value) {
+        Gauge gauge = gaugeOf(name);
+        if (gauge != null) gauge.set(value);
+    }
+
+    /**
+     * Adds one to a gauge.
+     *
+     * @param name of the gauge, under this source
+     */
+    public void incrementGauge(String name) {
+        incrementGauge(name, 1.0);
+    }
+
+    /**
+     * Adds to a gauge.
+     *
+     * @param name of the gauge, under this source
+     * @param delta how much; may be negative
+     */
+    public void incrementGauge(String name, long delta) {
+        incrementGauge(name, (double) delta);
+    }
+
+    /**
+     * Adds to a gauge; no addition is lost.
+     *
+     * @param name of the gauge, under this source
+     * @param delta how much; may be negative; NaN, and what would come to it, is not applied and is
+     *     counted as misuse
+     */
+    public void incrementGauge(String name, double delta) {
+        Gauge gauge = gaugeOf(name);
+        if (gauge != null) gauge.increment(delta);
+    }
+
+    /**
+     * Subtracts one from a gauge.
+     *
+     * @param name of the gauge, under this source
+     */
+    public void decrementGauge(String name) {
+        incrementGauge(name, -1.0);
+    }
+
+    /**
+     * Subtracts from a gauge.
+     *
+     * @param name of the gauge, under this source
+     * @param delta how much; may be negative
+     */
+    public void decrementGauge(String name, long delta) {
+        incrementGauge(name, -(double) delta);
+    }
+
+    /**
+     * Subtracts from a gauge; otherwise as {@link #incrementGauge(String, double)}.
+     *
+     * @param name of the gauge, under this source
+     * @param delta how much; may be negative
+     */
+    public void decrementGauge(String name, double delta) {
+        incrementGauge(name, -delta);
+    }
+
+    // ---- histograms ----
+
+    /**
+     * Records a value in a histogram.
+     *
+     * @param name of the histogram, under this source
+     * @param value a negative one is not applied and is counted as misuse; one above the range
+     *     counts as its highest, and as misuse
+     */
+    public void record(String name, long value) {
+        record(name, value, 1);
+    }
+
+    /**
+     * Records a value several times over.
+     *
+     * @param name of the histogram, under this source
+     * @param value as of {@link #record(String, long)}
+     * @param count how often; 0 sees to it that the histogram is there; a negative one is not
+     *     applied and is counted as misuse
+     */
+    public void record(String name, long value, long count) {
+        Histogram histogram = histograms.find(name);
+        if (histogram == null) histogram = first(histograms, name);
+        if (histogram != null) histogram.record(value, count);
+    }
+
+    // ---- handles ----
+
+    /**
+     * A metric of this source, to be given settings and an end; see {@link Metric}.
+     *
+     * @param name under this source
+     * @return to be given settings and an end
+     * @throws IllegalArgumentException for null
+     */
+    public Metric metric(String name) {
+        return Metric.named(name == null ? null : whole(name));
+    }
+
+    /**
+     * The handle of a counter, the same each time.
+     *
+     * @param name under this source
+     * @return found or made, never null
+     * @throws IllegalArgumentException for a name that is none
+     * @throws CrestException when another metric stands in the way
+     */
+    public Counter counter(String name) {
+        Counter counter = counters.find(name);
+        return counter != null ? counter : kept(counters, name, metric(name).counter());
+    }
+
+    /**
+     * The handle of a gauge. Otherwise as {@link #counter}.
+     *
+     * @param name under this source
+     * @return found or made, never null
+     */
+    public Gauge gauge(String name) {
+        Gauge gauge = gauges.find(name);
+        return gauge != null ? gauge : kept(gauges, name, metric(name).gauge());
+    }
+
+    /**
+     * The handle of a histogram. Otherwise as {@link #counter}.
+     *
+     * @param name under this source
+     * @return found or made, never null
+     */
+    public Histogram histogram(String name) {
+        Histogram histogram = histograms.find(name);
+        return histogram != null ? histogram : kept(histograms, name, metric(name).histogram());
+    }
+
+    /**
+     * The handle of a range sampler. Otherwise as {@link #counter}.
+     *
+     * @param name under this source
+     * @return found or made, never null
+     */
+    public RangeSampler rangeSampler(String name) {
+        RangeSampler sampler = samplers.find(name);
+        return sampler != null ? sampler : kept(samplers, name, metric(name).rangeSampler());
+    }
+
+    /**
+     * The handle of a timer. Otherwise as {@link #counter}.
+     *
+     * @param name under this source
+     * @return found or made, never null
+     */
+    public Timer timer(String name) {
+        Timer timer = timers.find(name);
+        return timer != null ? timer : kept(timers, name, metric(name).timer());
+    }
+
+    // ---- finding ----
+
+    private RangeSampler samplerOf(String name) {
+        RangeSampler sampler = samplers.find(name);
+        return sampler != null ? sampler : first(samplers, name);
+    }
+
+    private Gauge gaugeOf(String name) {
+        Gauge gauge = gauges.find(name);
+        return gauge != null ? gauge : first(gauges, name);
+    }
+
     /** The instrument of a name that is not kept; null if there is none, which has been counted. */
     private <T extends Instrument> T first(ByName<T> known, String name) {
         if (!Library.AVAILABLE) return null;
         long found = Names.handle(handle, name, known.kind.number);
         return found == 0 ? null : known.keep(name, whole(name), found);
+    }
+
+    /** The one that is kept of a name, now that it exists; or this one, which records nowhere. */
+    private <T extends Instrument> T kept(ByName<T> known, String name, T made) {
+        T found = first(known, name);
+        return found != null ? found : made;
     }
 
     private String whole(String name) {

@@ -47,4 +47,48 @@ class SourceTest {
         assertThrows(IllegalArgumentException.class, () -> COMM.in(null));
         assertThrows(IllegalArgumentException.class, () -> COMM.in("."));
     }
+
+    @Test
+    void recordsIntoEachKind() {
+        COMM.incrementSampler("queue");
+        COMM.incrementSampler("queue", 5);
+        COMM.incrementSampler("queue", -2);
+        COMM.decrementSampler("queue");
+        COMM.decrementSampler("queue", 1);
+        COMM.sample("queue");
+        assertEquals(2, RangeSampler.of("source.comm.queue").value());
+        COMM.setGauge("peers", 12);
+        COMM.incrementGauge("peers");
+        COMM.incrementGauge("peers", 2L);
+        COMM.incrementGauge("peers", 0.5);
+        COMM.decrementGauge("peers");
+        COMM.decrementGauge("peers", 3L);
+        COMM.decrementGauge("peers", -0.25);
+        assertEquals(11.75, Gauge.of("source.comm.peers").value());
+        COMM.setGauge("peers", -1.5);
+        assertEquals(-1.5, Gauge.of("source.comm.peers").value());
+    }
+
+    @Test
+    void handlesAreThoseOfTheWholeNameAndThrowWhereTheyAreMade() {
+        Counter counter = COMM.counter("handles.events");
+        assertSame(counter, COMM.counter("handles.events"));
+        assertEquals("source.comm.handles.events", counter.name());
+        counter.increment(2);
+        COMM.incrementCounter("handles.events");
+        assertEquals(3, counter.value());
+        assertEquals("source.comm.handles.level", COMM.gauge("handles.level").name());
+        assertEquals("source.comm.handles.size", COMM.histogram("handles.size").name());
+        assertEquals("source.comm.handles.queue", COMM.rangeSampler("handles.queue").name());
+        assertEquals("source.comm.handles.time", COMM.timer("handles.time").name());
+        assertEquals("handles.rooted", Source.root().counter("handles.rooted").name());
+        Family<Counter> sent = COMM.metric("handles.sent").labelled("kind").counter();
+        assertEquals("source.comm.handles.sent", sent.with("ping").name());
+        assertThrows(IllegalArgumentException.class, () -> COMM.counter(null));
+        assertThrows(IllegalArgumentException.class, () -> COMM.metric(null));
+        assertThrows(IllegalArgumentException.class, () -> COMM.gauge("not a name"));
+        CrestException told =
+                assertThrows(CrestException.class, () -> COMM.gauge("handles.events"));
+        assertEquals(Status.TYPE_CLASH, told.status());
+    }
 }
