@@ -173,7 +173,7 @@ crest_status crest_options_check(const crest_options *options, const char *const
         for (size_t i = 0; i < known_count && !found; i++)
             found = option_keys_match(known[i], plain);
         if (!found)
-            return option_keys_refuse(key, crest_options_origin(options, key), known, known_count,
+            return option_keys_refuse(key, crest_option_origin(options, key), known, known_count,
                                       error);
     }
     return CREST_OK;

@@ -50,7 +50,7 @@ static crest_status option_refuse(const crest_options *options, const char *key,
     const char *text = crest_option(options, key);
     return crest_error_set(error, CREST_INVALID_OPTIONS, "%s=%.*s %s is not %s", key,
                            (int)crest_utf8_cut(text, strlen(text), OPTION_SHOWN_BYTES), text,
-                           crest_options_origin(options, key), what);
+                           crest_option_origin(options, key), what);
 }
 
 crest_status crest_option_duration_ms(const crest_options *options, const char *key,

@@ -21,7 +21,7 @@ static crest_status option_views_copy(crest_options *view, const crest_options *
                                       const char *key, const char *value, const char *reporter)
 {
     size_t length = strlen(reporter), kind_length = strcspn(reporter, "@");
-    const char *origin = crest_options_origin(options, key);
+    const char *origin = crest_option_origin(options, key);
     if (option_views_belongs(key, reporter, length)) {
         char plain[CREST_OPTION_KEY_BYTES_MAX + 1], where[OPTION_VIEWS_ORIGIN_BYTES];
         snprintf(plain, sizeof plain, "%.*s%s", (int)kind_length, reporter, key + length);

@@ -132,7 +132,7 @@ const char *crest_option(const crest_options *options, const char *key)
     return found ? options->entries[place].value : NULL;
 }
 
-const char *crest_options_origin(const crest_options *options, const char *key)
+const char *crest_option_origin(const crest_options *options, const char *key)
 {
     int found;
     size_t place = options_place(options, key, &found);

@@ -24,10 +24,11 @@
 #define CREST_OPTION_DURATION_MS_MAX UINT64_C(315360000000)
 /* Bytes of a host name, its NUL included. */
 #define CREST_HOST_BYTES 256u
+/* Names that crest_option_name_add takes. */
+#define CREST_OPTION_NAMES_MAX 8u
 
 /* NULL when there is no memory. */
 crest_options *crest_options_new(void);
-void crest_options_free(crest_options *options);
 
 /*
  * Reads the options in `text` (NULL: none) on top of those there are. `origin` says where the text
@@ -48,9 +49,6 @@ crest_status crest_options_set(crest_options *options, const char *key, const ch
  */
 crest_options *crest_options_view(const crest_options *options, const char *reporter);
 
-/* Where an option came from; NULL if it is not set. */
-const char *crest_options_origin(const crest_options *options, const char *key);
-
 /*
  * CREST_INVALID_OPTIONS for the first option whose key is none of the known ones (one that ends
  * with a dot stands for all that begin with it and go on; KIND@NAME stands for KIND). The message
@@ -58,6 +56,10 @@ const char *crest_options_origin(const crest_options *options, const char *key);
  */
 crest_status crest_options_check(const crest_options *options, const char *const *known,
                                  size_t known_count, crest_error *error);
+
+/* The keys of the names that were added, NAME and NAME., two for each, in the order of adding;
+ * static. Returns how many. Thread-safe. */
+size_t crest_option_name_keys(const char *keys[2 * CREST_OPTION_NAMES_MAX]);
 
 /* As crest_option_duration_ms, for a number from 0 to 1. */
 crest_status crest_option_fraction(const crest_options *options, const char *key, double *value,

@@ -15,15 +15,20 @@ static pthread_mutex_t reporter_kinds_lock = PTHREAD_MUTEX_INITIALIZER;
 static const crest_reporter_kind *reporter_kinds_all[CREST_REPORTER_KINDS_MAX];
 static uint32_t reporter_kinds_count;
 
-/* A lower-case word of letters, digits and dashes, and options of its own only. */
+int crest_reporter_kind_name_is_valid(const char *name)
+{
+    size_t length = strnlen(name, CREST_REPORTER_KIND_BYTES_MAX + 1);
+    return length > 0 && length <= CREST_REPORTER_KIND_BYTES_MAX &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == length;
+}
+
+/* One with a name, and with options of its own only. */
 static int reporter_kind_is_valid(const crest_reporter_kind *kind)
 {
-    if (kind == NULL || kind->name == NULL || kind->create == NULL)
+    if (kind == NULL || kind->name == NULL || kind->create == NULL ||
+        !crest_reporter_kind_name_is_valid(kind->name))
         return 0;
     size_t length = strlen(kind->name);
-    if (length == 0 || length > CREST_REPORTER_KIND_BYTES_MAX ||
-        strspn(kind->name, "abcdefghijklmnopqrstuvwxyz0123456789-") != length)
-        return 0;
     for (const char *const *key = kind->keys; key != NULL && *key != NULL; key++) {
         if (strncmp(*key, kind->name, length) != 0 || (*key)[length] != '.' ||
             (*key)[length + 1] == '\0' || strlen(*key) > CREST_OPTION_KEY_BYTES_MAX)

@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RUN_PLAN_IN_STRING "in the string given to crest_start"
-#define RUN_PLAN_IN_ENVIRONMENT "in CREST_OPTS"
 #define RUN_PLAN_KEYS_MAX 512u
 #define RUN_PLAN_KEY_BYTES (CREST_REPORTER_KIND_BYTES_MAX + 16u)
 #define RUN_PLAN_RESOURCE "resource."
@@ -72,11 +70,15 @@ static void run_plan_know(run_plan_known *known, const char *key)
         known->keys[known->key_count++] = key;
 }
 
-/* The built-in ones, and those of each kind that is linked. */
+/* The built-in ones, those that somebody else reads, and those of each kind that is linked. */
 static void run_plan_collect(run_plan_known *known)
 {
     for (size_t i = 0; i < sizeof run_plan_keys / sizeof *run_plan_keys; i++)
         run_plan_know(known, run_plan_keys[i]);
+    const char *keys[2 * CREST_OPTION_NAMES_MAX];
+    size_t key_count = crest_option_name_keys(keys);
+    for (size_t i = 0; i < key_count; i++)
+        run_plan_know(known, keys[i]);
     const crest_reporter_kind *kinds[CREST_REPORTER_KINDS_MAX];
     known->kind_count = crest_reporter_kinds(kinds);
     for (size_t i = 0; i < known->kind_count; i++) {
@@ -98,7 +100,7 @@ static crest_status run_plan_refuse(const crest_options *options, const char *ke
                                     crest_error *error)
 {
     return crest_error_set(error, CREST_INVALID_OPTIONS, "%s=%s %s is not %s", key,
-                           crest_option(options, key), crest_options_origin(options, key), what);
+                           crest_option(options, key), crest_option_origin(options, key), what);
 }
 
 /* A duration within bounds that fit a schedule. */
@@ -141,7 +143,7 @@ static crest_status run_plan_read_text(const crest_options *options, const char 
     if (strlen(text) > CREST_RESOURCE_BYTES_MAX)
         return crest_error_set(error, CREST_INVALID_OPTIONS,
                                "the value of %s %s is longer than %u bytes", key,
-                               crest_options_origin(options, key), CREST_RESOURCE_BYTES_MAX);
+                               crest_option_origin(options, key), CREST_RESOURCE_BYTES_MAX);
     *value = text;
     return CREST_OK;
 }
@@ -152,7 +154,7 @@ static crest_status run_plan_check_label(const crest_options *options, const cha
 {
     static const char *const taken[] = {"service", "version", "instance"};
     const char *name = key + strlen(RUN_PLAN_RESOURCE);
-    const char *origin = crest_options_origin(options, key);
+    const char *origin = crest_option_origin(options, key);
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
         if (strcmp(name, taken[i]) == 0)
             return crest_error_set(error, CREST_INVALID_OPTIONS, "%s %s: write %s=… instead", key,
@@ -185,7 +187,7 @@ static crest_status run_plan_read_labels(crest_run_plan *plan, crest_error *erro
             return crest_error_set(error, CREST_INVALID_OPTIONS,
                                    "%s %s is one too many: there are at most %u labels of the "
                                    "resource",
-                                   key, crest_options_origin(plan->options, key),
+                                   key, crest_option_origin(plan->options, key),
                                    CREST_RESOURCE_LABELS_MAX);
         plan->labels[plan->resource.label_count++] =
             (crest_page_label){key + strlen(RUN_PLAN_RESOURCE), text};
@@ -317,7 +319,7 @@ static crest_status run_plan_read_system(crest_run_plan *plan, crest_error *erro
     if (groups == NULL)
         return crest_error_set(error, CREST_INVALID_OPTIONS, "%s", reason.message);
     return crest_error_set(error, CREST_INVALID_OPTIONS, "system=%s %s: %s", groups,
-                           crest_options_origin(options, "system"), reason.message);
+                           crest_option_origin(options, "system"), reason.message);
 }
 
 static crest_status run_plan_read_common(crest_run_plan *plan, crest_error *error)
@@ -348,7 +350,7 @@ static crest_status run_plan_read_common(crest_run_plan *plan, crest_error *erro
 static crest_status run_plan_check_name(const crest_run_plan *plan, const run_plan_known *known,
                                         const char *key, crest_error *error)
 {
-    const char *at = strchr(key, '@'), *origin = crest_options_origin(plan->options, key);
+    const char *at = strchr(key, '@'), *origin = crest_option_origin(plan->options, key);
     size_t kind_length = (size_t)(at - key), length = strcspn(at + 1, ".");
     int found = 0;
     for (size_t i = 0; i < known->kind_count; i++)
@@ -412,7 +414,7 @@ static crest_status run_plan_read_schedule(const crest_run_plan *plan, const run
 static crest_status run_plan_explain(const crest_options *options, const char *kind,
                                      const crest_error *reason, crest_error *error)
 {
-    const char *origin = crest_options_origin(options, kind);
+    const char *origin = crest_option_origin(options, kind);
     crest_status status =
         reason->status == CREST_NO_MEMORY ? CREST_NO_MEMORY : CREST_INVALID_OPTIONS;
     if (reason->message[0] == '\0')
@@ -435,7 +437,7 @@ static crest_status run_plan_make_one(crest_run_plan *plan, const run_plan_kind 
         return crest_error_set(
             error, CREST_INVALID_OPTIONS, "more than %u reporters; the one too many is %s %s",
             CREST_REPORTERS_MAX, name != NULL ? name : one->kind->name,
-            crest_options_origin(plan->options, name != NULL ? name : one->kind->name));
+            crest_option_origin(plan->options, name != NULL ? name : one->kind->name));
     crest_run_reporter *made = &plan->reporters[plan->reporter_count];
     const crest_options *options = plan->options;
     if (name != NULL) {
@@ -480,11 +482,7 @@ static crest_status run_plan_read(crest_run_plan *plan, run_plan_known *known, c
                                   crest_error *error)
 {
     run_plan_collect(known);
-    crest_status status = crest_options_add(plan->options, text, RUN_PLAN_IN_STRING, error);
-    /* not getenv: in a program with more rights than its user, @FILE would read files for them */
-    if (status == CREST_OK)
-        status = crest_options_add(plan->options, secure_getenv("CREST_OPTS"),
-                                   RUN_PLAN_IN_ENVIRONMENT, error);
+    crest_status status = crest_options_read(text, &plan->options, error);
     if (status == CREST_OK)
         status = crest_options_check(plan->options, known->keys, known->key_count, error);
     if (status == CREST_OK)
@@ -502,9 +500,7 @@ crest_status crest_run_plan_make(const char *text, crest_run_plan **made, crest_
     run_plan_known *known = crest_alloc(1, sizeof *known);
     crest_status status = CREST_NO_MEMORY;
     *made = NULL;
-    if (plan != NULL)
-        plan->options = crest_options_new();
-    if (plan != NULL && known != NULL && plan->options != NULL)
+    if (plan != NULL && known != NULL)
         status = run_plan_read(plan, known, text, error);
     else
         crest_error_set(error, CREST_NO_MEMORY, "no memory to start");

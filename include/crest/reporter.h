@@ -230,8 +230,12 @@ typedef struct crest_reporter_kind {
 /* CREST_ALREADY, CREST_LIMIT, CREST_INVALID_ARGUMENT. Thread-safe; before main too. */
 CREST_API crest_status crest_reporter_kind_add(const crest_reporter_kind *kind);
 
-/* The value of an option, borrowed during create; NULL if it is not set. */
+/* The value of an option, borrowed during create, or until crest_options_free of those that are
+ * one's own; NULL if it is not set. */
 CREST_API const char *crest_option(const crest_options *options, const char *key);
+/* Where it came from, in words that can follow it in a message ("in CREST_OPTS"); borrowed too;
+ * NULL if it is not set. */
+CREST_API const char *crest_option_origin(const crest_options *options, const char *key);
 /* Walks the options whose keys begin with `prefix` and go on after it, each key once, in the order
  * of the keys: *cursor starts at 0. *key is the whole key; both texts are borrowed during create.
  * Returns 0 at the end. */
@@ -243,6 +247,26 @@ CREST_API crest_status crest_option_duration_ms(const crest_options *options, co
                                                 uint64_t *value, crest_error *error);
 CREST_API crest_status crest_option_switch(const crest_options *options, const char *key,
                                            int *value, crest_error *error);
+
+/*
+ * Options that somebody else carries out, as the JVM shim does jvm=on: once a name has been added,
+ * crest_start lets NAME=… and NAME.KEY=… pass, and whoever added it reads them with
+ * crest_options_read. A name is as one of a reporter's kind, and not one that a kind has; copied,
+ * known for good. CREST_OK also when it was added before; CREST_INVALID_ARGUMENT, CREST_LIMIT.
+ * Thread-safe; locks.
+ */
+CREST_API crest_status crest_option_name_add(const char *name);
+
+/*
+ * Reads the options as crest_start(text) would at this moment: those in `text` (NULL: none), and on
+ * top of them those in CREST_OPTS. Whether there are such options and what they mean is not looked
+ * at. *options is to be freed with crest_options_free, which ends what was borrowed from it; NULL
+ * on failure. CREST_INVALID_OPTIONS, CREST_NO_MEMORY; error may be NULL. Thread-safe; allocates;
+ * reads the files that are named with an @.
+ */
+CREST_API crest_status crest_options_read(const char *text, crest_options **options,
+                                          crest_error *error);
+CREST_API void crest_options_free(crest_options *options);
 
 CREST_END_C
 

@@ -56,6 +56,8 @@
  *                                one more of that kind, with options of its own: statsd@lan=…;
  *                                NAME is 1 to 32 letters, digits, - and _
  *   resource.KEY=VALUE           one more label of who reports; an empty VALUE takes it back
+ *   NAME, NAME.KEY               what a name means that crest_option_name_add was given: in a JVM
+ *                                jvm=on, see docs/jvm.md
  *
  * The kinds are in libcrest-reporters. An option that is not known is refused, not passed over, and
  * so is one of a KIND@NAME that nobody asks for.

@@ -90,7 +90,7 @@ static void check_list(const crest_options *options)
         FUZZ_WANTS(strlen(value) <= CREST_OPTION_VALUE_BYTES_MAX);
         FUZZ_WANTS(crest_utf8_is_valid(value) && strchr(value, '\n') == NULL);
         FUZZ_WANTS(crest_option(options, key) == value);
-        FUZZ_WANTS(crest_options_origin(options, key) != NULL);
+        FUZZ_WANTS(crest_option_origin(options, key) != NULL);
         if (count++ < 8)
             check_values(options, key);
         before = key;

@@ -74,7 +74,7 @@ static void test_grammar(void **state)
         if (status != CREST_OK)
             fail_msg("%s: %s", cases[i].text, error.message);
         assert_value(options, cases[i].key, cases[i].value);
-        assert_string_equal(crest_options_origin(options, cases[i].key), IN_CODE);
+        assert_string_equal(crest_option_origin(options, cases[i].key), IN_CODE);
         crest_options_free(options);
     }
 }
@@ -175,10 +175,10 @@ static void test_later_wins(void **state)
     assert_int_equal(crest_options_add(options, "service=operator", "in CREST_OPTS", NULL),
                      CREST_OK);
     assert_value(options, "service", "operator");
-    assert_string_equal(crest_options_origin(options, "service"), "in CREST_OPTS");
+    assert_string_equal(crest_option_origin(options, "service"), "in CREST_OPTS");
     assert_value(options, "interval", "1s");
     assert_null(crest_option(options, "jitter"));
-    assert_null(crest_options_origin(options, "jitter"));
+    assert_null(crest_option_origin(options, "jitter"));
     crest_options_free(options);
 }
 
@@ -240,7 +240,7 @@ static void test_file(void **state)
         fail_msg("%s", error.message);
     assert_value(options, "service", "a, b and c");
     snprintf(expected, sizeof expected, "in %s line 3", path);
-    assert_string_equal(crest_options_origin(options, "service"), expected);
+    assert_string_equal(crest_option_origin(options, "service"), expected);
     assert_value(options, "interval", "after");
     snprintf(expected, sizeof expected, "q, %ld", (long)getpid());
     assert_value(options, "x", expected);
