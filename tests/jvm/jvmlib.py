@@ -109,6 +109,21 @@ def jar():
     return MADE / f"crest-jvm/crest-jvm-{version}.jar"
 
 
+def headers():
+    """The folder of jni.h, of the JDK that the library was compiled with."""
+    home = os.environ.get("JAVA_HOME")
+    if not home:
+        home = pathlib.Path(shutil.which("javac")).resolve().parents[1]
+    return pathlib.Path(home, "include")
+
+
+def java(jdk, main, *arguments, options=(), env=None, timeout_s=60):
+    """Runs a main class of the tests with the jar; its exit status and what it printed."""
+    command = [jdk.java, *jdk.options(), *options, "-cp", f"{jar()}:{TEST_CLASSES}", main,
+               *arguments]
+    return bounded(command, env, timeout_s)
+
+
 def test_libraries():
     """What the tests need besides, from Maven's repository."""
     listed = (MADE / "crest-jvm/test.classpath").read_text().strip()
