@@ -94,6 +94,7 @@ final class Library {
                             + " loaded or -Dcrest.library brings along. Use one release of both.");
         }
         String difference = Layout.difference(CellNatives.layout());
+        if (difference == null) difference = Status.difference(MetricNatives.statuses());
         if (difference != null) {
             throw new LibraryException(
                     "The library that was loaded from " + file + " is none that this jar knows: "

@@ -7,7 +7,9 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
@@ -17,6 +19,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * A folder for libraries to be loaded from, which nobody else can have prepared, read or written:
@@ -79,19 +82,21 @@ final class PrivateFiles implements AutoCloseable {
 
     /** That all is still there as it was put there, and this user's own. */
     void check() throws LibraryException {
+        Path now = folder;
         try {
-            Object owner = owner(folder);
+            Object owner = user();
+            if (!owner(folder).equals(owner)) throw new IOException("its owner is another one");
             for (Map.Entry<String, String> entry : sums.entrySet()) {
-                Path file = path(entry.getKey());
-                if (!owner(file).equals(owner) || !sumOf(read(file)).equals(entry.getValue())) {
-                    throw new LibraryException(
-                            file + " is not what was just written there. Find out who writes to "
-                                    + folder.getParent()
-                                    + ", or name another folder with -Dcrest.tmpdir.");
+                now = path(entry.getKey());
+                if (!owner(now).equals(owner)) throw new IOException("its owner is another one");
+                if (!sumOf(read(now)).equals(entry.getValue())) {
+                    throw new IOException("its SHA-256 sum is another one");
                 }
             }
         } catch (IOException | RuntimeException e) {
-            throw failed(folder, e);
+            throw new LibraryException(
+                    now + " is not what was just written there: " + e + ". Find out who writes to "
+                            + folder.getParent() + ", or name another folder with -Dcrest.tmpdir.");
         }
     }
 
@@ -111,6 +116,21 @@ final class PrivateFiles implements AutoCloseable {
             Files.deleteIfExists(path);
         } catch (IOException | RuntimeException e) {
             // nobody could do anything about it
+        }
+    }
+
+    /**
+     * Whom the kernel lets create files: the fourth number of this line is the user for file
+     * systems. Where /proc is missing, who owns what we just made.
+     */
+    private Object user() throws IOException {
+        try (Stream<String> lines = Files.lines(Paths.get("/proc/self/status"))) {
+            return lines.filter(line -> line.startsWith("Uid:"))
+                    .map(line -> Integer.valueOf(line.split("\\s+")[4]))
+                    .findFirst()
+                    .orElseThrow(() -> new IOException("/proc/self/status has no line Uid:"));
+        } catch (NoSuchFileException e) {
+            return owner(folder);
         }
     }
 

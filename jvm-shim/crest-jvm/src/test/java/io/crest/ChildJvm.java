@@ -21,6 +21,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class ChildJvm {
     private static final int TIMEOUT_S = 60;
+    private static final int NATIVE_ACCESS_SINCE = 17;
 
     private final List<String> options = new ArrayList<>();
     private final List<String> prefix = new ArrayList<>();
@@ -28,9 +29,19 @@ final class ChildJvm {
     private int status;
 
     ChildJvm() {
-        options.add("-XX:TieredStopAtLevel=1");
-        options.add("-Xshare:auto");
-        if (Runtime.version().feature() >= 17) options.add("--enable-native-access=ALL-UNNAMED");
+        this(true);
+    }
+
+    private ChildJvm(boolean nativeAccess) {
+        options.add("-XX:TieredStopAtLevel=1"); // starts sooner
+        if (nativeAccess && Runtime.version().feature() >= NATIVE_ACCESS_SINCE) {
+            options.add("--enable-native-access=ALL-UNNAMED");
+        }
+    }
+
+    /** One that was not told that native code is welcome. */
+    static ChildJvm withoutNativeAccess() {
+        return new ChildJvm(false);
     }
 
     /** Options of the JVM. */
