@@ -219,8 +219,9 @@ class Tally:
             self.problem(f"{run.title}: the JVM {how} after {len(run.cases)} tests", run.output)
         else:
             self.failed += failed
-            if failed:
-                print(run.output[-OUTPUT_SHOWN_BYTES:])
+            printed = run.output.split("\nFailures (", maxsplit=1)[0].strip()
+            if failed and printed:
+                print(f"what else {run.title} printed:\n{printed[-OUTPUT_SHOWN_BYTES:]}")
 
     def problem(self, what, output):
         self.failed += 1

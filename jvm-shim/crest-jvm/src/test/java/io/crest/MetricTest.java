@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
 class MetricTest {
-    static { System.load(System.getProperty("crest.library")); }
+    static { assertTrue(Library.AVAILABLE, Library.problem()); }
 
     private static String refused(Executable call) {
         return assertThrows(IllegalArgumentException.class, call).getMessage();
