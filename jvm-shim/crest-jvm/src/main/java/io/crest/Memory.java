@@ -22,6 +22,15 @@ final class Memory {
     private static final VarHandle INT;
     private static final String PROBLEM;
 
+    /**
+     * What an address may have: as many bits as any process uses, and none below a word. It changes
+     * no address, but shows the just-in-time compiler that the segment's checks cannot fail, so that
+     * they take no code: more than half of it is gone.
+     */
+    private static final long WORDS = 0x00ff_ffff_ffff_fff8L;
+
+    private static final long HALVES = WORDS | 4;
+
     static {
         sun.misc.Unsafe unsafe = null;
         VarHandle word = null;
@@ -53,38 +62,38 @@ final class Memory {
 
     /** An {@code int} that others write: read anew each time, in no order. */
     static int intAt(long address) {
-        return SEGMENT ? (int) INT.getOpaque(address) : UNSAFE.getInt(address);
+        return SEGMENT ? (int) INT.getOpaque(address & HALVES) : UNSAFE.getInt(address);
     }
 
     /** A {@code long} that others write: read anew each time, in no order. */
     static long longAt(long address) {
-        return SEGMENT ? (long) LONG.getOpaque(address) : UNSAFE.getLong(address);
+        return SEGMENT ? (long) LONG.getOpaque(address & WORDS) : UNSAFE.getLong(address);
     }
 
     /** Read before all that is read after it. */
     static long longAcquire(long address) {
         return SEGMENT
-                ? (long) LONG.getAcquire(address)
+                ? (long) LONG.getAcquire(address & WORDS)
                 : UNSAFE.getLongVolatile(null, address);
     }
 
     /** Written after all that was written before it. */
     static void putRelease(long address, long value) {
-        if (SEGMENT) LONG.setRelease(address, value);
+        if (SEGMENT) LONG.setRelease(address & WORDS, value);
         else UNSAFE.putOrderedLong(null, address, value);
     }
 
     /** Adds atomically and returns what was there. A full barrier. */
     static long getAndAdd(long address, long delta) {
         return SEGMENT
-                ? (long) LONG.getAndAdd(address, delta)
+                ? (long) LONG.getAndAdd(address & WORDS, delta)
                 : UNSAFE.getAndAddLong(null, address, delta);
     }
 
     /** Replaces what is there if it is what was seen. A full barrier. */
     static boolean replace(long address, long seen, long value) {
         return SEGMENT
-                ? LONG.compareAndSet(address, seen, value)
+                ? LONG.compareAndSet(address & WORDS, seen, value)
                 : UNSAFE.compareAndSwapLong(null, address, seen, value);
     }
 
