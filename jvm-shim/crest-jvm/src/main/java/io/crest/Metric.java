@@ -134,7 +134,7 @@ public final class Metric {
      * @throws IllegalArgumentException for another one
      */
     public Metric deadline(Duration deadline) {
-        deadlineMillis = whole(deadline, "deadline", 1_000_000, "ms");
+        deadlineMillis = whole(deadline, "a deadline", 1_000_000, "ms");
         return this;
     }
 
@@ -147,7 +147,7 @@ public final class Metric {
      * @throws IllegalArgumentException for another one
      */
     public Metric idle(Duration idle) {
-        idleSeconds = whole(idle, "idle time", 1_000_000_000, "s");
+        idleSeconds = whole(idle, "an idle time", 1_000_000_000, "s");
         return this;
     }
 
@@ -351,13 +351,13 @@ public final class Metric {
     /** A duration in units of so many nanoseconds, rounded up. */
     private long whole(Duration duration, String what, long nanosPerUnit, String unit) {
         if (duration == null || duration.isZero() || duration.isNegative())
-            throw refused("a %s of %s; it is more than zero", what, duration);
+            throw refused("%s of %s; it is more than zero", what, duration);
         long nanos = duration.getNano() + nanosPerUnit - 1;
         long units = duration.getSeconds() > UINT32_MAX
                 ? Long.MAX_VALUE
                 : duration.getSeconds() * (1_000_000_000 / nanosPerUnit) + nanos / nanosPerUnit;
         if (units > UINT32_MAX)
-            throw refused("a %s of %s; at most 2^32 - 1 %s are possible", what, duration, unit);
+            throw refused("%s of %s; at most 2^32 - 1 %s are possible", what, duration, unit);
         return units;
     }
 
