@@ -54,6 +54,7 @@ static void console_row_of(const crest_series_view *view, crest_console_row *row
     row->label_count = view->label_count;
     row->label_keys = view->label_keys;
     row->label_values = view->label_values;
+    row->open = view->open;
     row->kind = view->kind;
     row->unit = view->unit;
     row->counter = view->counter;
@@ -89,8 +90,14 @@ static void console_add_trend(console_state *state, crest_console_row *row)
         value = row->count;
     else if (row->kind != CREST_KIND_COUNTER)
         return;
-    for (unsigned i = 0; i < row->label_count; i++)
+    for (unsigned i = 0; i < row->label_count; i++) {
+        if (!crest_console_has_label(row, i))
+            continue;
+        /* of an open family more keys may come, so that a value's place does not tell its key */
+        if (row->open)
+            key = crest_console_history_key(key, row->label_keys[i]);
         key = crest_console_history_key(key, row->label_values[i]);
+    }
     row->point_count = crest_console_history_add(&state->history, key, value, &row->points);
 }
 

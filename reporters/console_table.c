@@ -54,13 +54,17 @@ typedef struct console_layout {
 static void console_put_name(crest_console_text *text, const crest_console_row *row)
 {
     crest_console_put_text(text, row->name);
+    const char *before = "{";
     for (unsigned i = 0; i < row->label_count; i++) {
-        crest_console_put_text(text, i == 0 ? "{" : ",");
+        if (!crest_console_has_label(row, i))
+            continue;
+        crest_console_put_text(text, before);
+        before = ",";
         crest_console_put_text(text, row->label_keys[i]);
         crest_console_put_text(text, "=");
         crest_console_put_quoted(text, row->label_values[i]);
     }
-    if (row->label_count > 0)
+    if (before[0] == ',')
         crest_console_put_text(text, "}");
 }
 

@@ -21,6 +21,7 @@ typedef struct crest_console_row {
     unsigned label_count;
     const char *const *label_keys;
     const char *const *label_values;
+    int open; /* a label without a value is none */
     crest_kind kind;
     crest_unit unit;
     uint64_t counter;
@@ -35,6 +36,12 @@ typedef struct crest_console_row {
     const float *points; /* the trend: rates of a counter or distribution, the oldest first */
     unsigned point_count;
 } crest_console_row;
+
+/* Whether the row shows this label. */
+static inline int crest_console_has_label(const crest_console_row *row, unsigned label)
+{
+    return !row->open || row->label_values[label][0] != '\0';
+}
 
 typedef struct crest_console_page {
     uint64_t wall_ns; /* since 1970 */

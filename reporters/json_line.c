@@ -235,7 +235,8 @@ static void json_line_identity(json_line_output *output, const crest_series_view
     json_line_text(output, "unit", json_line_unit(view->unit));
     json_line_open(output, "labels");
     for (unsigned i = 0; i < view->label_count; i++)
-        json_line_pair(output, view->label_keys[i], view->label_values[i]);
+        if (!view->open || view->label_values[i][0] != '\0')
+            json_line_pair(output, view->label_keys[i], view->label_values[i]);
     json_line_close(output);
 }
 

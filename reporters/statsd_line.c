@@ -119,6 +119,8 @@ static void statsd_identify_labels(const crest_series_view *series, crest_statsd
 {
     size_t length = 0;
     for (unsigned i = 0; i < series->label_count; i++) {
+        if (series->open && series->label_values[i][0] == '\0')
+            continue;
         const char *const parts[] = {series->label_keys[i], series->label_values[i]};
         for (unsigned part = 0; part < 2; part++) {
             if (length + 1 < sizeof identity->labels)

@@ -68,7 +68,7 @@ int crest_directory_ready(crest_directory *directory);
 /* The order of a directory: two series, as strcmp. */
 int crest_directory_compare(const crest_series *x, const crest_series *y);
 
-/* Labels of a metric's series but for the registry's. */
+/* Values of a metric's series but for the registry's. */
 static inline unsigned crest_directory_own_labels(const crest_metric *metric)
 {
     return metric->label_count + (metric->kind == CREST_KIND_TIMER);

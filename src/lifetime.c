@@ -99,7 +99,7 @@ static size_t lifetime_retire_in(crest_metric *metric, unsigned label, const cha
 static size_t lifetime_retire_of(crest_metric *metric, const char *key, const char *value)
 {
     size_t retired = 0;
-    for (unsigned label = 0; label < metric->label_count; label++) {
+    for (unsigned label = 0; label < crest_metric_keys(metric); label++) {
         if (strcmp(metric->label_keys[label], key) != 0)
             continue;
         crest_lock_saved saved;

@@ -37,6 +37,7 @@ typedef struct registry_wish {
     crest_layout layout;          /* blocks 0: no distribution */
     const char *const *keys;
     unsigned key_count;
+    uint32_t open; /* an open family, whose keys come later */
     uint64_t deadline_ns;
     const char *const *stages;
     unsigned stage_count;
@@ -276,7 +277,7 @@ static crest_status registry_wish_timing(crest_kind kind, const crest_metric_opt
 static crest_status registry_keys_check(const registry_wish *wish)
 {
     unsigned count = wish->key_count;
-    if (wish->parent != NULL && count == CREST_LABELS_KEPT_MAX) {
+    if (wish->parent != NULL && count == CREST_LABELS_MAX + 1) {
         count--;
         for (unsigned i = 0; i < count; i++)
             if (strcmp(wish->keys[i], wish->keys[count]) == 0)
@@ -331,7 +332,8 @@ static crest_status registry_wish_make(const crest_registry_state *state, crest_
 
 static int registry_same_shape(const crest_metric *metric, const registry_wish *wish)
 {
-    if (metric->kind != wish->kind || metric->label_count != wish->key_count ||
+    if (metric->kind != wish->kind || metric->open != wish->open ||
+        (!wish->open && metric->label_count != wish->key_count) ||
         metric->stage_count != wish->stage_count)
         return 0;
     for (unsigned i = 0; i < wish->stage_count; i++)
@@ -409,11 +411,13 @@ static int registry_copy_windows(crest_metric *metric, const registry_wish *wish
     return quantiles != NULL;
 }
 
-/* The label keys, the registry's before them and a timer's `outcome` after them. */
+/* The label keys, the registry's before them and a timer's `outcome` after them. An open family has
+ * room for those to come. */
 static int registry_copy_keys(crest_metric *metric, const registry_wish *wish)
 {
     const crest_registry_state *state = metric->state;
-    unsigned all = wish->key_count + (wish->kind == CREST_KIND_TIMER);
+    unsigned all =
+        wish->open ? CREST_OPEN_LABELS_MAX : wish->key_count + (wish->kind == CREST_KIND_TIMER);
     unsigned before = state->constant_count;
     const char **keys =
         crest_arena_take(CREST_ARENA_META, (before + all + 1) * sizeof *keys, _Alignof(char *));
@@ -427,7 +431,8 @@ static int registry_copy_keys(crest_metric *metric, const registry_wish *wish)
     if (wish->kind == CREST_KIND_TIMER)
         keys[wish->key_count] = "outcome";
     metric->label_keys = keys;
-    metric->label_count = wish->key_count;
+    metric->open = wish->open;
+    metric->label_count = wish->open ? all : wish->key_count;
     return 1;
 }
 
@@ -522,7 +527,7 @@ static crest_metric *registry_metric_make(crest_registry_state *state, const reg
     if (*status != CREST_OK)
         return NULL;
     *status = registry_make_companions(metric);
-    if (*status == CREST_OK && wish->key_count == 0)
+    if (*status == CREST_OK && metric->label_count == 0)
         crest_child_make(metric, NULL, status);
     if (*status == CREST_OK)
         *status = registry_publish(state, metric, split);
@@ -532,9 +537,10 @@ static crest_metric *registry_metric_make(crest_registry_state *state, const reg
     return NULL;
 }
 
-crest_metric *crest_metric_get_locked(crest_registry *registry, crest_kind kind,
-                                      const crest_metric_options *options, const char *const *keys,
-                                      unsigned key_count, crest_status *status)
+/* Finds or makes what is wished for; the wish has its keys, or is open. */
+static crest_metric *registry_metric_get(crest_registry *registry, crest_kind kind,
+                                         const crest_metric_options *options, registry_wish *wish,
+                                         crest_status *status)
 {
     crest_registry_state *state = registry_state_make(registry);
     if (state == NULL) {
@@ -542,17 +548,32 @@ crest_metric *crest_metric_get_locked(crest_registry *registry, crest_kind kind,
             registry != NULL && registry->abi != CREST_ABI ? CREST_ABI_MISMATCH : CREST_NO_MEMORY;
         return NULL;
     }
-    registry_wish wish = {.keys = keys, .key_count = key_count};
-    *status = registry_wish_make(state, kind, options, &wish);
+    *status = registry_wish_make(state, kind, options, wish);
     if (*status != CREST_OK)
         return NULL;
-    crest_metric *metric = registry_lookup(state, wish.name);
+    crest_metric *metric = registry_lookup(state, wish->name);
     if (metric == NULL)
-        return registry_metric_make(state, &wish, status);
-    if (metric->parent == NULL && registry_same_shape(metric, &wish))
+        return registry_metric_make(state, wish, status);
+    if (metric->parent == NULL && registry_same_shape(metric, wish))
         return metric;
     *status = metric->parent != NULL ? CREST_NAME_CLASH : CREST_TYPE_CLASH;
     return NULL;
+}
+
+crest_metric *crest_metric_get_locked(crest_registry *registry, crest_kind kind,
+                                      const crest_metric_options *options, const char *const *keys,
+                                      unsigned key_count, crest_status *status)
+{
+    registry_wish wish = {.keys = keys, .key_count = key_count};
+    return registry_metric_get(registry, kind, options, &wish, status);
+}
+
+crest_metric *crest_metric_get_open_locked(crest_registry *registry, crest_kind kind,
+                                           const crest_metric_options *options,
+                                           crest_status *status)
+{
+    registry_wish wish = {.open = 1};
+    return registry_metric_get(registry, kind, options, &wish, status);
 }
 
 crest_metric *crest_metric_with(crest_metric *parent, crest_kind kind,

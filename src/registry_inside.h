@@ -19,10 +19,13 @@
 #include <crest/family.h>
 #include <crest/stages.h>
 
+#include "atomic.h"
 #include "shards.h"
 
-/* Label keys of a metric: the histograms of stages have one more than a family may. */
-#define CREST_LABELS_KEPT_MAX (CREST_LABELS_MAX + 1)
+/* Label keys of a metric: the histograms of stages have one more than a family may, an open family
+ * may have more. */
+#define CREST_LABELS_KEPT_MAX                                                                      \
+    (CREST_OPEN_LABELS_MAX > CREST_LABELS_MAX ? CREST_OPEN_LABELS_MAX : CREST_LABELS_MAX + 1)
 
 /* Metrics of one registry. */
 #define CREST_METRICS_MAX 100000u
@@ -73,8 +76,10 @@ typedef struct crest_metric {
     uint32_t idle_s;               /* 0: never hidden */
     uint32_t no_windows;           /* non-zero: none are kept */
     const double *quantiles;       /* that windows give, up to the first 0; NULL: none */
-    unsigned label_count;          /* without a timer's outcome */
+    unsigned label_count;          /* without a timer's outcome; values that a child has */
     const char *const *label_keys; /* with it, last; the registry's constant ones lie before */
+    uint32_t open;                 /* an open family: its keys come one by one */
+    uint32_t open_keys;            /* of an open family, how many there are; they only grow */
     struct crest_metric *parent;   /* the one that this one comes with, or NULL */
     uint64_t deadline_ns;          /* timers; 0: none */
     const char *const *stages;     /* stages: their names */
@@ -134,6 +139,14 @@ static inline int crest_metric_is(const struct crest_metric *metric, crest_kind 
         return 0;
     return kind == CREST_KIND_STAGES ? metric->stage_count != 0
                                      : metric->kind == kind && metric->stage_count == 0;
+}
+
+/* Label keys that there are, without a timer's outcome: all of them, but for an open family. Any
+ * thread. */
+static inline unsigned crest_metric_keys(const struct crest_metric *metric)
+{
+    /* acquire: partner of the release store in open_families.c */
+    return metric->open ? crest_atomic_load32_acquire(&metric->open_keys) : metric->label_count;
 }
 
 /* The registry's state, made if need be; NULL if there is no memory. NULL is the default registry.

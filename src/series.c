@@ -340,7 +340,7 @@ crest_child *crest_child_get_locked(crest_metric *metric, const char *const *val
     if (metric->overflow == NULL) {
         const char *overflow[CREST_LABELS_KEPT_MAX];
         for (unsigned i = 0; i < metric->label_count; i++)
-            overflow[i] = SERIES_OVERFLOW;
+            overflow[i] = i < crest_metric_keys(metric) ? SERIES_OVERFLOW : "";
         metric->overflow = series_lookup(metric, overflow);
         if (metric->overflow == NULL)
             metric->overflow = crest_child_make(metric, overflow, status);
@@ -355,8 +355,8 @@ crest_child *crest_child_get_locked(crest_metric *metric, const char *const *val
 /* Label values as they are kept: valid UTF-8 of bounded length. Non-zero if one had to be changed.
  */
 typedef struct series_clean {
-    const char *values[CREST_LABELS_KEPT_MAX];
-    char text[CREST_LABELS_KEPT_MAX][CREST_LABEL_VALUE_BYTES_MAX + 1];
+    const char *values[CREST_LABELS_MAX + 1];
+    char text[CREST_LABELS_MAX + 1][CREST_LABEL_VALUE_BYTES_MAX + 1];
 } series_clean;
 
 static int series_clean_values(unsigned count, const char *const *values, series_clean *clean)

@@ -67,6 +67,11 @@ crest_metric *crest_metric_get_locked(crest_registry *registry, crest_kind kind,
                                       const crest_metric_options *options, const char *const *keys,
                                       unsigned key_count, crest_status *status);
 
+/* The same for an open family, of a kind that has one series a child. */
+crest_metric *crest_metric_get_open_locked(crest_registry *registry, crest_kind kind,
+                                           const crest_metric_options *options,
+                                           crest_status *status);
+
 /* directory.c: drops what it keeps of a registry that is freed. */
 void crest_registry_forget(crest_registry_state *state);
 

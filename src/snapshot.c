@@ -344,13 +344,15 @@ void crest_snapshot_describe(const crest_snapshot *snapshot, size_t index, crest
     view->kind = metric->kind;
     view->unit = metric->unit;
     unsigned constants = metric->state->constant_count;
-    view->label_count = constants + crest_directory_own_labels(metric);
+    view->label_count =
+        constants + (metric->open ? crest_metric_keys(metric) : crest_directory_own_labels(metric));
     view->label_keys = metric->label_keys - constants;
     view->label_values =
         constants != 0 ? snapshot->directory->labels[index] : crest_series_values(series);
     view->buckets = metric->layout ? &metric->buckets : NULL;
     view->life = (uint64_t)(uintptr_t)series << 8 | snapshot->directory->births[index];
     view->quantiles = metric->quantiles;
+    view->open = (int)metric->open;
 }
 
 crest_status crest_snapshot_series(const crest_snapshot *snapshot, size_t index,

@@ -234,6 +234,44 @@ CREST_API crest_range_sampler *crest_range_sampler_family_get(crest_range_sample
 CREST_API crest_stages *crest_stages_family_get(crest_stages_family *family,
                                                 const char *const *values, unsigned count);
 
+/* ---- open families ---- */
+
+/*
+ * For what is not declared: the series with these labels of a metric whose keys are not known
+ * beforehand, as a bridge from another library meets them. Both are found or created; a key that
+ * the metric has not had before becomes one of its keys, and its other series have "" there, which
+ * every reader takes for a label that is not there. So values lead to one series in whatever order
+ * the labels come, and a label with "" or NULL for a value is as good as none.
+ *
+ *     const crest_label labels[] = {{"operation", "GET /"}, {"error", "false"}};
+ *     crest_histogram *h = crest_histogram_labelled(NULL, &options, labels, 2, &status);
+ *
+ * A metric is either open or not: what is there as one of the other sort is CREST_TYPE_CLASH. Past
+ * CREST_OPEN_LABELS_MAX keys of one metric, counted together, *status is CREST_LIMIT; a key that is
+ * none, is there twice or is a constant label of the registry is CREST_INVALID_LABEL; the result
+ * then records nowhere. Keys stay, also when all series that had them have gone. Otherwise, and for
+ * label values, as crest_counter_get and crest_counter_family_get; past CREST_FAMILY_SERIES_MAX
+ * series it is the overflow series, and *status is CREST_LIMIT, too. Each child takes 9 bytes for
+ * each key there may be. There are no open timers and stages: `outcome` and `stage` come last.
+ * Never NULL; thread-safe; not for signal handlers. Cost: locks, looks up; keep the handle.
+ */
+CREST_API crest_counter *crest_counter_labelled(crest_registry *registry,
+                                                const crest_metric_options *options,
+                                                const crest_label *labels, unsigned count,
+                                                crest_status *status);
+CREST_API crest_gauge *crest_gauge_labelled(crest_registry *registry,
+                                            const crest_metric_options *options,
+                                            const crest_label *labels, unsigned count,
+                                            crest_status *status);
+CREST_API crest_histogram *crest_histogram_labelled(crest_registry *registry,
+                                                    const crest_metric_options *options,
+                                                    const crest_label *labels, unsigned count,
+                                                    crest_status *status);
+CREST_API crest_range_sampler *crest_range_sampler_labelled(crest_registry *registry,
+                                                            const crest_metric_options *options,
+                                                            const crest_label *labels,
+                                                            unsigned count, crest_status *status);
+
 CREST_END_C
 
 #endif

@@ -16,8 +16,10 @@
 #define CREST_NAME_BYTES_MAX 200u
 /* Bytes of a description. */
 #define CREST_DESCRIPTION_BYTES_MAX 1000u
-/* Label keys of a family, bytes of a key, bytes of a value (longer values are cut and counted). */
+/* Label keys of a family; those that the series of an open one have between them
+ * (crest_counter_labelled); bytes of a key; bytes of a value (longer ones are cut and counted). */
 #define CREST_LABELS_MAX 8u
+#define CREST_OPEN_LABELS_MAX 16u
 #define CREST_LABEL_KEY_BYTES_MAX 100u
 #define CREST_LABEL_VALUE_BYTES_MAX 1000u
 /* Series of one family; new label values beyond share one overflow series, and are counted. */

@@ -61,6 +61,7 @@ typedef struct crest_series_view {
     const double *quantiles; /* that the windows give, up to the first 0; NULL: none */
     uint64_t life; /* the same in all snapshots of one life of a series, and in no other: a series
                       that goes and comes back begins at zero, and is told apart by it. Never 0 */
+    int open;      /* non-zero: of an open family; a label whose value is "" is none */
 } crest_series_view;
 
 CREST_BEGIN_C

@@ -208,6 +208,31 @@ static void test_plain(void **state)
     free(text);
 }
 
+/* A label without a value is one that a series of an open family has not got. */
+static void test_open_family(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"kind", "peer"};
+    gathered *text = calloc(1, sizeof *text);
+    crest_console_row open[] = {{.name = "a", .label_values = TEXTS("", "x")},
+                                {.name = "b", .label_values = TEXTS("", "")}};
+    for (size_t i = 0; i < LENGTH(open); i++) {
+        open[i].kind = CREST_KIND_COUNTER;
+        open[i].open = 1;
+        open[i].label_count = 2;
+        open[i].label_keys = keys;
+    }
+    crest_console_page page = page_of(0);
+    page.rows = open;
+    page.row_count = LENGTH(open);
+    assert_int_equal(crest_console_table_write(&page, gather, text), 0);
+    assert_non_null(strstr(text->text, "a{peer=\"x\"} "));
+    assert_non_null(strstr(text->text, "b "));
+    assert_null(strstr(text->text, "b{"));
+    assert_null(strstr(text->text, "kind"));
+    free(text);
+}
+
 static void test_empty_and_stopped(void **state)
 {
     (void)state;
@@ -532,6 +557,7 @@ int main(void)
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_narrow_table),
         cmocka_unit_test(test_plain),
+        cmocka_unit_test(test_open_family),
         cmocka_unit_test(test_empty_and_stopped),
         cmocka_unit_test(test_report),
         cmocka_unit_test(test_report_fails),

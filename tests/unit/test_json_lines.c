@@ -191,6 +191,27 @@ static void test_buckets_add_up(void **state)
     crest_distribution_free(now);
 }
 
+/* A label without a value is one that a series of an open family has not got. */
+static void test_open_family(void **state)
+{
+    (void)state;
+    gathered *text = calloc(1, sizeof *text);
+    crest_series_view view = {.name = "x",
+                              .kind = CREST_KIND_COUNTER,
+                              .label_count = 2,
+                              .label_keys = TEXTS("peer", "kind"),
+                              .label_values = TEXTS("", "a")};
+    const crest_json_series series = {.view = &view};
+    crest_json_report report = report_of(CREST_JSON_BUCKETS_POWERS);
+    assert_int_equal(crest_json_line_write(&report, &series, gather, text), 0);
+    assert_non_null(strstr(text->text, "{\"peer\":\"\",\"kind\":\"a\"}"));
+    view.open = 1;
+    memset(text, 0, sizeof *text);
+    assert_int_equal(crest_json_line_write(&report, &series, gather, text), 0);
+    assert_non_null(strstr(text->text, "\"labels\":{\"kind\":\"a\"}"));
+    free(text);
+}
+
 static void test_stopped(void **state)
 {
     (void)state;
@@ -484,11 +505,12 @@ int main(void)
     /* a decimal comma, where the machine has such a locale, must not show */
     setlocale(LC_ALL, "de_DE.UTF-8");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_golden),    cmocka_unit_test(test_buckets_add_up),
-        cmocka_unit_test(test_stopped),   PLACE_TEST(test_deltas_and_rotation),
-        PLACE_TEST(test_limit_on_files),  PLACE_TEST(test_full_disk_and_fifo),
-        PLACE_TEST(test_standard_output), cmocka_unit_test(test_closed_pipe),
-        PLACE_TEST(test_refused),         PLACE_TEST(test_long_lines),
+        cmocka_unit_test(test_golden),        cmocka_unit_test(test_buckets_add_up),
+        cmocka_unit_test(test_open_family),   cmocka_unit_test(test_stopped),
+        PLACE_TEST(test_deltas_and_rotation), PLACE_TEST(test_limit_on_files),
+        PLACE_TEST(test_full_disk_and_fifo),  PLACE_TEST(test_standard_output),
+        cmocka_unit_test(test_closed_pipe),   PLACE_TEST(test_refused),
+        PLACE_TEST(test_long_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -137,6 +137,10 @@ static void counters_and_their_names(void **state)
     values[1] = "caf\xc3\xa9 \xff";
     check_counter(&etsy, &series, 1, "comm.msg-sent.kind._.peer.caf___:1|c\n");
     check_counter(&datadog, &series, 1, "comm.msg_sent:1|c|#peer:caf\xc3\xa9__\n");
+    /* of an open family that is a label which the series has not got */
+    series.open = 1;
+    check_counter(&etsy, &series, 1, "comm.msg-sent.peer.caf___:1|c\n");
+    series.open = 0;
     crest_statsd_form form = datadog;
     form.prefix = "node-7.";
     form.tags = "env:prod,service:x";
