@@ -72,13 +72,14 @@ static jlong jvm_counter_value(JNIEnv *env, jclass type, jlong counter)
 
 /* ---- histograms ---- */
 
-/* A negative number of times reaches the library as one that it refuses and counts. */
+/* A negative number of times, which C does not have, is refused and counted as a negative amount. */
 static void jvm_histogram_record(JNIEnv *env, jclass type, jlong histogram, jlong value,
                                  jlong times)
 {
     (void)env;
     (void)type;
-    crest_histogram_record_n(JVM_POINTER(crest_histogram, histogram), value, (uint64_t)times);
+    crest_histogram_record_n(JVM_POINTER(crest_histogram, histogram), times < 0 ? -1 : value,
+                             times < 0 ? 1 : (uint64_t)times);
 }
 
 /* ---- gauges ---- */

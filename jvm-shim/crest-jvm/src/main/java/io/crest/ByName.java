@@ -19,6 +19,9 @@ final class ByName<T extends Instrument> {
     /** Steps to a name. More are only needed when somebody chooses names by their hash codes. */
     static final int STEPS_MAX = 32;
 
+    /** 2^32 by the golden ratio, as Knuth has it. */
+    private static final int SCATTER = 0x9e3779b9;
+
     private static final AtomicInteger ENTRIES = new AtomicInteger();
 
     /** Immutable, so that whoever comes across one sees it whole, also without a lock. */
@@ -94,10 +97,10 @@ final class ByName<T extends Instrument> {
         return false;
     }
 
-    /** The low bits of a hash code depend most on the last characters, which many names share. */
+    /** Hash codes of names that are counted through lie side by side; this scatters them. */
     private static int place(String name) {
-        int hash = name.hashCode();
-        return hash ^ hash >>> 15;
+        int hash = name.hashCode() * SCATTER;
+        return hash ^ hash >>> 16;
     }
 
     @SuppressWarnings({"unchecked", "rawtypes"}) // there is no generic array; nobody else has it

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.crest;
 
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 
 /**
  * Recording by name, in RNode's words: what is put before every name, with a dot, and the calls
@@ -12,6 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * static final Source CONNECT = COMM.in("rp.connect");
  *
  * CONNECT.incrementCounter("connect");                          // rchain.comm.rp.connect.connect
+ * Peer peer = CONNECT.timer("connect-time", () -> dial(address));
  * CONNECT.setGauge("peers", table.size());
  * }</pre>
  *
@@ -297,6 +301,68 @@ public final class Source {
         if (histogram != null) histogram.record(value, count);
     }
 
+    // ---- timers ----
+
+    /**
+     * Times code. A lambda comes here; one that returns nothing goes to {@code
+     * timer(name).run(…)}. The code runs also where there is nothing to record it in.
+     *
+     * @param <T> what the code returns
+     * @param <E> the checked exceptions that it throws
+     * @param name of the timer, under this source
+     * @param block run once, on this thread
+     * @return what it returns
+     * @throws E what it throws; recorded under {@link Outcome#of}, and rethrown as it is
+     */
+    public <T, E extends Exception> T timer(String name, Timed<T, E> block) throws E {
+        Timer timer = timerOf(name);
+        return timer != null ? timer.time(block) : block.run();
+    }
+
+    /**
+     * Times what is a {@link Callable} already.
+     *
+     * @param <T> what it returns
+     * @param name of the timer, under this source
+     * @param block run once, on this thread
+     * @return what it returns
+     * @throws Exception what it throws; recorded under {@link Outcome#of}, and rethrown as it is
+     */
+    public <T> T timer(String name, Callable<T> block) throws Exception {
+        Timer timer = timerOf(name);
+        return timer != null ? timer.time(block) : block.call();
+    }
+
+    /**
+     * Times what is a {@link Supplier} already. What it throws is recorded under {@link
+     * Outcome#of}, and rethrown as it is.
+     *
+     * @param <T> what it returns
+     * @param name of the timer, under this source
+     * @param block run once, on this thread
+     * @return what it returns
+     */
+    public <T> T timer(String name, Supplier<T> block) {
+        Timer timer = timerOf(name);
+        return timer != null ? timer.time(block) : block.get();
+    }
+
+    /**
+     * Times what goes on in other threads, until the stage ends, wherever it does. As {@link
+     * Timer#timeStage}.
+     *
+     * @param <T> what the stage ends with
+     * @param name of the timer, under this source
+     * @param block makes the stage; run once, on this thread. What it throws is recorded and
+     *     rethrown
+     * @return in place of the stage: it ends as the stage does, after that was recorded
+     */
+    public <T> CompletionStage<T> timerStage(
+            String name, Supplier<? extends CompletionStage<T>> block) {
+        Timer timer = timerOf(name);
+        return timer != null ? timer.timeStage(block) : block.get();
+    }
+
     // ---- handles ----
 
     /**
@@ -357,7 +423,8 @@ public final class Source {
     }
 
     /**
-     * The handle of a timer. Otherwise as {@link #counter}.
+     * The handle of a timer: for tokens, operations by their id, and code that returns nothing.
+     * Otherwise as {@link #counter}.
      *
      * @param name under this source
      * @return found or made, never null
@@ -377,6 +444,11 @@ public final class Source {
     private Gauge gaugeOf(String name) {
         Gauge gauge = gauges.find(name);
         return gauge != null ? gauge : first(gauges, name);
+    }
+
+    private Timer timerOf(String name) {
+        Timer timer = timers.find(name);
+        return timer != null ? timer : first(timers, name);
     }
 
     /** The instrument of a name that is not kept; null if there is none, which has been counted. */
