@@ -117,6 +117,19 @@ def headers():
     return pathlib.Path(home, "include")
 
 
+def native_half(source, folder):
+    """A library of JNI functions from one C file, linked with the libcrest of the build as with an
+    installed one."""
+    library = pathlib.Path(folder, f"lib{source.stem}.so")
+    libraries = BUILD / "lib"
+    compiler = os.environ.get("CC", "gcc").split()
+    subprocess.run(
+        [*compiler, "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-O2", source, "-o", library,
+         f"-I{ROOT}/include", f"-I{headers()}", f"-I{headers()}/linux",
+         f"-L{libraries}", f"-Wl,-rpath,{libraries}", "-lcrest"], check=True)
+    return library
+
+
 def java(jdk, main, *arguments, options=(), env=None, timeout_s=60):
     """Runs a main class of the tests with the jar; its exit status and what it printed."""
     command = [jdk.java, *jdk.options(), *options, "-cp", f"{jar()}:{TEST_CLASSES}", main,
