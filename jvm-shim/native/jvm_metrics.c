@@ -24,6 +24,7 @@ typedef enum jvm_wish {
     WISH_QUANTILE_COUNT,
     WISH_STAGE_COUNT,
     WISH_KEY_COUNT,
+    WISH_OPEN_LABELS, /* 0, or one more than the labels of a series of an open family */
     WISH_NUMBERS
 } jvm_wish;
 
@@ -124,6 +125,25 @@ static const crest_range *metrics_range(const jlong *numbers, crest_range *passe
     return passed->lowest != 0 ? passed : presets[numbers[WISH_RANGE]];
 }
 
+/* A series of an open family; keys and values come in turn. */
+static void *metrics_open(jint kind, const char *texts, const crest_metric_options *options,
+                          unsigned count, crest_status *status)
+{
+    const char *pairs[2 * CREST_OPEN_LABELS_MAX];
+    crest_label labels[CREST_OPEN_LABELS_MAX];
+    metrics_texts(texts, pairs, 2 * count);
+    for (unsigned i = 0; i < count; i++)
+        labels[i] = (crest_label){pairs[2 * i], pairs[2 * i + 1]};
+    switch (kind) {
+    case CREST_KIND_GAUGE: return crest_gauge_labelled(NULL, options, labels, count, status);
+    case CREST_KIND_HISTOGRAM:
+        return crest_histogram_labelled(NULL, options, labels, count, status);
+    case CREST_KIND_RANGE_SAMPLER:
+        return crest_range_sampler_labelled(NULL, options, labels, count, status);
+    default: return crest_counter_labelled(NULL, options, labels, count, status);
+    }
+}
+
 /* Java has checked how many of each there are. */
 static jlong metrics_make(jint kind, const char *texts, jlong *numbers, const double *doubles)
 {
@@ -143,12 +163,18 @@ static jlong metrics_make(jint kind, const char *texts, jlong *numbers, const do
     texts = metrics_texts(texts, &options.name, 1);
     texts = metrics_texts(texts, &options.description, 1);
     texts = metrics_texts(texts, options.stages, (unsigned)numbers[WISH_STAGE_COUNT]);
-    metrics_texts(texts, keys, key_count);
     for (int i = 0; i < (int)numbers[WISH_QUANTILE_COUNT]; i++)
         options.quantiles[i] = doubles[passed.count + (unsigned)i];
     const jvm_maker *maker = &metrics_makers[kind];
-    void *made = key_count == 0 ? maker->get(&options, &status)
-                                : maker->family(&options, keys, key_count, &status);
+    void *made;
+    if (numbers[WISH_OPEN_LABELS] != 0) {
+        unsigned count = (unsigned)numbers[WISH_OPEN_LABELS] - 1;
+        made = metrics_open(kind, texts, &options, count, &status);
+    } else {
+        metrics_texts(texts, keys, key_count);
+        made = key_count == 0 ? maker->get(&options, &status)
+                              : maker->family(&options, keys, key_count, &status);
+    }
     numbers[WISH_STATUS] = status;
     return JVM_ADDRESS(made);
 }

@@ -3,6 +3,7 @@ package io.crest;
 
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.function.Function;
 
 /**
@@ -33,6 +34,7 @@ import java.util.function.Function;
  */
 public final class Metric {
     private static final int LABELS_MAX = 8;
+    private static final int OPEN_LABELS_MAX = 16;
     private static final int STAGES_MAX = 16;
     private static final int QUANTILES_MAX = 4;
     private static final long UINT32_MAX = 0xffff_ffffL;
@@ -268,9 +270,82 @@ public final class Metric {
         return new Stages(new Series(handle, Kind.STAGES, name, null, stages));
     }
 
+    /**
+     * Ends as one counter of an open family, whose label keys are not known beforehand: a key that
+     * the metric has not had before becomes one of its keys, and its other series are without it.
+     * For what comes from elsewhere under labels of its own; a metric of the program's own is
+     * better {@link #labelled}, where a forgotten label is an error. A metric is either open or
+     * not. Keep the counter: each call encodes the labels, looks up and locks.
+     *
+     * @param labels at most 16 keys, which all series of the metric have between them; a key as of
+     *     {@link #labelled}, a value as of {@link Family#with}; one that is null or empty is as
+     *     good as no label. Past 16 the counter records nowhere, which is counted as misuse.
+     * @return found or made, never null
+     * @throws IllegalArgumentException see above; and for null, and for more than 16 labels
+     * @throws CrestException see above
+     */
+    public Counter counter(Map<String, String> labels) {
+        return open(Kind.COUNTER, labels, Counter::new);
+    }
+
+    /**
+     * Ends as one gauge of an open family; see {@link #counter(Map)}.
+     *
+     * @param labels as there
+     * @return found or made, never null
+     * @throws IllegalArgumentException as there
+     * @throws CrestException see above
+     */
+    public Gauge gauge(Map<String, String> labels) {
+        return open(Kind.GAUGE, labels, Gauge::new);
+    }
+
+    /**
+     * Ends as one histogram of an open family; see {@link #counter(Map)}.
+     *
+     * @param labels as there
+     * @return found or made, never null
+     * @throws IllegalArgumentException as there
+     * @throws CrestException see above
+     */
+    public Histogram histogram(Map<String, String> labels) {
+        return open(Kind.HISTOGRAM, labels, Histogram::new);
+    }
+
+    /**
+     * Ends as one range sampler of an open family; see {@link #counter(Map)}.
+     *
+     * @param labels as there
+     * @return found or made, never null
+     * @throws IllegalArgumentException as there
+     * @throws CrestException see above
+     */
+    public RangeSampler rangeSampler(Map<String, String> labels) {
+        return open(Kind.RANGE_SAMPLER, labels, RangeSampler::new);
+    }
+
     private <T extends Instrument> T made(Kind kind, Function<Series, T> instrument) {
         long handle = make(kind, new String[0], new String[0]);
         return instrument.apply(new Series(handle, kind, name, null, null));
+    }
+
+    private <T extends Instrument> T open(
+            Kind kind, Map<String, String> labels, Function<Series, T> instrument) {
+        int count = given(labels, "map of labels").size();
+        if (count > OPEN_LABELS_MAX)
+            throw refused("%d labels; %d is the limit of an open family", count, OPEN_LABELS_MAX);
+        String[] pairs = new String[2 * count];
+        String[] shown = new String[count];
+        int at = 0;
+        for (Map.Entry<String, String> label : labels.entrySet()) {
+            pairs[2 * at] = given(label.getKey(), "label key");
+            pairs[2 * at + 1] = label.getValue() == null ? "" : label.getValue();
+            shown[at++] = label.getKey() + "=" + label.getValue();
+        }
+        long[] numbers = numbers(0, 0);
+        numbers[MetricNatives.OPEN_LABELS] = 1 + count;
+        long handle = make(kind, pairs, new String[0], numbers);
+        return instrument.apply(new Series(handle, kind, name, shown, null));
     }
 
     /** The names of stages, copied, if they are any. */
@@ -289,6 +364,10 @@ public final class Metric {
 
     /** The handle; of a family its metric, or 0. */
     private long make(Kind kind, String[] keys, String[] stages) {
+        return make(kind, keys, stages, numbers(stages.length, keys.length));
+    }
+
+    private long make(Kind kind, String[] keys, String[] stages, long[] numbers) {
         checkFits(kind);
         if (!Library.AVAILABLE) return 0;
         String[] texts = new String[2 + stages.length + keys.length];
@@ -296,7 +375,6 @@ public final class Metric {
         texts[1] = description;
         System.arraycopy(stages, 0, texts, 2, stages.length);
         System.arraycopy(keys, 0, texts, 2 + stages.length, keys.length);
-        long[] numbers = numbers(stages.length, keys.length);
         double[] bounds = buckets == null ? new double[0] : buckets.bounds;
         double[] doubles = Arrays.copyOf(bounds, bounds.length + quantiles.length);
         System.arraycopy(quantiles, 0, doubles, bounds.length, quantiles.length);

@@ -19,14 +19,19 @@ final class MetricNatives {
     static final int QUANTILE_COUNT = 11;
     static final int STAGE_COUNT = 12;
     static final int KEY_COUNT = 13;
-    static final int NUMBERS = 14;
+
+    /** 0, or one more than the labels of a series of an open family. */
+    static final int OPEN_LABELS = 14;
+
+    static final int NUMBERS = 15;
 
     private MetricNatives() {}
 
     /**
      * Finds or makes a metric.
      *
-     * @param texts its name and description, the stages and the label keys, each with a NUL behind
+     * @param texts its name and description, the stages and the label keys, or the open family's
+     *     keys and values in turn, each with a NUL behind
      * @param numbers the status comes back in the first of them
      * @param doubles bounds of buckets, then quantiles
      * @return without keys the handle, never 0; with keys the family's metric, 0 if there is none
