@@ -7,10 +7,10 @@
     make bench-jvm BENCH_ARGS='--java A --java B'        on several JDKs
 
 What is not an option of this program goes to JMH: names of benchmarks (regular expressions), -wi,
--i, -w, -r, -jvmArgs. Each round runs every benchmark once, in a process of its own, so that what else
-the machine does falls on all of them alike; ratios are taken within a round. Time is processor time.
-Everything lands in build/bench/jvm-results.json. Exits with 1 when a benchmark did not record what
-it was asked to, and, with --strict, when a target is missed.
+-i, -w, -r, -jvmArgs. Each round runs every benchmark once, in a process of its own, so that what
+else the machine does falls on all of them alike; ratios are taken within a round. Time is processor
+time. Everything lands in build/bench/jvm-results.json. Exits with 1 when a benchmark did not record
+what it was asked to, and, with --strict, when a target is missed.
 """
 
 import argparse
@@ -28,9 +28,9 @@ import jvm_bench_table
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "jvm"
-SHORT = ["-wi", "3", "-w", "300ms", "-i", "4", "-r", "150ms"]
-PROFILERS = ["-prof", "gc", "-prof", "io.crest.bench.Totals", "-prof",
-             "io.crest.bench.ProcessorTime"]
+JMH = {"-f": "1", "-bm": "avgt", "-tu": "ns", "-foe": "true",
+       "-wi": "3", "-w": "300ms", "-i": "4", "-r": "150ms"}
+PROFILERS = ["gc", "io.crest.bench.Totals", "io.crest.bench.ProcessorTime"]
 OVERLAP_LEAST = 0.8  # of the time on the wall, that two threads must have had a processor for
 REPEATS_MOST = 3
 
@@ -62,21 +62,21 @@ def describe_machine():
 
 def class_path():
     listed = (BUILD / "crest-jvm-bench" / "bench.classpath").read_text().strip()
-    return [str(BUILD / "crest-jvm-bench" / "classes"), str(BUILD / "crest-jvm" / "classes"),
-            *listed.split(":")]
+    jar = max((BUILD / "crest-jvm").glob("crest-jvm-*.jar"), key=os.path.getmtime)
+    return [str(BUILD / "crest-jvm-bench" / "classes"), str(jar), *listed.split(":")]
 
 
-def jmh(jdk, arguments, name):
-    """One run of JMH; what it writes, or nothing where no benchmark of that name is there."""
+def jmh(jdk, settings, names):
+    """One run of JMH, and what it found out."""
     with tempfile.TemporaryDirectory() as folder:
         results = Path(folder) / "results.json"
         native = ["--enable-native-access=ALL-UNNAMED"] if jdk["feature"] >= 24 else []
-        skip = [] if jdk["feature"] >= 21 else ["-e", "Virtual"]
-        library = ROOT / "build" / "release" / "lib" / "libcrest-jvm.so"
-        command = [jdk["java"], *native, f"-Dcrest.library={library}", "-cp",
-                   ":".join(class_path()), "org.openjdk.jmh.Main", "-f", "1", "-bm", "avgt",
-                   "-tu", "ns", "-foe", "true", *SHORT, *PROFILERS, *skip, "-rf", "json", "-rff",
-                   str(results), *arguments, *name]
+        options = {**JMH, "-rf": "json", "-rff": str(results), **settings}
+        if jdk["feature"] < 21:
+            options["-e"] = "Virtual"
+        command = [jdk["java"], *native, "-cp", ":".join(class_path()), "org.openjdk.jmh.Main",
+                   *(word for profiler in PROFILERS for word in ("-prof", profiler)),
+                   *(word for pair in options.items() for word in pair), *names]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               check=False)
         if done.returncode != 0 or not results.exists():
@@ -108,16 +108,15 @@ def key_of(result):
     return group, method
 
 
-def run_round(jdk, arguments, number, results, log):
-    for result in jmh(jdk, arguments, []):
+def run_round(jdk, jmh_arguments, number, results, log):
+    settings, names = jmh_arguments
+    for result in jmh(jdk, settings, names):
         key = key_of(result)
         sample = sample_of(result)
         repeats = 0
         while not sample["overlapped"] and repeats < REPEATS_MOST:
             repeats += 1
-            again = jmh(jdk, [word for word in arguments if word.startswith("-")],
-                        [f"\\.{key[0]}\\.{key[1]}$"])
-            other = sample_of(again[0])
+            other = sample_of(jmh(jdk, settings, [f"\\.{key[0]}\\.{key[1]}$"])[0])
             sample = max(sample, other, key=lambda one: one["share"])
         sample.update(round=number, repeats=repeats)
         entry = results.setdefault((jdk["feature"], *key), {
@@ -141,8 +140,20 @@ def parse():
     return parser.parse_known_args()
 
 
+def for_jmh(arguments):
+    """JMH's options, which all have a value, and the names of benchmarks."""
+    settings, names, words = {}, [], iter(arguments)
+    for word in words:
+        if word.startswith("-"):
+            settings[word] = next(words, "")
+        else:
+            names.append(word)
+    return settings, names
+
+
 def main():
-    options, arguments = parse()
+    options, others = parse()
+    arguments = for_jmh(others)
     if options.print:
         jvm_bench_table.show(json.loads(Path(options.print).read_text()))
         return
@@ -151,7 +162,9 @@ def main():
              "changed": bool(output_of("git", "-C", str(ROOT), "status", "--porcelain")),
              "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
              "machine": describe_machine(), "load_before": os.getloadavg()[0], "jdks": jdks,
-             "rounds": options.rounds, "arguments": sys.argv[1:], "jmh": SHORT,
+             "rounds": options.rounds,
+             "arguments": sys.argv[1:],
+             "jmh": {**JMH, **arguments[0]},
              "peers": sorted(Path(jar).name for jar in class_path() if jar.endswith(".jar"))}
     results, wrong = {}, []
     for number in range(options.rounds):

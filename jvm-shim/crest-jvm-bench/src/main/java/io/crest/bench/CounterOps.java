@@ -12,10 +12,6 @@ import org.openjdk.jmh.infra.BenchmarkParams;
 
 /** One counter is incremented. Subclasses say by how many threads, and whether each has its own. */
 public abstract class CounterOps {
-    static {
-        System.load(System.getProperty("crest.library"));
-    }
-
     private static final AtomicLong MADE = new AtomicLong();
 
     private String library;

@@ -2,18 +2,28 @@
 package io.crest.bench;
 
 import com.codahale.metrics.MetricRegistry;
+import io.crest.Crest;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.lang.reflect.Field;
+import java.util.concurrent.atomic.AtomicLong;
 import kamon.metric.Distribution;
 import kamon.metric.Instrument;
 import org.openjdk.jmh.infra.BenchmarkParams;
 
-/** What the benchmarks of the peers share. Each class is loaded only where a benchmark is its own. */
+/**
+ * What the benchmarks of the peers share. Each class is loaded only where a benchmark is its own.
+ */
 final class Peers {
     private Peers() {}
 
-    /** The benchmark's method: the library that this process measures. */
+    /**
+     * The benchmark's method: the library that this process measures.
+     *
+     * @throws IllegalStateException where Crest would record nothing, and be fast at that
+     */
     static String library(BenchmarkParams params) {
+        if (!Crest.available()) throw new IllegalStateException(Crest.unavailableReason());
         String name = params.getBenchmark();
         return name.substring(name.lastIndexOf('.') + 1);
     }
@@ -28,6 +38,21 @@ final class Peers {
 
     static long count(kamon.metric.Counter counter) {
         return (Long) ((Instrument.Snapshotting<?>) counter).snapshot(false);
+    }
+
+    static double value(kamon.metric.Gauge gauge) {
+        return (Double) ((Instrument.Snapshotting<?>) gauge).snapshot(false);
+    }
+
+    /** Kamon gives extremes, in buckets; the value itself it keeps to itself. */
+    static long value(kamon.metric.RangeSampler sampler) {
+        try {
+            Field current = sampler.getClass().getDeclaredField("_current");
+            current.setAccessible(true);
+            return ((AtomicLong) current.get(sampler)).get();
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException("Kamon's range sampler is not what it was", e);
+        }
     }
 
     static Distribution distribution(Object instrument) {

@@ -3,8 +3,6 @@ package io.crest.bench;
 
 import java.util.Collection;
 import java.util.Collections;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import org.openjdk.jmh.infra.BenchmarkParams;
 import org.openjdk.jmh.infra.IterationParams;
 import org.openjdk.jmh.profile.InternalProfiler;
@@ -14,25 +12,42 @@ import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.ScalarResult;
 
 /**
- * Compares what a benchmark recorded with how often JMH called it, warm-up included. Work that the
- * compiler removed, or that two threads lost between them, shows as a difference, and the driver
- * fails. JMH hands its count to profilers only, which is why this is one.
+ * Compares what a benchmark recorded with how often JMH called it, warm-up included, and with the
+ * values that it took. Work that the compiler removed, or that two threads lost between them, shows
+ * as a difference, and the driver fails. JMH hands its count to profilers only, which is why this
+ * is one.
  */
 public final class Totals implements InternalProfiler {
-    private static final AtomicLong FOUND = new AtomicLong();
-    private static final AtomicInteger TOLD = new AtomicInteger();
+    private static boolean told;
+    private static long found;
+    private static long foundSum;
+    private static boolean sumTold;
+    private static long takenSum;
+    private static String problem = "";
     private static long called;
 
     /** By a benchmark, when it is torn down: so many operations left their trace. */
-    static void found(long operations) {
-        FOUND.addAndGet(operations);
-        TOLD.incrementAndGet();
+    static synchronized void found(long operations) {
+        found += operations;
+        told = true;
     }
 
-    /** The same, with what the benchmark knows itself: a sum, a last value. */
-    static void found(long operations, boolean right) {
-        if (!right) throw new IllegalStateException("recorded something else than was asked for");
+    /** The same, where the sum of the values is known too. */
+    static synchronized void found(long operations, long sum) {
         found(operations);
+        foundSum += sum;
+        sumTold = true;
+    }
+
+    /** The same, where something else must have come out. */
+    static synchronized void found(long operations, boolean right, String what) {
+        found(operations);
+        if (!right) problem = what;
+    }
+
+    /** By {@link Next}, for each thread. */
+    static synchronized void taken(long values, long sum) {
+        takenSum += sum;
     }
 
     @Override
@@ -46,10 +61,15 @@ public final class Totals implements InternalProfiler {
     @Override
     public Collection<? extends Result<?>> afterIteration(
             BenchmarkParams benchmark, IterationParams iteration, IterationResult result) {
-        called += result.getMetadata().getAllOps();
-        if (TOLD.get() == 0) return Collections.emptyList(); // it is torn down after the last one
-        double wrong = FOUND.get() - called;
-        return Collections.singletonList(
-                new ScalarResult("totals.wrong", wrong, "ops", AggregationPolicy.MAX));
+        synchronized (Totals.class) {
+            called += result.getMetadata().getAllOps();
+            if (!told) return Collections.emptyList(); // it is torn down after the last one
+            if (sumTold && foundSum != takenSum)
+                problem = "the sum is " + foundSum + " and not " + takenSum;
+            if (!problem.isEmpty()) System.out.println("WRONG: " + problem);
+            double wrong = problem.isEmpty() ? found - called : Double.MAX_VALUE;
+            return Collections.singletonList(
+                    new ScalarResult("totals.wrong", wrong, "ops", AggregationPolicy.MAX));
+        }
     }
 }

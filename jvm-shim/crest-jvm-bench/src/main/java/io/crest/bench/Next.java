@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.crest.bench;
+
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+
+/** The values, and ids, as one thread goes through them, and what they came to. */
+@State(Scope.Thread)
+public class Next {
+    private final long[] values = Values.latencies();
+
+    /** How many were taken. */
+    int taken;
+
+    private long ticked;
+    private long backwards;
+
+    long value() {
+        return values[taken++ & Values.MASK];
+    }
+
+    /** A number that no other call of this thread had: an operation's id. */
+    long id() {
+        return taken++;
+    }
+
+    /** Takes note of a duration that nothing records. */
+    void ticked(long nanos) {
+        ticked++;
+        if (nanos < 0) backwards++;
+    }
+
+    @TearDown
+    public void tell() {
+        if (ticked > 0) Totals.found(ticked, backwards == 0, "the clock went back");
+        Totals.taken(taken, Values.sum(values, taken));
+    }
+}
