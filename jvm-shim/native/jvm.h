@@ -27,6 +27,7 @@ typedef struct jvm_natives {
 extern const jvm_natives jvm_cells_natives;
 extern const jvm_natives jvm_metrics_natives;
 extern const jvm_natives jvm_names_natives;
+extern const jvm_natives jvm_log_natives;
 extern const jvm_natives jvm_run_natives;
 extern const jvm_natives jvm_timers_natives;
 

@@ -41,6 +41,7 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
         &jvm_cells_natives,
         &jvm_metrics_natives,
         &jvm_names_natives,
+        &jvm_log_natives,
         &jvm_run_natives,
         &jvm_timers_natives,
     };
@@ -54,5 +55,7 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
             return JNI_ERR;
         (*env)->DeleteLocalRef(env, type);
     }
+    /* whoever starts Crest in this process, jvm=on in CREST_OPTS is no slip of the pen */
+    (void)crest_option_name_add("jvm");
     return JNI_VERSION_1_8;
 }

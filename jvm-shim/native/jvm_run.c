@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Starting, stopping and pages, for io.crest.RunNatives. Texts come as UTF-8 with a NUL at the end,
+ * Starting, stopping and pages, for io.crest.RunNatives. Texts are bytes of UTF-8 on both sides,
  * since JNI's own text functions speak another encoding. What fails answers with a byte array: the
  * status, then the message. NULL is success.
  */
@@ -9,17 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The status in one byte, then the message. NULL with a Java exception when there is no memory. */
-static jbyteArray run_failure(JNIEnv *env, crest_status status, const char *message)
+/* The status in one byte, then bytes. NULL with a Java exception when there is no memory. */
+static jbyteArray run_bytes(JNIEnv *env, crest_status status, const char *bytes, size_t length)
 {
     jbyte code = (jbyte)status;
-    jsize length = (jsize)strlen(message);
-    jbyteArray failure = (*env)->NewByteArray(env, length + 1);
-    if (failure == NULL)
+    jbyteArray answer = (*env)->NewByteArray(env, (jsize)length + 1);
+    if (answer == NULL)
         return NULL;
-    (*env)->SetByteArrayRegion(env, failure, 0, 1, &code);
-    (*env)->SetByteArrayRegion(env, failure, 1, length, (const jbyte *)message);
-    return failure;
+    (*env)->SetByteArrayRegion(env, answer, 0, 1, &code);
+    (*env)->SetByteArrayRegion(env, answer, 1, (jsize)length, (const jbyte *)bytes);
+    return answer;
 }
 
 static jbyteArray run_answer(JNIEnv *env, crest_status status, const crest_error *error)
@@ -27,7 +26,8 @@ static jbyteArray run_answer(JNIEnv *env, crest_status status, const crest_error
     if (status == CREST_OK)
         return NULL;
     int told = error->status == status && error->message[0] != '\0';
-    return run_failure(env, status, told ? error->message : crest_status_text(status));
+    const char *message = told ? error->message : crest_status_text(status);
+    return run_bytes(env, status, message, strlen(message));
 }
 
 /* A copy to free(); NULL for null, and when there is no memory, which *status says. */
@@ -56,6 +56,9 @@ static jbyteArray run_start(JNIEnv *env, jclass type, jbyteArray options)
     if (status == CREST_OK)
         status = crest_start(text, &error);
     free(text);
+    /* counted all the same, which Java's exception is to say it is not */
+    if (status == CREST_ALREADY)
+        (void)crest_stop(0, NULL);
     return run_answer(env, status, &error);
 }
 
@@ -65,6 +68,63 @@ static jbyteArray run_stop(JNIEnv *env, jclass type, jlong deadline_ms)
     crest_error error = {.status = CREST_OK, .message = ""};
     crest_status status = crest_stop((uint64_t)deadline_ms, &error);
     return run_answer(env, status, &error);
+}
+
+/* ---- options of Java's own ---- */
+
+/* A growing list of texts, each with its NUL. */
+typedef struct run_list {
+    char *bytes;
+    size_t length;
+    size_t room;
+} run_list;
+
+static int run_list_add(run_list *list, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    if (size > list->room - list->length) {
+        size_t room = 2 * (list->room + size);
+        char *bytes = realloc(list->bytes, room);
+        if (bytes == NULL)
+            return 0;
+        list->bytes = bytes;
+        list->room = room;
+    }
+    memcpy(list->bytes + list->length, text, size);
+    list->length += size;
+    return 1;
+}
+
+/* jvm, and all that begins with jvm. */
+static int run_is_javas(const char *key)
+{
+    return strncmp(key, "jvm", 3) == 0 && (key[3] == '\0' || key[3] == '.');
+}
+
+/* Key, value and origin of each option that is Java's, after the status. */
+static jbyteArray run_options(JNIEnv *env, jclass type, jbyteArray bytes)
+{
+    (void)type;
+    crest_error error = {.status = CREST_OK, .message = ""};
+    crest_status status;
+    crest_options *options = NULL;
+    run_list list = {.bytes = NULL};
+    char *text = run_text(env, bytes, &status);
+    if (status == CREST_OK)
+        status = crest_options_read(text, &options, &error);
+    const char *key, *value;
+    size_t cursor = 0;
+    while (status == CREST_OK && crest_option_next(options, "", &cursor, &key, &value))
+        if (run_is_javas(key) && !(run_list_add(&list, key) && run_list_add(&list, value) &&
+                                   run_list_add(&list, crest_option_origin(options, key))))
+            status = CREST_NO_MEMORY;
+    const char *found = list.bytes != NULL ? list.bytes : "";
+    jbyteArray answer = status == CREST_OK ? run_bytes(env, CREST_OK, found, list.length)
+                                           : run_answer(env, status, &error);
+    crest_options_free(options);
+    free(list.bytes);
+    free(text);
+    return answer;
 }
 
 static jlong run_retire(JNIEnv *env, jclass type, jbyteArray key, jbyteArray value)
@@ -130,7 +190,7 @@ static jbyteArray run_content_type(JNIEnv *env, jclass type, jint format)
 {
     (void)type;
     const char *text = crest_format_content_type((crest_format)format);
-    return text != NULL ? run_failure(env, CREST_OK, text) : NULL;
+    return text != NULL ? run_bytes(env, CREST_OK, text, strlen(text)) : NULL;
 }
 
 static jint run_negotiate(JNIEnv *env, jclass type, jbyteArray accept)
@@ -144,6 +204,7 @@ static jint run_negotiate(JNIEnv *env, jclass type, jbyteArray accept)
 }
 
 static const JNINativeMethod run_methods[] = {
+    JVM_NATIVE("options", "([B)[B", run_options),
     JVM_NATIVE("start", "([B)[B", run_start),
     JVM_NATIVE("stop", "(J)[B", run_stop),
     JVM_NATIVE("retire", "([B[B)J", run_retire),

@@ -8,7 +8,6 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Objects;
-import java.util.regex.Pattern;
 
 /**
  * Starting and stopping reports, and pages of all there is. What is recorded needs none of this:
@@ -24,11 +23,6 @@ import java.util.regex.Pattern;
  * {@code CREST_OPTS} has the last word. All methods are safe to call from any thread.
  */
 public final class Crest {
-    /** What makes options ask for a report, roughly: a kind of reporter, or a file that may. */
-    private static final Pattern REPORTS =
-            Pattern.compile("(^|,)\\s*(@|(prometheus|pushgateway|statsd|textfile|json|console)"
-                    + "(@[\\w-]*)?\\s*=(?!\\s*off\\s*(,|$)))");
-
     private Crest() {}
 
     /**
@@ -51,13 +45,15 @@ public final class Crest {
 
     /** Starts with the options of the environment variable {@code CREST_OPTS}, if there are any. */
     public static void start() {
-        startWith(null);
+        Running.start(null);
     }
 
     /**
      * Starts the reporters that the options and {@code CREST_OPTS} ask for; none is no error.
      * Starts are counted, so that a program and a library in it may both start: each needs its
-     * {@link #stop}, and a second one is given no options. Takes locks, starts native threads.
+     * {@link #stop}, and a second one is given no options. What is recorded until the end of the
+     * process is in the last report without a stop too, unless {@code atexit=off}: nothing but the
+     * end by a signal that cannot be caught prevents it. Takes locks, starts native threads.
      *
      * @param options {@code key=value}, separated by commas
      * @throws CrestException if there is something wrong with an option, which the message names
@@ -71,25 +67,7 @@ public final class Crest {
                     "Crest.start: the options are null; write Crest.start() for those of"
                             + " CREST_OPTS alone");
         }
-        startWith(options);
-    }
-
-    private static void startWith(String options) {
-        byte[] text = utf8(options, "Crest.start: the text of options");
-        if (!Library.AVAILABLE) {
-            refuseIfWanted(options);
-            return;
-        }
-        check(RunNatives.start(text));
-    }
-
-    /** Without the library only a start that asks for nothing succeeds. */
-    private static void refuseIfWanted(String options) {
-        String environment = System.getenv("CREST_OPTS");
-        if ((options != null && REPORTS.matcher(options).find())
-                || (environment != null && REPORTS.matcher(environment).find())) {
-            throw new CrestException(Status.NOT_FOUND, "Crest.start: " + Library.problem());
-        }
+        Running.start(options);
     }
 
     /**
@@ -108,10 +86,33 @@ public final class Crest {
             throw new IllegalArgumentException(
                     "Crest.stop: the deadline is " + deadline + "; it is at least a millisecond");
         }
-        if (!Library.AVAILABLE) return;
         Duration day = Duration.ofDays(1);
-        check(
-                RunNatives.stop((deadline.compareTo(day) < 0 ? deadline : day).toMillis()));
+        Running.stop((deadline.compareTo(day) < 0 ? deadline : day).toMillis());
+    }
+
+    /**
+     * Has a listener told what Crest has to say that nobody asked for: a server that cannot be
+     * reached, a report that goes through again, a misuse, once each. Without a listener that is
+     * passed over in silence; Crest never prints. There is one in the process, and a native
+     * {@code crest_log_to} is one too: the last one counts. It is told until the last
+     * {@link #stop}, and again after the next start.
+     *
+     * @param listener null for none
+     * @throws CrestException {@code SYSTEM}: if the native library cannot be made to stay in memory
+     */
+    public static void onLog(LogListener listener) {
+        if (Library.AVAILABLE) Log.listen(listener);
+        else if (listener != null) listener.log(LogLevel.ERROR, Library.problem());
+    }
+
+    /**
+     * {@link #onLog} to a logger of the platform, such as {@code System.getLogger("crest")}, at the
+     * levels of the same names.
+     *
+     * @param logger null for none
+     */
+    public static void logTo(System.Logger logger) {
+        onLog(logger == null ? null : (level, message) -> logger.log(level.severity(), message));
     }
 
     /**
@@ -141,7 +142,7 @@ public final class Crest {
         Objects.requireNonNull(format, "Crest.writePage: the format is null");
         Objects.requireNonNull(stream, "Crest.writePage: the stream is null");
         if (Library.AVAILABLE) {
-            check(RunNatives.writePage(format.ordinal(), stream));
+            Running.check(RunNatives.writePage(format.ordinal(), stream));
         } else if (format == PageFormat.OPENMETRICS) {
             stream.write("# EOF\n".getBytes(StandardCharsets.US_ASCII));
         }
@@ -163,14 +164,6 @@ public final class Crest {
         byte[] keyText = utf8(key, "Crest.retire: the key");
         byte[] valueText = utf8(value, "Crest.retire: the value");
         return Library.AVAILABLE ? RunNatives.retire(keyText, valueText) : 0;
-    }
-
-    /** What the library answered: nothing, or a status and a message. */
-    private static void check(byte[] failure) {
-        if (failure == null) return;
-        throw new CrestException(
-                Status.of(failure[0]),
-                new String(failure, 1, failure.length - 1, StandardCharsets.UTF_8));
     }
 
     /** A text for the library, where a NUL would end it; null for null. */

@@ -10,7 +10,14 @@ import java.io.OutputStream;
 final class RunNatives {
     private RunNatives() {}
 
-    /** {@code crest_start}; null for no options of one's own. */
+    /**
+     * The options that are Java's to carry out, {@code jvm} and {@code jvm.*}, of those that a
+     * start with this text has: {@link Status#OK}, then of each its key, its value and where it
+     * came from, each with a NUL behind. Otherwise what failed.
+     */
+    static native byte[] options(byte[] text);
+
+    /** {@code crest_start}; null for no options of one's own. Refused, it does not count. */
     static native byte[] start(byte[] options);
 
     /** {@code crest_stop}. */
