@@ -10,6 +10,7 @@
 #include "lock.h"
 #include "misuse.h"
 
+#include <crest/lane.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sys/syscall.h>
@@ -50,6 +51,15 @@ static uint64_t *cells_base_chunk[CREST_CHUNK_COUNT];
 /* chunk 0 is never given, so that slot 0 always leads to the cold path */
 static uint32_t cells_slot_next = CREST_CHUNK_CELLS;
 
+/* Of <crest/lane.h>: how many lanes there are, and their records. */
+static crest_thread_record *cells_lane[CREST_LANES_MAX];
+static uint32_t cells_lane_count;
+static uint32_t cells_runtime;
+
+/* A lent table is kept for so many calls of the thread's destructors, of which there are four:
+ * others may run what records by it in any but the last. */
+#define CELLS_LENT_ROUNDS 3u
+
 static pthread_key_t cells_key;
 static uint32_t cells_prepared; /* 0: not, 1: somebody does, 2: done, 3: there are no keys left */
 enum { CELLS_UNPREPARED, CELLS_PREPARING, CELLS_READY, CELLS_NO_KEY };
@@ -71,13 +81,18 @@ static inline void cells_order_for_handlers(void)
 static void cells_thread_end(void *value)
 {
     crest_thread_record *record = value;
+    if (record->lent > 1 && pthread_setspecific(cells_key, record) == 0) {
+        record->lent--;
+        return;
+    }
+    record->lent = 0;
     cells_record = CELLS_GONE;
     cells_order_for_handlers();
     crest_thread_cells_own = (crest_cells *)(uintptr_t)&cells_none;
     cells_order_for_handlers();
     /* partner: the compare-and-swap in cells_record_adopt; the next owner sees all that was added
      */
-    crest_atomic_store32_release(&record->owned, 0);
+    crest_atomic_store32_release(&record->owned, CREST_RECORD_FREE);
 }
 
 /* The slow path's lock is held across fork, so that the child's copy of what it guards is whole. */
@@ -101,18 +116,18 @@ static void cells_sign(crest_thread_record *record)
     record->owner = (pid_t)syscall(SYS_gettid);
 }
 
-/* The child has one thread: every other record is free. Its cells have been zeroed by the kernel.
- */
+/* The child has one thread: every other record is free, but for the lanes. Its cells have been
+ * zeroed by the kernel. */
 static void cells_fork_child(void)
 {
     crest_lock_saved saved = cells_fork_saved;
     crest_arena_forked();
     crest_clock_forked();
     for (crest_thread_record *record = cells_newest; record != NULL; record = record->next) {
-        if (record != cells_record)
-            crest_atomic_store32(&record->owned, 0);
-        else
+        if (record == cells_record)
             cells_sign(record);
+        else if (record->owned != CREST_RECORD_LANE)
+            crest_atomic_store32(&record->owned, CREST_RECORD_FREE);
     }
     crest_lock_fork_child(&saved);
 }
@@ -165,37 +180,43 @@ static crest_thread_record *cells_record_left(void)
         if (record == NULL)
             return NULL;
         cells_probe_next = record->next;
-        if (crest_atomic_load32(&record->owned) && record->owner_process == process &&
+        if (crest_atomic_load32(&record->owned) == CREST_RECORD_OWNED &&
+            record->owner_process == process &&
             syscall(SYS_tgkill, process, record->owner, 0) != 0 && errno == ESRCH) {
-            crest_atomic_store32(&record->owned, 1); /* it may have been freed since the look */
+            /* it may have been freed since the look */
+            crest_atomic_store32(&record->owned, CREST_RECORD_OWNED);
             return record;
         }
     }
     return NULL;
 }
 
-static crest_thread_record *cells_record_adopt(void)
+/* Under the lock: a new record, for readers to find; NULL without memory. */
+static crest_thread_record *cells_record_new(crest_record_owner owner)
 {
-    for (crest_thread_record *record = cells_newest; record != NULL; record = record->next)
-        /* acquire: partner of the release store in cells_thread_end */
-        if (crest_atomic_load32(&record->owned) == 0 &&
-            crest_atomic_cas32_acquire(&record->owned, 0, 1))
-            return record;
-    crest_thread_record *left = cells_record_left();
-    if (left != NULL)
-        return left;
     crest_thread_record *record =
         crest_arena_take(CREST_ARENA_META, sizeof *record, _Alignof(crest_thread_record));
     crest_cells *cells = crest_arena_take(CREST_ARENA_CELLS, sizeof *cells, CREST_LINE_BYTES);
     if (record == NULL || cells == NULL)
         return NULL;
     record->cells = cells;
-    record->owned = 1;
+    record->owned = owner;
     record->next = cells_newest;
     crest_atomic_add(&cells_record_count, 1);
     /* partner: the acquire load in crest_cells_records */
     crest_atomic_store_ptr_release(CREST_PTR(&cells_newest), record);
     return record;
+}
+
+static crest_thread_record *cells_record_adopt(void)
+{
+    for (crest_thread_record *record = cells_newest; record != NULL; record = record->next)
+        /* acquire: partner of the release store in cells_thread_end */
+        if (crest_atomic_load32(&record->owned) == CREST_RECORD_FREE &&
+            crest_atomic_cas32_acquire(&record->owned, CREST_RECORD_FREE, CREST_RECORD_OWNED))
+            return record;
+    crest_thread_record *left = cells_record_left();
+    return left != NULL ? left : cells_record_new(CREST_RECORD_OWNED);
 }
 
 /* This thread's record, made or adopted; NULL if there can be none. */
@@ -212,17 +233,19 @@ static crest_thread_record *cells_record_own(void)
     if (record == NULL)
         return NULL;
     cells_sign(record);
+    record->lent = 0;
     if (pthread_setspecific(cells_key, record) != 0) {
-        crest_atomic_store32_release(&record->owned, 0); /* as in cells_thread_end */
+        /* as in cells_thread_end */
+        crest_atomic_store32_release(&record->owned, CREST_RECORD_FREE);
         return NULL;
     }
     cells_record = record;
     return record;
 }
 
-uint64_t *crest_cells_touch(uint32_t slot)
+/* The cell of a record, its chunk made if need be; NULL without memory. */
+static uint64_t *cells_touch_of(const crest_thread_record *record, uint32_t slot)
 {
-    crest_thread_record *record = cells_record_own();
     if (record == NULL || slot < CREST_CHUNK_CELLS)
         return NULL;
     uint64_t **chunk = &record->cells->chunk[slot >> CREST_CHUNK_BITS];
@@ -235,8 +258,64 @@ uint64_t *crest_cells_touch(uint32_t slot)
         uint64_t before = (slot & ~(CREST_CHUNK_CELLS - 1)) * sizeof(uint64_t);
         crest_atomic_store_ptr_release(CREST_PTR(chunk), (void *)((uintptr_t)cells - before));
     }
-    crest_thread_cells_own = record->cells;
     return &(*chunk)[slot];
+}
+
+uint64_t *crest_cells_touch(uint32_t slot)
+{
+    const crest_thread_record *record = cells_record_own();
+    uint64_t *cell = cells_touch_of(record, slot);
+    if (cell != NULL)
+        crest_thread_cells_own = record->cells;
+    return cell;
+}
+
+uint64_t *crest_cells_touch_lane(const crest_thread_record *lane, uint32_t slot)
+{
+    return cells_touch_of(lane, slot);
+}
+
+unsigned crest_cells_lanes_make(unsigned processors)
+{
+    uint32_t wanted = CREST_LANES_MIN, made = 0;
+    while (wanted < processors && wanted < CREST_LANES_MAX)
+        wanted *= 2;
+    if (cells_lane_count != 0)
+        return cells_lane_count;
+    /* some may be there: memory was lacking for the others */
+    while (made < wanted && cells_lane[made] != NULL)
+        made++;
+    while (made < wanted && (cells_lane[made] = cells_record_new(CREST_RECORD_LANE)) != NULL)
+        made++;
+    if (made < wanted)
+        return 0;
+    crest_atomic_store32(&cells_runtime, 1);
+    /* partner: the acquire load in crest_cells_lane */
+    crest_atomic_store32_release(&cells_lane_count, wanted);
+    return wanted;
+}
+
+crest_thread_record *crest_cells_lane(unsigned lane)
+{
+    /* acquire: partner of the release store in crest_cells_lanes_make */
+    uint32_t count = crest_atomic_load32_acquire(&cells_lane_count);
+    return count != 0 ? cells_lane[lane & (count - 1)] : NULL;
+}
+
+crest_cells *crest_cells_lend(uint32_t slot)
+{
+    crest_cells *cells = crest_thread_cells_own;
+    if (slot >= CREST_SLOT_COUNT || cells->chunk[slot >> CREST_CHUNK_BITS] == NULL)
+        return NULL;
+    if (cells_record->lent == 0)
+        cells_record->lent = CELLS_LENT_ROUNDS;
+    crest_atomic_store32(&cells_runtime, 1);
+    return cells;
+}
+
+int crest_cells_runtime(void)
+{
+    return crest_atomic_load32(&cells_runtime) != 0;
 }
 
 uint64_t *crest_cells_shared(uint32_t slot)

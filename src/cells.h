@@ -12,14 +12,21 @@
 /*
  * A thread's cells, which outlive the thread: when it ends the record is marked free, and the next
  * new thread adopts it and adds on top. Values never move, so a reader can neither miss nor double
- * one.
+ * one. A lane's belong to no thread, ever: see <crest/lane.h>.
  */
 typedef struct crest_thread_record {
     crest_cells *cells;
     struct crest_thread_record *next; /* records are only ever pushed */
-    uint32_t owned;
-    pid_t owner_process, owner; /* as the system numbers them; the owner's and the lock's */
+    uint32_t owned;                   /* a crest_record_owner */
+    pid_t owner_process, owner;       /* as the system numbers them; the owner's and the lock's */
+    uint32_t lent; /* the owner's: to a runtime, so many rounds of destructors yet */
 } crest_thread_record;
+
+typedef enum crest_record_owner {
+    CREST_RECORD_FREE,
+    CREST_RECORD_OWNED,
+    CREST_RECORD_LANE
+} crest_record_owner;
 
 /* Makes the pthread key and the fork handlers; what a constructor does, or the first to come. */
 void crest_cells_prepare(void);
@@ -32,6 +39,23 @@ uint32_t crest_cells_slot_new(void);
  * be: no memory, or the thread is being torn down. What is to be counted then goes to the shared
  * cell. */
 uint64_t *crest_cells_touch(uint32_t slot);
+
+/* Under the lock: as many lanes as <crest/lane.h> says for so many processors, or those that there
+ * are; 0 without memory. */
+unsigned crest_cells_lanes_make(unsigned processors);
+
+/* The record of a lane, its number modulo how many there are; NULL while there are none. */
+crest_thread_record *crest_cells_lane(unsigned lane);
+
+/* Under the lock. A lane's cell, its chunk made if need be; NULL without memory. */
+uint64_t *crest_cells_touch_lane(const crest_thread_record *lane, uint32_t slot);
+
+/* This thread's table, lent to a runtime which adds to it by itself until the thread's last
+ * destructors but one have run; NULL if the thread has none, or none that leads to the slot. */
+crest_cells *crest_cells_lend(uint32_t slot);
+
+/* Whether a runtime adds to cells by itself. */
+int crest_cells_runtime(void);
 
 /* The slot's shared cell, written atomically by whoever has none of his own. Never NULL for a slot
  * given. */

@@ -404,8 +404,9 @@ static lives_action lives_look_resting(crest_wait *wait, uint64_t value, uint64_
     const crest_series *series = wait->series;
     int sums = series->metric->kind == CREST_KIND_COUNTER || series->metric->layout != NULL;
     if (value == wait->seen) {
-        int rested = now_ns >= wait->since_ns + CREST_REST_S * LIVES_NS_PER_S &&
-                     wait->looks > CREST_REST_LOOKS;
+        uint64_t rest_s = crest_cells_runtime() ? CREST_REST_RUNTIME_S : CREST_REST_S;
+        int rested =
+            now_ns >= wait->since_ns + rest_s * LIVES_NS_PER_S && wait->looks > CREST_REST_LOOKS;
         return rested && crest_directories_quiet(series->metric->state, wait->generation)
                    ? LIVES_FREE
                    : LIVES_NOTHING;

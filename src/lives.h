@@ -24,6 +24,9 @@
 /* How long a slot rests, and how many looks at it find it unchanged, before it is used again:
  * longer than any thread needs from loading a slot to writing its cell. */
 #define CREST_REST_S 60u
+/* The same where a runtime adds to cells by itself: it may stop a thread between the two, for as
+ * long as it collects garbage. */
+#define CREST_REST_RUNTIME_S 600u
 #define CREST_REST_LOOKS 2u
 
 typedef enum crest_life {

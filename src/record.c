@@ -5,7 +5,11 @@
  *
  * Everything here may run in a signal handler: under the lock all signals are blocked, and misuse
  * is counted after it is dropped.
+ *
+ * A lane (<crest/lane.h>) takes the place of the thread's own cells, and is then added to
+ * atomically; NULL is no lane.
  */
+#include "record.h"
 #include "atomic.h"
 #include "cells.h"
 #include "clock_inside.h"
@@ -37,7 +41,13 @@ static void record_full(const crest_counter *counter, int full)
         crest_misuse_count(CREST_MISUSE_FULL, crest_handle_name(&counter->handle));
 }
 
-void crest_counter_add_slow(crest_counter *counter, int64_t amount)
+/* Under the lock: the cell of the lane, or of this thread. */
+static uint64_t *record_touch(const crest_thread_record *lane, uint32_t slot)
+{
+    return lane != NULL ? crest_cells_touch_lane(lane, slot) : crest_cells_touch(slot);
+}
+
+void crest_record_counter(const crest_thread_record *lane, crest_counter *counter, int64_t amount)
 {
     crest_status why = amount < 0 ? CREST_NEGATIVE : crest_handle_dead(&counter->handle);
     if (why != CREST_OK) {
@@ -52,8 +62,9 @@ void crest_counter_add_slow(crest_counter *counter, int64_t amount)
         return;
     }
     uint32_t slot = crest_handle_resolve(&counter->handle, CREST_KIND_COUNTER, &why);
-    uint64_t *cell = slot ? crest_cells_touch(slot) : NULL;
-    if (cell != NULL && crest_word_add_carry(cell, (uint64_t)amount))
+    uint64_t *cell = slot ? record_touch(lane, slot) : NULL;
+    if (cell != NULL && (lane != NULL ? crest_atomic_add_carry(cell, (uint64_t)amount)
+                                      : crest_word_add_carry(cell, (uint64_t)amount)))
         full = crest_cells_shared_add(slot, UINT64_MAX);
     else if (cell == NULL && slot != 0)
         full = crest_cells_shared_add(slot, (uint64_t)amount);
@@ -61,6 +72,11 @@ void crest_counter_add_slow(crest_counter *counter, int64_t amount)
     record_full(counter, full);
     if (slot == 0)
         crest_handle_refused(&counter->handle, why, 1);
+}
+
+void crest_counter_add_slow(crest_counter *counter, int64_t amount)
+{
+    crest_record_counter(NULL, counter, amount);
 }
 
 /* Until the shared cell says so, a moment later, a reading finds what the thread's share fell to:
@@ -128,20 +144,29 @@ double crest_gauge_value(const crest_gauge *gauge)
     return value;
 }
 
-/* This thread's own shard, or NULL while it has none. No lock. */
-static crest_shard *record_own_shard(const crest_handle *handle)
+/* The lane's shard, or this thread's own; NULL while there is none. No lock. */
+static crest_shard *record_own_shard(const crest_thread_record *lane, const crest_handle *handle)
 {
-    const uint64_t *cell = crest_cell_of(handle);
-    return cell ? (crest_shard *)(uintptr_t)crest_atomic_load(cell) : NULL;
+    const uint64_t *cell =
+        lane ? crest_cells_of(lane, crest_atomic_load32(&handle->slot)) : crest_cell_of(handle);
+    /* acquire: of a lane's, partner of the release store below */
+    return cell ? (crest_shard *)(uintptr_t)crest_atomic_load_acquire(cell) : NULL;
 }
 
-/* Under the lock, of a series that has this slot: the thread's shard, or the shared one. 0 when so
- * many do not fit any more. */
-static int record_distribution(const crest_series *series, uint32_t slot, uint64_t value,
-                               uint64_t times)
+static int record_shard(const crest_thread_record *lane, crest_shard *shard, uint64_t value,
+                        uint64_t times, int noting)
+{
+    return lane != NULL ? crest_shard_record_atomic(shard, value, times, noting)
+                        : crest_shard_record_cold(shard, value, times, noting);
+}
+
+/* Under the lock, of a series that has this slot: the lane's shard or the thread's, or the shared
+ * one. 0 when so many do not fit any more. */
+static int record_distribution(const crest_thread_record *lane, const crest_series *series,
+                               uint32_t slot, uint64_t value, uint64_t times)
 {
     const crest_layout *layout = series->metric->layout;
-    uint64_t *cell = crest_cells_touch(slot);
+    uint64_t *cell = record_touch(lane, slot);
     crest_shard *shard = cell ? (crest_shard *)(uintptr_t)crest_atomic_load(cell) : NULL;
     if (cell != NULL && shard == NULL) {
         shard = crest_shard_new();
@@ -150,8 +175,7 @@ static int record_distribution(const crest_series *series, uint32_t slot, uint64
     }
     if (shard == NULL || !crest_shard_touch(shard, layout, value))
         return crest_shared_shard_record(series->shared, value, times);
-    return crest_shard_has_room(shard, value, times) &&
-           crest_shard_record_cold(shard, value, times, 1);
+    return crest_shard_has_room(shard, value, times) && record_shard(lane, shard, value, times, 1);
 }
 
 /* A value as it is to be recorded. */
@@ -164,21 +188,22 @@ static uint64_t record_clamp(int64_t value, const crest_layout *layout, int *cla
 /* Clamps and records, under the lock; CREST_LIMIT if the sum or the count could not be told, or for
  * as many times as only a negative number becomes. A timer's is noted if it is the slowest of this
  * tick. */
-static crest_status record_value(const crest_series *series, uint32_t slot, int64_t value,
-                                 uint64_t times, const crest_op *op, int *clamped)
+static crest_status record_value(const crest_thread_record *lane, const crest_series *series,
+                                 uint32_t slot, int64_t value, uint64_t times, const crest_op *op,
+                                 int *clamped)
 {
     uint64_t kept = record_clamp(value, series->metric->layout, clamped), product;
     if (times > INT64_MAX || __builtin_mul_overflow(kept, times, &product))
         return CREST_LIMIT;
     if (op != NULL)
         crest_slowest_note(series, kept, op);
-    return record_distribution(series, slot, kept, times) ? CREST_OK : CREST_LIMIT;
+    return record_distribution(lane, series, slot, kept, times) ? CREST_OK : CREST_LIMIT;
 }
 
 /* Without the lock, of a handle that has a slot: the registry may have been freed meanwhile. What
  * was the slowest is noted, but not whose it was. */
-static crest_status record_shared(const crest_handle *handle, int64_t value, uint64_t times,
-                                  int *clamped)
+static crest_status record_shared(const crest_thread_record *lane, const crest_handle *handle,
+                                  int64_t value, uint64_t times, int *clamped)
 {
     const crest_series *series = crest_handle_series(handle);
     crest_status why;
@@ -187,9 +212,9 @@ static crest_status record_shared(const crest_handle *handle, int64_t value, uin
     uint64_t kept = record_clamp(value, series->metric->layout, clamped), product;
     if (times > INT64_MAX || __builtin_mul_overflow(kept, times, &product))
         return CREST_LIMIT;
-    crest_shard *own = record_own_shard(handle);
+    crest_shard *own = record_own_shard(lane, handle);
     if (own != NULL && crest_shard_has_room(own, kept, times) &&
-        crest_shard_record_cold(own, kept, times, 0)) {
+        record_shard(lane, own, kept, times, 0)) {
         crest_slowest_note_unlocked(series, kept);
         return CREST_OK;
     }
@@ -198,20 +223,23 @@ static crest_status record_shared(const crest_handle *handle, int64_t value, uin
 
 /* What the inlined part left to do may need no lock: new extremes of a histogram, or a new least of
  * a timer. Not more at once than the inlined part takes. */
-static int record_unlocked(const crest_handle *handle, int64_t value, uint64_t times, int noting)
+static int record_unlocked(const crest_thread_record *lane, const crest_handle *handle,
+                           int64_t value, uint64_t times, int noting)
 {
     if (value < 0 || times - 1 >= CREST_RECORD_TIMES_INLINE_MAX ||
         (times != 1 && value >> CREST_RECORD_BITS_INLINE_MAX != 0))
         return 0;
-    crest_shard *own = record_own_shard(handle);
-    if (own == NULL || (!noting && (uint64_t)value > crest_atomic_load(&own->noted)))
+    crest_shard *own = record_own_shard(lane, handle);
+    /* acquire: of a lane's, partner of the release in crest_shard_record_atomic */
+    if (own == NULL || (!noting && (uint64_t)value > crest_atomic_load_acquire(&own->noted)))
         return 0;
-    return crest_shard_record_cold(own, (uint64_t)value, times, noting);
+    return record_shard(lane, own, (uint64_t)value, times, noting);
 }
 
-void crest_histogram_record_slow(crest_histogram *histogram, int64_t value, uint64_t times)
+void crest_record_histogram(const crest_thread_record *lane, crest_histogram *histogram,
+                            int64_t value, uint64_t times)
 {
-    if (record_unlocked(&histogram->handle, value, times, 1))
+    if (record_unlocked(lane, &histogram->handle, value, times, 1))
         return;
     crest_status why = crest_handle_dead(&histogram->handle);
     if (times == 0)
@@ -225,11 +253,11 @@ void crest_histogram_record_slow(crest_histogram *histogram, int64_t value, uint
     int clamped = 0;
     crest_lock_saved saved;
     if (record_lock(&histogram->handle, &saved) != 0) {
-        why = record_shared(&histogram->handle, value, times, &clamped);
+        why = record_shared(lane, &histogram->handle, value, times, &clamped);
     } else {
         uint32_t slot = crest_handle_resolve(&histogram->handle, CREST_KIND_HISTOGRAM, &why);
         if (slot != 0)
-            why = record_value(histogram->handle.series, slot, value, times, NULL, &clamped);
+            why = record_value(lane, histogram->handle.series, slot, value, times, NULL, &clamped);
         crest_lock_drop(&saved);
     }
     if (why != CREST_OK)
@@ -238,8 +266,13 @@ void crest_histogram_record_slow(crest_histogram *histogram, int64_t value, uint
         crest_misuse_count(CREST_MISUSE_CLAMPED, crest_handle_name(&histogram->handle));
 }
 
-crest_status crest_timer_record_slow(crest_timer *timer, int64_t duration_ns, crest_outcome outcome,
-                                     const crest_op *op)
+void crest_histogram_record_slow(crest_histogram *histogram, int64_t value, uint64_t times)
+{
+    crest_record_histogram(NULL, histogram, value, times);
+}
+
+crest_status crest_record_timer(const crest_thread_record *lane, crest_timer *timer,
+                                int64_t duration_ns, crest_outcome outcome, const crest_op *op)
 {
     static const crest_op nobody = {{0, 0, 0, 0}, 0, CREST_OP_NONE};
     crest_status why = crest_handle_dead(&timer->handle);
@@ -255,14 +288,15 @@ crest_status crest_timer_record_slow(crest_timer *timer, int64_t duration_ns, cr
     crest_lock_saved saved;
     if (backwards)
         duration_ns = 0;
-    if (record_unlocked(handle, duration_ns, 1, 0)) {
+    if (record_unlocked(lane, handle, duration_ns, 1, 0)) {
         why = CREST_OK;
     } else if (record_lock(handle, &saved) != 0) {
-        why = record_shared(handle, duration_ns, 1, &clamped);
+        why = record_shared(lane, handle, duration_ns, 1, &clamped);
     } else {
         uint32_t slot = crest_timer_resolve(timer, outcome, &why);
         if (slot != 0)
-            why = record_value(handle->series, slot, duration_ns, 1, op ? op : &nobody, &clamped);
+            why = record_value(lane, handle->series, slot, duration_ns, 1, op ? op : &nobody,
+                               &clamped);
         crest_lock_drop(&saved);
     }
     if (why != CREST_OK)
@@ -272,6 +306,12 @@ crest_status crest_timer_record_slow(crest_timer *timer, int64_t duration_ns, cr
     if (clamped)
         crest_misuse_count(CREST_MISUSE_CLAMPED, crest_handle_name(&timer->handle));
     return why;
+}
+
+crest_status crest_timer_record_slow(crest_timer *timer, int64_t duration_ns, crest_outcome outcome,
+                                     const crest_op *op)
+{
+    return crest_record_timer(NULL, timer, duration_ns, outcome, op);
 }
 
 crest_status crest_timing_refuse(const crest_timer *timer, crest_status why)

@@ -69,6 +69,22 @@ int crest_shard_record_cold(crest_shard *shard, uint64_t value, uint64_t times, 
     return 1;
 }
 
+int crest_shard_record_atomic(crest_shard *shard, uint64_t value, uint64_t times, int noting)
+{
+    uint64_t *cell = shard_cell(shard, value);
+    if (cell == NULL)
+        return 0;
+    crest_atomic_raise(&shard->max, value);
+    /* partner: the runtime's acquire load of it, before it counts a value that is not larger */
+    if (noting)
+        crest_atomic_raise_release(&shard->noted, value);
+    crest_atomic_lower(&shard->min, value);
+    /* release: as in crest_shard_record */
+    crest_atomic_add_release(cell, times);
+    crest_atomic_add_release(&shard->sum, value * times);
+    return 1;
+}
+
 int crest_shard_has_room(const crest_shard *shard, uint64_t value, uint64_t times)
 {
     const uint64_t *cell = shard_cell(shard, value);

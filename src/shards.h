@@ -44,6 +44,9 @@ int crest_shard_touch(crest_shard *shard, const crest_layout *layout, uint64_t v
  * it is. 0 when the block is not there. Any handler. */
 int crest_shard_record_cold(crest_shard *shard, uint64_t value, uint64_t times, int noting);
 
+/* The same of a lane's, by any thread: others add to it at the same time. */
+int crest_shard_record_atomic(crest_shard *shard, uint64_t value, uint64_t times, int noting);
+
 /* Whether so many more would still fit into the cell of a value whose block is there. */
 int crest_shard_has_room(const crest_shard *shard, uint64_t value, uint64_t times);
 

@@ -103,6 +103,16 @@ static inline void crest_atomic_add_release(uint64_t *word, uint64_t n)
 #endif
 }
 
+/* Adds; non-zero when the word went past 2^64 - 1, and so is far too small now. */
+static inline int crest_atomic_add_carry(uint64_t *word, uint64_t n)
+{
+#ifdef CREST_THREAD_SANITIZER
+    return __atomic_fetch_add(word, n, __ATOMIC_RELAXED) > UINT64_MAX - n;
+#else
+    return ck_pr_faa_64(word, n) > UINT64_MAX - n;
+#endif
+}
+
 /* Raises the word to at least n, whoever else does so at the same time. */
 static inline void crest_atomic_raise(uint64_t *word, uint64_t n)
 {
@@ -113,6 +123,35 @@ static inline void crest_atomic_raise(uint64_t *word, uint64_t n)
         continue;
 #else
     while (seen < n && !ck_pr_cas_64_value(word, seen, n, &seen))
+        continue;
+#endif
+}
+
+/* The same, after all that was written before. */
+static inline void crest_atomic_raise_release(uint64_t *word, uint64_t n)
+{
+    uint64_t seen = crest_atomic_load(word);
+#ifdef CREST_THREAD_SANITIZER
+    while (seen < n &&
+           !__atomic_compare_exchange_n(word, &seen, n, 1, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+        continue;
+#else
+    ck_pr_fence_release();
+    while (seen < n && !ck_pr_cas_64_value(word, seen, n, &seen))
+        continue;
+#endif
+}
+
+/* Lowers the word to at most n, whoever else does so at the same time. */
+static inline void crest_atomic_lower(uint64_t *word, uint64_t n)
+{
+    uint64_t seen = crest_atomic_load(word);
+#ifdef CREST_THREAD_SANITIZER
+    while (seen > n &&
+           !__atomic_compare_exchange_n(word, &seen, n, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        continue;
+#else
+    while (seen > n && !ck_pr_cas_64_value(word, seen, n, &seen))
         continue;
 #endif
 }

@@ -12,7 +12,7 @@
 #include "atomic.h"
 #include "cells.h"
 #include "clock_inside.h"
-#include "unit/core_fixture.h"
+#include "unit/lane_fixture.h"
 #include "windows.h"
 
 #include <crest/by_name.h>
@@ -472,6 +472,58 @@ static void test_in_flight(void **state)
     assert_int_equal(crest_timer_in_flight(&keyed).count, 0);
 }
 
+/* ---- lanes ---- */
+
+CREST_COUNTER(laned, "test.laned", "Counted in lanes.");
+CREST_HISTOGRAM(laned_sizes, "test.laned-sizes", "Recorded in lanes.");
+
+static void *laned_once(void *unused)
+{
+    (void)unused;
+    crest_counter_inc(&laned);
+    return crest_lane_own(laned.handle.slot);
+}
+
+static void laned_child(unsigned lanes)
+{
+    alarm(WATCHDOG_S);
+    CHILD_WANTS(crest_counter_value(&laned) == 0);
+    CHILD_WANTS(fork_count("test.laned-sizes", NULL) == 0);
+    CHILD_WANTS(crest_lanes_make(1) == lanes);
+    /* its threads do not take the lanes for what threads left */
+    for (unsigned i = 0; i < 2 * lanes; i++) {
+        pthread_t thread;
+        void *cells;
+        CHILD_WANTS(pthread_create(&thread, NULL, laned_once, NULL) == 0);
+        pthread_join(thread, &cells);
+        CHILD_WANTS(cells != NULL);
+        CHILD_WANTS(cells != crest_lane_cells(i));
+    }
+    for (unsigned lane = 0; lane < lanes; lane++) {
+        CHILD_WANTS(!runtime_add(lane, &laned, 1) && runtime_add(lane, &laned, 1));
+        CHILD_WANTS(!runtime_record(lane, &laned_sizes, 7) &&
+                    runtime_record(lane, &laned_sizes, 7));
+    }
+    CHILD_WANTS(crest_counter_value(&laned) == 4 * lanes);
+    CHILD_WANTS(fork_count("test.laned-sizes", NULL) == 2 * lanes);
+    _exit(0);
+}
+
+static void test_lanes(void **state)
+{
+    (void)state;
+    unsigned lanes = crest_lanes_make(4);
+    for (unsigned lane = 0; lane < lanes; lane++) {
+        runtime_add(lane, &laned, 3);
+        runtime_record(lane, &laned_sizes, 100);
+    }
+    pid_t child = fork();
+    if (child == 0)
+        laned_child(lanes);
+    wait_for_child(child);
+    assert_int_equal(crest_counter_value(&laned), 3 * lanes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -482,6 +534,7 @@ int main(void)
         cmocka_unit_test(test_fork_in_a_handler),
         cmocka_unit_test(test_fork_amid_checks_of_the_clock),
         cmocka_unit_test(test_spawn),
+        cmocka_unit_test(test_lanes),
         cmocka_unit_test(test_fork_waits_for_nobody_who_waits),
     };
     fixture_watchdog(WATCHDOG_S);

@@ -6,12 +6,14 @@
 #include "core_fixture.h"
 #include "lives.h"
 
+#include <crest/lane.h>
 #include <crest/lifetime.h>
 #include <crest/testing.h>
 
 #define REST_SECOND UINT64_C(1000000000)
 
 CREST_COUNTER_FAMILY(rest_sent, "rest.sent", "Sent.", peer);
+CREST_COUNTER_FAMILY(rest_received, "rest.received", "Received.", peer);
 
 static void rest_after(uint64_t seconds)
 {
@@ -20,7 +22,7 @@ static void rest_after(uint64_t seconds)
 }
 
 /* Released, exported once more, and gone from snapshots. */
-static void rest_until_gone(crest_counter *sent)
+static void rest_until_gone(crest_counter *sent, const char *name)
 {
     assert_int_equal(crest_counter_release(sent), CREST_OK);
     rest_after(1);
@@ -29,8 +31,7 @@ static void rest_until_gone(crest_counter *sent)
     rest_after(CREST_LINGER_S);
     rest_after(1);
     crest_testing_reading reading;
-    assert_int_equal(crest_testing_read(NULL, NULL, &reading, NULL, "rest.sent", NULL),
-                     CREST_NOT_FOUND);
+    assert_int_equal(crest_testing_read(NULL, NULL, &reading, NULL, name, NULL), CREST_NOT_FOUND);
 }
 
 static void test_looks(void **state)
@@ -39,7 +40,7 @@ static void test_looks(void **state)
     crest_counter *sent = rest_sent_with("looks");
     crest_counter_inc(sent);
     rest_after(1);
-    rest_until_gone(sent);
+    rest_until_gone(sent, "rest.sent");
     uint64_t free_before = crest_lives_free_slots();
     rest_after(10 * CREST_REST_S);
     assert_int_equal(crest_lives_free_slots(), free_before);
@@ -58,7 +59,7 @@ static void test_held_snapshot(void **state)
     rest_after(1);
     crest_snapshot *held = fixture_snapshot(NULL);
     uint64_t free_before = crest_lives_free_slots();
-    rest_until_gone(sent);
+    rest_until_gone(sent, "rest.sent");
     for (unsigned i = 0; i < 10; i++)
         rest_after(CREST_REST_S);
     assert_int_equal(crest_lives_free_slots(), free_before + 1);
@@ -74,12 +75,32 @@ static void test_held_snapshot(void **state)
     crest_snapshot_free(held);
 }
 
+/* Last, for it stays so: a runtime stops threads for longer than a system does. */
+static void test_runtime(void **state)
+{
+    (void)state;
+    assert_int_not_equal(crest_lanes_make(1), 0);
+    crest_counter *received = rest_received_with("runtime");
+    crest_counter_inc(received);
+    rest_after(1);
+    rest_until_gone(received, "rest.received");
+    uint64_t free_before = crest_lives_free_slots();
+    rest_after(CREST_REST_RUNTIME_S - CREST_REST_LOOKS - 10);
+    for (unsigned i = 0; i < CREST_REST_LOOKS + 2; i++)
+        rest_after(1);
+    assert_int_equal(crest_lives_free_slots(), free_before);
+    for (unsigned i = 0; i < 10; i++)
+        rest_after(1);
+    assert_int_equal(crest_lives_free_slots(), free_before + 1);
+}
+
 int main(void)
 {
     crest_testing_clock_set(1000 * REST_SECOND);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_looks),
         cmocka_unit_test(test_held_snapshot),
+        cmocka_unit_test(test_runtime),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
