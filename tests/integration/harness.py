@@ -320,11 +320,13 @@ class Program:
         self.errors = place.folder / f"{name}-{len(place.started)}.log"
         with open(self.errors, "wb") as errors:
             self.process = subprocess.Popen(
-                [BUILD / "tests/integration" / name, *arguments], stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE, stderr=errors, text=True, encoding="utf-8",
-                env={**os.environ, **environment})
+                [*self.command(), *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                stderr=errors, text=True, encoding="utf-8", env={**os.environ, **environment})
         place.started.append(self)
         self.begun = self.answer("(its start)")
+
+    def command(self):
+        return [BUILD / "tests/integration" / self.name]
 
     def answer(self, line):
         """One line, with a watch on it: a program that hangs must not hang the tests."""
