@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.crest.kamon;
+
+import com.typesafe.config.Config;
+import io.crest.Crest;
+import io.crest.CrestException;
+import io.crest.Status;
+import kamon.metric.PeriodSnapshot;
+import kamon.module.MetricReporter;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A Kamon module that forwards every period's snapshot to Crest, whose reporters export it. It
+ * starts Crest with the options {@code kamon.crest.options}; what becomes of which metric is in
+ * {@code docs/kamon.md}.
+ *
+ * <p>Kamon makes one and calls it, from one thread at a time. Nothing is thrown into Kamon: what
+ * goes wrong is told to the log of this class, once.
+ */
+public final class CrestReporter implements MetricReporter {
+    private final Logger log = LoggerFactory.getLogger(CrestReporter.class);
+    private final Forwarder forwarder;
+    private CrestSettings settings;
+    private boolean started;
+
+    /**
+     * Starts Crest.
+     *
+     * @param config Kamon's, with the settings {@code kamon.crest} and {@code kamon.environment}
+     */
+    public CrestReporter(Config config) {
+        settings = new CrestSettings(config);
+        forwarder = new Forwarder(settings.buckets, log);
+        if (!Crest.available()) log.error("{}", Crest.unavailableReason());
+        start();
+    }
+
+    private void start() {
+        if (!Crest.available()) return;
+        try {
+            Crest.start(settings.options);
+            started = true;
+        } catch (CrestException e) {
+            // then it has been counted all the same
+            started = e.status() == Status.ALREADY;
+            if (started)
+                log.warn(
+                        "Crest was started before Kamon: what Kamon records is reported as that"
+                                + " start asked for, and not by kamon.crest.options");
+            else log.error("Crest reports nothing: {}", e.getMessage());
+        } catch (IllegalArgumentException e) {
+            log.error("Crest reports nothing: {}", e.getMessage());
+        }
+    }
+
+    /**
+     * Forwards what was recorded in the period.
+     *
+     * @param snapshot of all instruments
+     */
+    @Override
+    public synchronized void reportPeriodSnapshot(PeriodSnapshot snapshot) {
+        if (Crest.available()) forwarder.forward(snapshot);
+    }
+
+    /**
+     * Delivers what was forwarded to every reporter and stops them, within {@code
+     * kamon.crest.stop-timeout}. Kamon forwards the last period before.
+     */
+    @Override
+    public synchronized void stop() {
+        if (!started) return;
+        started = false;
+        try {
+            Crest.stop(settings.stopTimeout);
+        } catch (CrestException | IllegalArgumentException e) {
+            log.error("{}", e.getMessage());
+        }
+    }
+
+    /**
+     * Stops Crest and starts it with the new options, if they are others.
+     *
+     * @param config as of the constructor
+     */
+    @Override
+    public synchronized void reconfigure(Config config) {
+        CrestSettings before = settings;
+        settings = new CrestSettings(config);
+        if (settings.options.equals(before.options)) return;
+        stop();
+        start();
+    }
+}
