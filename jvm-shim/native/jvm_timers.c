@@ -7,13 +7,11 @@
 #include "jvm.h"
 
 #include <crest/stages.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Longs of an operation in flight: its words, length, kind, age and stage. */
 #define TIMERS_ROW 8
-/* Operations that one call asks for at most, and so has on its stack. */
-#define TIMERS_OLDEST_MAX 1000u
-
 _Static_assert(CREST_OP_U64 == 1 && CREST_OP_U64X2 == 2 && CREST_OP_BYTES == 3 &&
                    CREST_OP_TEXT == 4 && CREST_OP_EXACT_BYTES == 32 && CREST_OP_PREFIX_BYTES == 16,
                "io.crest.Op makes them the same");
@@ -83,11 +81,9 @@ static void jvm_timer_in_flight(JNIEnv *env, jclass type, jlong timer, jlongArra
 static jint jvm_timer_oldest(JNIEnv *env, jclass type, jlong timer, jlongArray rows)
 {
     (void)type;
-    crest_in_flight_op ops[TIMERS_OLDEST_MAX];
     size_t max = (size_t)(*env)->GetArrayLength(env, rows) / TIMERS_ROW;
-    if (max > TIMERS_OLDEST_MAX)
-        max = TIMERS_OLDEST_MAX;
-    size_t count = crest_timer_oldest(JVM_POINTER(crest_timer, timer), ops, max);
+    crest_in_flight_op *ops = malloc(max * sizeof *ops);
+    size_t count = ops ? crest_timer_oldest(JVM_POINTER(crest_timer, timer), ops, max) : 0;
     for (size_t i = 0; i < count; i++) {
         const crest_op *op = &ops[i].op;
         const jlong row[TIMERS_ROW] = {(jlong)op->word[0],   (jlong)op->word[1], (jlong)op->word[2],
@@ -95,6 +91,7 @@ static jint jvm_timer_oldest(JNIEnv *env, jclass type, jlong timer, jlongArray r
                                        (jlong)ops[i].age_ns, ops[i].stage};
         (*env)->SetLongArrayRegion(env, rows, (jsize)(i * TIMERS_ROW), TIMERS_ROW, row);
     }
+    free(ops);
     return (jint)count;
 }
 

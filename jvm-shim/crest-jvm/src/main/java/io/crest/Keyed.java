@@ -26,6 +26,9 @@ import java.util.List;
  * ids that are longs nothing is allocated.
  */
 public abstract class Keyed extends Instrument {
+    /** Operations that one call lists at most. */
+    private static final int OLDEST_MAX = 1000;
+
     Keyed(Series series) {
         super(series);
     }
@@ -183,7 +186,7 @@ public abstract class Keyed extends Instrument {
      * @return never null, not to be changed
      */
     public final List<InFlight.Operation> oldest(int count) {
-        int most = Math.max(0, Math.min(count, 1000));
+        int most = Math.max(0, Math.min(count, OLDEST_MAX));
         long[] rows = new long[most * TimerNatives.ROW];
         int found = handle == 0 || most == 0 ? 0 : TimerNatives.oldest(handle, rows);
         List<InFlight.Operation> operations = new ArrayList<>(found);

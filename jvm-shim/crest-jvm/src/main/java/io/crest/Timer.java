@@ -206,7 +206,11 @@ public final class Timer extends Keyed {
             }
             throw thrown;
         }
-        stopNanos(from);
+        try {
+            stopNanos(from);
+        } catch (VirtualMachineError ignored) {
+            // the same; the result is not lost with the record
+        }
         return result;
     }
 

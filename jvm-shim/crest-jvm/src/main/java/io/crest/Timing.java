@@ -27,7 +27,9 @@ package io.crest;
  * readings of the clock and a record. One that does leave is an object of some hundred bytes.
  */
 public final class Timing implements AutoCloseable {
+    /** Final, so that all else that the constructor wrote is seen by who sees the object. */
     private final long from;
+
     private Timer timer;
     private Outcome closing = Outcome.OK;
     private boolean ended;

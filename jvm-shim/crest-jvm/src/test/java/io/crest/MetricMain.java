@@ -10,6 +10,7 @@ final class MetricMain {
 
     public static void main(String[] arguments) throws Exception {
         if (arguments[0].equals("without")) without();
+        else if (arguments[0].equals("strict")) strict();
         else tooMany();
     }
 
@@ -47,6 +48,17 @@ final class MetricMain {
             Counter.of(null);
         } catch (IllegalArgumentException e) {
             says("null is told");
+        }
+    }
+
+    private static void strict() {
+        Crest.start("strict=on");
+        Counter.of("strict.block-seen");
+        try {
+            Counter.of("strict.blockSeen");
+        } catch (CrestException e) {
+            says(e.status());
+            says(e.getMessage());
         }
     }
 

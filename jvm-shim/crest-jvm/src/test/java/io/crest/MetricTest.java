@@ -176,6 +176,18 @@ class MetricTest {
     }
 
     @Test
+    void whereNamesMayNotBeSplitTheOtherIsToBeUsed() throws Exception {
+        String said = new ChildJvm().run(MetricMain.class, "strict");
+        assertEquals(
+                String.join(System.lineSeparator(),
+                        "SPLIT_NAME",
+                        "cannot make counter \"strict.blockSeen\": the name differs from another"
+                                + " metric's only in case or separators; use the name that is"
+                                + " there, which the log names, or switch strict off"),
+                said);
+    }
+
+    @Test
     void whereALimitIsReachedInstrumentsRecordNowhere() throws Exception {
         String said = new ChildJvm().run(MetricMain.class, "too many");
         assertEquals(

@@ -237,6 +237,32 @@ class TimerTest {
         assertEquals(0, count("timer_full_stack", Outcome.OK));
     }
 
+    /** Goes down until the stack is full, and times a little at each depth on the way back. */
+    private static int deepest(
+            Timer timer, Timed<String, RuntimeException> body, int depth) {
+        int reached;
+        try {
+            reached = deepest(timer, body, depth + 1);
+        } catch (StackOverflowError full) {
+            reached = depth;
+        }
+        try {
+            timer.time(body);
+        } catch (StackOverflowError full) {
+            return reached; // no stack for the call itself
+        }
+        return reached;
+    }
+
+    @Test
+    void timingWhereNoStackIsLeftBreaksNothing() {
+        Timer timer = Timer.of("timer.edge");
+        for (int i = 0; i < 5; i++) assertTrue(deepest(timer, () -> "x", 0) > 100);
+        timer.record(5);
+        assertEquals(Status.OK, timer.start(1).stop(1));
+        assertTrue(count("timer_edge", Outcome.OK) > 100);
+    }
+
     @Test
     void outcomesOfExceptions() {
         assertEquals(Outcome.OK, Outcome.of(null));
