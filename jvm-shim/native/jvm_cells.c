@@ -4,6 +4,7 @@
  */
 #include "jvm.h"
 
+#include <crest/lane.h>
 #include <stddef.h>
 
 /*
@@ -37,14 +38,43 @@ static jlongArray jvm_layout(JNIEnv *env, jclass type)
     return result;
 }
 
-/* The table of this thread's cells if it leads to the slot's, else 0: then nobody may keep it. */
+/* This thread's table, lent: 0 if it does not lead to the slot's cell. */
 static jlong jvm_table(JNIEnv *env, jclass type, jint slot)
 {
     (void)env;
     (void)type;
-    crest_cells *cells = crest_thread_cells;
-    uint32_t chunk = (uint32_t)slot >> CREST_CHUNK_BITS;
-    return chunk < CREST_CHUNK_COUNT && cells->chunk[chunk] != NULL ? JVM_ADDRESS(cells) : 0;
+    return JVM_ADDRESS(crest_lane_own((uint32_t)slot));
+}
+
+/* ---- lanes ---- */
+
+static jlongArray jvm_lanes(JNIEnv *env, jclass type, jint processors)
+{
+    (void)type;
+    jlong tables[CREST_LANES_MAX];
+    unsigned lanes = crest_lanes_make((unsigned)processors);
+    for (unsigned lane = 0; lane < lanes; lane++)
+        tables[lane] = JVM_ADDRESS(crest_lane_cells(lane));
+    jlongArray result = (*env)->NewLongArray(env, (jsize)lanes);
+    if (result != NULL)
+        (*env)->SetLongArrayRegion(env, result, 0, (jsize)lanes, tables);
+    return result;
+}
+
+static void jvm_lane_counter_add(JNIEnv *env, jclass type, jint lane, jlong counter, jlong amount)
+{
+    (void)env;
+    (void)type;
+    crest_lane_counter_add((unsigned)lane, JVM_POINTER(crest_counter, counter), amount);
+}
+
+static void jvm_lane_histogram_record(JNIEnv *env, jclass type, jint lane, jlong histogram,
+                                      jlong value, jlong times)
+{
+    (void)env;
+    (void)type;
+    crest_lane_histogram_record((unsigned)lane, JVM_POINTER(crest_histogram, histogram), value,
+                                (uint64_t)times);
 }
 
 /* ---- counters ---- */
@@ -138,6 +168,9 @@ static jlong jvm_range_value(JNIEnv *env, jclass type, jlong sampler)
 static const JNINativeMethod jvm_cells_methods[] = {
     JVM_NATIVE("layout", "()[J", jvm_layout),
     JVM_NATIVE("table", "(I)J", jvm_table),
+    JVM_NATIVE("lanes", "(I)[J", jvm_lanes),
+    JVM_NATIVE("laneCounterAdd", "(IJJ)V", jvm_lane_counter_add),
+    JVM_NATIVE("laneHistogramRecord", "(IJJJ)V", jvm_lane_histogram_record),
     JVM_NATIVE("counterAdd", "(JJ)V", jvm_counter_add),
     JVM_NATIVE("counterFull", "(J)V", jvm_counter_full),
     JVM_NATIVE("counterValue", "(J)J", jvm_counter_value),

@@ -6,6 +6,7 @@
  */
 #include "jvm.h"
 
+#include <crest/lane.h>
 #include <crest/stages.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,14 +27,17 @@ static crest_op timers_op(jint kind, jint length, jlong w0, jlong w1, jlong w2, 
     return op;
 }
 
-static jint jvm_timer_record(JNIEnv *env, jclass type, jlong timer, jlong nanos, jint outcome,
-                             jint kind, jint length, jlong w0, jlong w1, jlong w2, jlong w3)
+static jint jvm_timer_record(JNIEnv *env, jclass type, jint lane, jlong timer, jlong nanos,
+                             jint outcome, jint kind, jint length, jlong w0, jlong w1, jlong w2,
+                             jlong w3)
 {
     (void)env;
     (void)type;
     crest_op op = timers_op(kind, length, w0, w1, w2, w3);
-    return (jint)crest_timer_record_op(JVM_POINTER(crest_timer, timer), nanos,
-                                       (crest_outcome)outcome, &op);
+    crest_timer *into = JVM_POINTER(crest_timer, timer);
+    if (lane < 0)
+        return (jint)crest_timer_record_op(into, nanos, (crest_outcome)outcome, &op);
+    return (jint)crest_lane_timer_record((unsigned)lane, into, nanos, (crest_outcome)outcome, &op);
 }
 
 static jint jvm_timer_refuse(JNIEnv *env, jclass type, jlong timer, jint status)
@@ -110,7 +114,7 @@ static void jvm_op_hash(JNIEnv *env, jclass type, jbyteArray id, jint length, jl
 }
 
 static const JNINativeMethod jvm_timers_methods[] = {
-    JVM_NATIVE("record", "(JJIIIJJJJ)I", jvm_timer_record),
+    JVM_NATIVE("record", "(IJJIIIJJJJ)I", jvm_timer_record),
     JVM_NATIVE("refuse", "(JI)I", jvm_timer_refuse),
     JVM_NATIVE("begin", "(JIIJJJJ)I", jvm_timer_begin),
     JVM_NATIVE("end", "(JIIIJJJJ)I", jvm_timer_end),

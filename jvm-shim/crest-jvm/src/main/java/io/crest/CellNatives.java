@@ -17,6 +17,13 @@ final class CellNatives {
 
     static native long counterValue(long counter);
 
+    /** The tables of the lanes, made if need be for so many processors; empty without memory. */
+    static native long[] lanes(int processors);
+
+    static native void laneCounterAdd(int lane, long counter, long amount);
+
+    static native void laneHistogramRecord(int lane, long histogram, long value, long times);
+
     static native void histogramRecord(long histogram, long value, long times);
 
     static native void gaugeSet(long gauge, double value);

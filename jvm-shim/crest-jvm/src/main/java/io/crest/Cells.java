@@ -12,10 +12,8 @@ final class Cells {
 
     private Cells() {}
 
-    /** The calling thread's cell of the series, or 0 for the cold path. */
-    private static long cell(long handle) {
-        long table = Lane.own();
-        if (table == 0) return 0;
+    /** The series' cell of a table, or 0 for the cold path. */
+    private static long cell(long table, long handle) {
         int slot = Memory.intAt(handle + Layout.HANDLE_SLOT);
         long chunk = Memory.longAt(table + ((long) (slot >>> Layout.CHUNK_BITS) << 3));
         return chunk == 0 ? 0 : chunk + ((long) slot << 3);
@@ -23,9 +21,15 @@ final class Cells {
 
     /** Adds to a counter. */
     static void add(long counter, long amount) {
-        long cell = cell(counter);
+        long table = Lane.own();
+        if (table != 0) addOwn(table, counter, amount);
+        else addElsewhere(counter, amount);
+    }
+
+    private static void addOwn(long table, long counter, long amount) {
+        long cell = cell(table, counter);
         if (cell == 0 || amount < 0) {
-            addCold(counter, amount);
+            CellNatives.counterAdd(counter, amount);
             return;
         }
         long before = Memory.longAt(cell), after = before + amount;
@@ -33,10 +37,31 @@ final class Cells {
         if ((before & ~after) < 0) CellNatives.counterFull(counter);
     }
 
-    private static void addCold(long counter, long amount) {
+    private static void addElsewhere(long counter, long amount) {
         if (counter == 0) return;
+        Thread thread = Thread.currentThread();
+        if (Threads.isVirtual(thread)) {
+            addShared(SharedLanes.of(thread), counter, amount);
+            return;
+        }
+        long table = Lane.ownElsewhere(thread);
+        if (table != 0) {
+            addOwn(table, counter, amount);
+            return;
+        }
         CellNatives.counterAdd(counter, amount);
         keep(counter);
+    }
+
+    private static void addShared(int lane, long counter, long amount) {
+        long table = SharedLanes.table(lane);
+        long cell = table == 0 ? 0 : cell(table, counter);
+        if (cell == 0 || amount < 0) {
+            CellNatives.laneCounterAdd(lane, counter, amount);
+            return;
+        }
+        long before = Memory.getAndAdd(cell, amount);
+        if ((before & ~(before + amount)) < 0) CellNatives.counterFull(counter);
     }
 
     /** Records into a histogram. */
@@ -46,7 +71,9 @@ final class Cells {
 
     private static void recordCold(long histogram, long value, long times) {
         if (histogram == 0) return;
-        CellNatives.histogramRecord(histogram, value, times);
+        int lane = SharedLanes.current();
+        if (lane < 0) CellNatives.histogramRecord(histogram, value, times);
+        else CellNatives.laneHistogramRecord(lane, histogram, value, times);
         keep(histogram);
     }
 
@@ -58,32 +85,77 @@ final class Cells {
 
     /**
      * Records a value into a histogram, or a timer's outcome; false if nothing was done, because
-     * that takes a call: who makes it calls {@link #keep} afterwards.
+     * that takes a call: who makes it says which lane ({@link SharedLanes#current}), and calls
+     * {@link #keep} afterwards.
      */
     static boolean recorded(long histogram, long value) {
         return recorded(histogram, value, 1);
     }
 
-    /** The same, several times. The order is the library's: extremes, count, sum. */
+    /** The same, several times. */
     static boolean recorded(long histogram, long value, long times) {
         if (times != 1
                 && (times < 1 || times > Layout.TIMES_MAX || value >>> Layout.TIMES_BITS_MAX != 0))
             return false;
-        long cell = cell(histogram);
+        long table = Lane.own();
+        return table != 0
+                ? recordedOwn(table, histogram, value, times)
+                : recordedElsewhere(histogram, value, times);
+    }
+
+    private static boolean recordedElsewhere(long histogram, long value, long times) {
+        Thread thread = Thread.currentThread();
+        if (!Threads.isVirtual(thread)) {
+            long table = Lane.ownElsewhere(thread);
+            return table != 0 && recordedOwn(table, histogram, value, times);
+        }
+        return Library.AVAILABLE
+                && recordedShared(
+                        SharedLanes.table(SharedLanes.of(thread)), histogram, value, times);
+    }
+
+    /** In the library's order: extremes, count, sum. */
+    private static boolean recordedOwn(long table, long histogram, long value, long times) {
+        long cell = cell(table, histogram);
         if (cell == 0) return false;
         long shard = Memory.longAt(cell);
         if (shard == 0) return false;
-        int top = 63 - Long.numberOfLeadingZeros(value | 1);
-        long block = Memory.longAt(shard + ((long) top << 3));
+        long block = Memory.longAt(shard + block(value));
         // a negative value finds no block
         if (block == 0
                 || value > Memory.longAt(shard + Layout.SHARD_NOTED)
                 || value < Memory.longAt(shard + Layout.SHARD_MIN)) return false;
-        long count = (block & ~Layout.BLOCK_SHIFT) + ((value >>> (int) block) << 3);
+        long count = count(block, value);
         Memory.putRelease(count, Memory.longAt(count) + times);
         long sum = shard + Layout.SHARD_SUM;
         Memory.putRelease(sum, Memory.longAt(sum) + value * times);
         return true;
+    }
+
+    /** The same where others add at the same time, and raise the note and lower the minimum. */
+    private static boolean recordedShared(long table, long histogram, long value, long times) {
+        long cell = table == 0 ? 0 : cell(table, histogram);
+        if (cell == 0) return false;
+        long shard = Memory.longAcquire(cell);
+        if (shard == 0) return false;
+        long block = Memory.longAcquire(shard + block(value));
+        // acquire: who raised the note had raised the maximum before
+        if (block == 0
+                || value > Memory.longAcquire(shard + Layout.SHARD_NOTED)
+                || value < Memory.longAt(shard + Layout.SHARD_MIN)) return false;
+        Memory.getAndAdd(count(block, value), times);
+        Memory.getAndAdd(shard + Layout.SHARD_SUM, value * times);
+        return true;
+    }
+
+    /** Where a shard has the word of the value's block: by its highest bit. */
+    private static long block(long value) {
+        return (long) (63 - Long.numberOfLeadingZeros(value | 1)) << 3;
+    }
+
+    /** The address of the value's count. */
+    private static long count(long block, long value) {
+        return (block & ~Layout.BLOCK_SHIFT) + ((value >>> (int) block) << 3);
     }
 
     /** Sets a gauge. */

@@ -35,20 +35,18 @@ final class Lane {
         this.table = table;
     }
 
-    /** The table of the calling thread; 0 if it has none (yet), which takes the cold path. */
+    /** The table of the calling thread; 0 if it is not found by its number. */
     static long own() {
-        Thread thread = Thread.currentThread();
-        if (Threads.NUMBERED) {
-            long number = Threads.number(thread);
-            Lane lane = BY_NUMBER[(int) number & (LANES - 1)];
-            if (lane != null && lane.number == number) return lane.table;
-        }
-        return Threads.isVirtual(thread) ? 0 : ownElsewhere(thread);
+        if (!Threads.NUMBERED) return 0;
+        long number = Threads.number(Thread.currentThread());
+        Lane lane = BY_NUMBER[(int) number & (LANES - 1)];
+        return lane != null && lane.number == number ? lane.table : 0;
     }
 
-    /** By the thread local. Now and then the place is taken back: short-lived threads, each at its
-     * first record, would otherwise drive the others from theirs for good. */
-    private static long ownElsewhere(Thread thread) {
+    /** The table of the calling platform thread by the thread local; 0 if it has none (yet). Now
+     * and then the place is taken back: short-lived threads, each at its first record, would
+     * otherwise drive the others from theirs for good. */
+    static long ownElsewhere(Thread thread) {
         long[] own = OWN.get();
         if (own == null) return 0;
         if (Threads.NUMBERED && ++own[1] == own[2]) {
@@ -59,11 +57,11 @@ final class Lane {
         return own[0];
     }
 
-    /** Remembers the calling thread's table, if it is there and leads to the slot. For who found
-     * none, after a call into the library, which makes one. */
+    /** Remembers the calling thread's table, if it is a platform thread and its table is there and
+     * leads to the slot. For who found none, after a call into the library, which makes one. */
     static void keep(int slot) {
         Thread thread = Thread.currentThread();
-        if (Threads.isVirtual(thread)) return;
+        if (Threads.isVirtual(thread) || OWN.get() != null) return;
         long table = CellNatives.table(slot);
         if (table == 0) return;
         OWN.set(new long[] {table, 0, MISSES_MIN});

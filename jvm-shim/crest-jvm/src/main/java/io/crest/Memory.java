@@ -24,8 +24,8 @@ final class Memory {
 
     /**
      * What an address may have: as many bits as any process uses, and none below a word. It changes
-     * no address, but shows the just-in-time compiler that the segment's checks cannot fail, so that
-     * they take no code: more than half of it is gone.
+     * no address, but shows the just-in-time compiler that the segment's checks cannot fail, so
+     * that they take no code: more than half of it is gone.
      */
     private static final long WORDS = 0x00ff_ffff_ffff_fff8L;
 

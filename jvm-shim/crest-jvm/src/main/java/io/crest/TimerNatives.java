@@ -11,8 +11,9 @@ final class TimerNatives {
 
     private TimerNatives() {}
 
+    /** In a lane ({@link SharedLanes#current}), or by the calling thread if that is negative. */
     static native int record(
-            long timer, long nanos, int outcome,
+            int lane, long timer, long nanos, int outcome,
             int kind, int length, long w0, long w1, long w2, long w3);
 
     /** Counts an end that records nothing, and returns its status. */

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.crest;
+
+/**
+ * The cells of virtual threads: these move to another carrier wherever they like, so that none has
+ * cells of its own. There are a few lanes that belong to no thread ({@code <crest/lane.h>}); which
+ * one a thread uses is decided by its number, and all add to them atomically.
+ */
+final class SharedLanes {
+    /** A power of two; a table without an address where there is no memory for them. */
+    private static final long[] TABLES = tables();
+
+    private SharedLanes() {}
+
+    /** The lane of a virtual thread. */
+    static int of(Thread thread) {
+        return (int) Threads.number(thread) & (TABLES.length - 1);
+    }
+
+    /** The lane of the calling thread; -1 of a platform thread, which has cells of its own. */
+    static int current() {
+        Thread thread = Thread.currentThread();
+        return Threads.isVirtual(thread) ? of(thread) : -1;
+    }
+
+    /** The address of a lane's table; 0 if there is none. */
+    static long table(int lane) {
+        return TABLES[lane];
+    }
+
+    private static long[] tables() {
+        long[] tables = CellNatives.lanes(Runtime.getRuntime().availableProcessors());
+        return tables.length == 0 ? new long[1] : tables;
+    }
+}
