@@ -27,7 +27,7 @@ CLASSES = MADE / "crest-jvm/classes"
 EXIT_SKIPPED = 77
 OLDEST = 11
 NATIVE_ACCESS_SINCE = 17
-CONSOLE = "junit-platform-console-standalone"
+JUNIT_TIMEOUT_S = 570
 OUTPUT_SHOWN_BYTES = 16 * 1024
 
 
@@ -173,20 +173,16 @@ def cases_of(reports):
     return cases
 
 
-def junit(jdk, options=(), where=None, select=None, env=None, timeout_s=570, title=None):
-    """Runs the JUnit tests in a JVM of their own. where: the jar, unless it is said; select: the
-    classes' names, by a pattern."""
-    libraries = test_libraries()
-    path = [where or jar(), TEST_CLASSES, *libraries]
-    console = next(entry for entry in libraries if CONSOLE in entry.name)
+def junit(jdk, title=None, options=(), env=None, with_jar=True):
+    """Runs the JUnit tests in a JVM of their own; without the jar those that do not need it."""
+    path = [jar() if with_jar else CLASSES, TEST_CLASSES, *test_libraries()]
+    tags = [] if with_jar else ["--exclude-tag=jar"]
     with tempfile.TemporaryDirectory(prefix="crest-junit-") as reports:
         command = [jdk.java, *jdk.options(), *options, "-cp", ":".join(map(str, path)),
                    "org.junit.platform.console.ConsoleLauncher", "execute",
                    f"--scan-classpath={TEST_CLASSES}", f"--reports-dir={reports}",
-                   "--disable-banner", "--details=none", "--include-classname",
-                   select or ".*Test"]
-        assert console in path
-        status, output = bounded(command, env, timeout_s)
+                   "--disable-banner", "--details=none", *tags]
+        status, output = bounded(command, env, JUNIT_TIMEOUT_S)
         return Run(title or str(jdk), status, output, cases_of(reports))
 
 

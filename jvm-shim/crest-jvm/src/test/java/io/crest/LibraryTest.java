@@ -15,10 +15,12 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What happens when the library cannot be loaded, and that nothing stays behind either way. */
+@Tag("jar")
 class LibraryTest {
     private static final int NATIVE_ACCESS_DENIED_SINCE = 24;
 

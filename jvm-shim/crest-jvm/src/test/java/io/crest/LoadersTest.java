@@ -21,10 +21,12 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Crest in class loaders that come and go, as an application server has them. */
+@Tag("jar")
 class LoadersTest {
     private static final int ROUNDS = 50;
     private static final int COUNTS = 7;

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Without the native library everything works and records nothing. */
@@ -88,6 +89,7 @@ class NoLibraryTest {
 
     /** The same calls where there is a library, so that the test knows what it calls. */
     @Test
+    @Tag("jar")
     void everyPublicCallMayBeMadeWithTheLibraryToo() throws Exception {
         try (WithProperty jars = new WithProperty("crest.library", null);
                 OtherLoader other = new OtherLoader()) {
