@@ -3,15 +3,20 @@
 """Proves that the other checks can fail: breaks each rule once in a small tree and expects the
 check to name exactly that rule, and expects nothing of the same tree unbroken."""
 
+import hashlib
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import zipfile
 
 from checklib import CC, Rules, temporary_folder
 
 HERE = pathlib.Path(__file__).resolve().parent
+SLASHED = "// SPDX-License-Identifier: Apache-2.0\n"
+JAVA = "jvm-shim/crest-jvm/src/main/java/io/crest/"
+JAR = "build/jvm/crest-jvm/"  # what is planted there goes into the jar
 SPDX = "/* SPDX-License-Identifier: Apache-2.0 */\n/* For check_rules.py. */\n"
 
 # A tree in which every rule holds.
@@ -28,7 +33,16 @@ GOOD = {
                               "__attribute__((visibility(\"default\"))) int crest_top(void);\n"
                               "int crest_top(void)\n{\n    return crest_get();\n}\n",
     "examples/01_use.c": SPDX + "#include <crest/abi.h>\nint main(void)\n{\n    return 0;\n}\n",
-    "jvm-shim/b/X.java": "// SPDX-License-Identifier: Apache-2.0\n",
+    "Makefile": "VERSION := 7.8.9\n",
+    "jvm-shim/pom.xml": "<version>7.8.9</version>\n",
+    "jvm-shim/native/jvm.c": SPDX + "#include <crest/abi.h>\n__attribute__((visibility("
+                                    "\"default\"))) int JNI_OnLoad(void);\n"
+                                    "int JNI_OnLoad(void)\n{\n    return crest_get();\n}\n",
+    JAVA + "X.java": SLASHED + "package io.crest;\nimport java.util.List;\nfinal class X {\n"
+                               "    static final int ONE = 1;\n    static native int x();\n}\n",
+    JAR + "META-INF/MANIFEST.MF": "Automatic-Module-Name: io.crest\n"
+                                  "Enable-Native-Access: ALL-UNNAMED\n",
+    JAR + "io/crest/native/native.properties": "version=7.8.9\n",
     "docs/safety.md": "| functions | threads | handlers | cost |\n"
                       "| `crest_{get,read}` | any | yes | call |\n",
     "include/crest/more.h": SPDX + "#ifndef M\n#define M\n#define CREST_API\n/* Any handler. */\n"
@@ -102,12 +116,36 @@ BREAKS = [
      lambda text: text.replace("/* For check_rules.py. */\n", "")),
     ("tidiness", "licence", "jvm-shim/Y.java", lambda text: "package io.crest;\n"),
     ("tidiness", "100 columns", "jvm-shim/Y.java",
-     lambda text: "// SPDX-License-Identifier: Apache-2.0\n//" + "x" * 99 + "\n"),
-    ("tidiness", "file names", "jvm-shim/a/X.java",
-     lambda text: "// SPDX-License-Identifier: Apache-2.0\n"),
+     lambda text: SLASHED + "//" + "x" * 99 + "\n"),
+    ("tidiness", "file names", "jvm-shim/a/X.java", lambda text: SLASHED),
     ("tidiness", "licence", "scripts/x.sh", lambda text: "#!/bin/sh\n"),
     ("tidiness", "licence", "scripts/x", lambda text: "#!/bin/sh\n"),
     ("tidiness", "left for later", "src/middle.c", lambda text: text + "/* TO" + "DO: more */\n"),
+    ("jvm", "imports nothing but the JDK", JAVA + "X.java",
+     lambda text: text.replace("java.util", "org.other")),
+    ("jvm", "imports nothing but the JDK", JAVA + "X.java",
+     lambda text: text.replace("java.util.List", "kamon.Kamon")),
+    ("jvm", "Makefile's release", "jvm-shim/pom.xml", lambda text: text.replace("9", "10")),
+    ("jvm", "native methods has nothing else", JAVA + "X.java",
+     lambda text: text.replace("= 1", "= List.of().size()")),
+    ("jvm", "native methods has nothing else", JAVA + "X.java",
+     lambda text: text.replace("{\n", "{\n    static {}\n", 1)),
+    ("jvm", "libcrest and the C library only", "jvm-shim/native/jvm.c",
+     lambda text: text.replace("crest_get()", "crest_top()")),
+    ("jvm", "what the JVM calls", "jvm-shim/native/jvm.c",
+     lambda text: text.replace("JNI_OnLoad", "Java_X_x")),
+    ("jvm", "no thread-local", "jvm-shim/native/jvm.c",
+     lambda text: text + "__thread int jvm_own;\n"),
+    ("jvm", "every library that its table names", JAR + "io/crest/native/native.properties",
+     lambda text: text + "linux-x/libgone.so=1\n"),
+    ("jvm", "every library that its table names", JAR + "io/crest/native/native.properties",
+     lambda text: text.replace("9", "10")),
+    ("jvm", "every library that its table names", JAR + "io/crest/native/a/b.so",
+     lambda text: "unknown to the table"),
+    ("jvm", "jar's libcrest needs", "src/middle.c",
+     lambda text: text.replace("return base_get()", "extern const char *curl_version(void);\n"
+                                                    "    return base_get() + *curl_version()")),
+    ("jvm", "manifest", JAR + "META-INF/MANIFEST.MF", lambda text: text.replace("ALL", "NO")),
     ("links", "lead to files", "docs/safety.md", lambda text: text + "[a page](none.md)\n"),
     ("links", "lead to headings", "docs/safety.md",
      lambda text: text + "# One `heading`\n[there](#one-heading), [not there](#one)\n"),
@@ -138,6 +176,24 @@ def build(root):
                         f"-Wl,-soname,{name}.so.0", *objects.get(folder, []), "-Wl,--as-needed",
                         *uses], check=True)
         os.symlink(f"{name}.so", library / f"{name}.so.0")
+    subprocess.run([*CC, "-shared", *flags, "-Wl,--as-needed", "-o", library / "libcrest-jvm.so",
+                    *root.glob("jvm-shim/native/*.c"), f"-L{library}", "-lcrest-reporters",
+                    "-lcrest"], check=True)
+    build_jar(root, library / "libcrest.so")
+
+
+def build_jar(root, libcrest):
+    """Of what is planted for it, and libcrest, whose sum the table gets."""
+    content = {path.relative_to(root / JAR): path.read_bytes()
+               for path in (root / JAR).rglob("*") if path.is_file()}
+    content["io/crest/native/linux-x/libcrest.so.0"] = libcrest.read_bytes()
+    table = pathlib.PurePath("io/crest/native/native.properties")
+    digest = hashlib.sha256(libcrest.read_bytes()).hexdigest()
+    content[table] += f"linux-x/libcrest.so.0={digest}\n".encode()
+    with zipfile.ZipFile(root / JAR / "crest-jvm-7.8.9.jar", "w") as jar:
+        for name, data in content.items():
+            jar.writestr(str(name), data)
+    (root / "build/jvm/built").touch()
 
 
 def broken_rules(root, check):
@@ -173,7 +229,7 @@ def main():
         for check, words, name, change in BREAKS:
             rule = rules.rule(f"check_{check}.py notices when broken: {words}")
             plant(root, {**GOOD, name: change(GOOD.get(name, ""))})
-            if check in ("layering", "symbols", "readme"):
+            if check in ("layering", "symbols", "readme", "jvm"):
                 build(root)
             named = broken_rules(root, check)
             if not any(words in broken for broken in named):
