@@ -18,7 +18,7 @@ public abstract class Instrument implements AutoCloseable {
     Instrument(Series series) {
         this.series = series;
         this.handle = series.handle;
-        // what records is initialised here, not at a first record that may have no stack left for it
+        // initialises what records here, not at a first record that may have no stack left for it
         if (handle != 0) Lane.own();
     }
 

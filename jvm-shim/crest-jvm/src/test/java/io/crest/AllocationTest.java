@@ -127,8 +127,14 @@ class AllocationTest {
     @TestFactory
     Stream<DynamicTest> tokensAllocateNothingOnceCompiled() {
         Timer timer = Timer.of("allocation.tokens");
+        byte[] hash = new byte[32];
+        byte[] same = new byte[32];
         return Stream.of(
                 nothingOnceCompiled("tokens", id -> timer.start(id).stop(id)),
+                nothingOnceCompiled("tokens with hashes", id -> {
+                    hash[0] = same[0] = (byte) id;
+                    timer.start(hash).end(same, Outcome.ERROR);
+                }),
                 nothingOnceCompiled("tokens for try", id -> {
                     try (Timing timing = timer.start(id)) {
                         if ((id & 1) != 0) timing.fail();
