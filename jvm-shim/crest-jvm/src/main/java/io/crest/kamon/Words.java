@@ -42,6 +42,7 @@ final class Words {
                             && at + 1 < kamon.length();
             name.append(isWord(c) || joins ? c : '_');
         }
+        if (kamon.isEmpty()) name.append('_');
         return cut(name.toString(), NAME_LENGTH_MAX);
     }
 
