@@ -7,7 +7,10 @@ is killed and comes back.
 """
 
 import os
+import re
+import shutil
 import signal
+import subprocess
 import sys
 
 import harness
@@ -74,6 +77,39 @@ class Totals:
     def check(self, prometheus):
         for query, value in self.values():
             prometheus.check_value(query, value)
+
+
+class Reader(Program):
+    """The program that docs/jvm.md begins with, in a folder with nothing but the jar."""
+
+    def __init__(self, place, jdk, port):
+        self.jdk = jdk
+        self.folder = place.folder
+        text = (harness.ROOT / "docs/jvm.md").read_text(encoding="utf-8")
+        source = re.search(r"^```java\n(.*?)^```", text, re.M | re.S).group(1)
+        (place.folder / "Node.java").write_text(source.replace(
+            "System.in.read()", 'System.out.println("ready"); System.in.read()'), encoding="utf-8")
+        shutil.copy(jvmlib.jar(), place.folder)
+        done = subprocess.run(
+            [jdk.java.parent / "javac", "-Xlint:all", "-Werror", "-cp", jvmlib.jar().name,
+             "Node.java"],
+            cwd=place.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        equal(done.returncode, 0, f"javac's status: {done.stdout}{done.stderr}")
+        super().__init__(place, "node", CREST_OPTS=f"prometheus={port}")
+
+    def command(self):
+        return [self.jdk.java, *self.jdk.options(), "-cp",
+                f"{self.folder}/{jvmlib.jar().name}:{self.folder}", "Node"]
+
+
+def the_program_of_the_docs_runs(place):
+    port = harness.free_port()
+    program = Reader(place, JDKS[0], port)
+    page = harness.Server(place, "node", port).get("/metrics")
+    contains(page, "\ncasper_blocks_created_total 1000\n")
+    contains(page, '\ncomm_messages_total{kind="ping",peer="10.0.0.7"} 1000\n')
+    contains(page, '\ncasper_add_block_time_seconds_count{outcome="ok"} 1\n')
+    equal(program.leave(""), (0, ""), "how it ended, and what it said")
 
 
 def newest():
@@ -234,6 +270,7 @@ def main():
         atexit_off_flushes_nothing,
         a_gateway_that_is_gone_holds_no_exit,
         the_operator_has_the_last_word,
+        the_program_of_the_docs_runs,
     ])
 
 

@@ -204,7 +204,8 @@ class LogTest {
                     }
 
                     @Override
-                    public void log(Level level, ResourceBundle bundle, String message, Throwable e) {
+                    public void log(
+                            Level level, ResourceBundle bundle, String message, Throwable e) {
                         throw new UnsupportedOperationException();
                     }
 

@@ -15,7 +15,9 @@ import java.util.List;
  */
 final class ReportMain {
     static final long[] SIZES = {1, 100, 700, 3_000, 50_000, 1_000_000, 20_000_000};
-    static final long[] NANOS = {1_000_000, 7_000_000, 300_000_000, 4_000_000_000L, 20_000_000_000L};
+    static final long[] NANOS = {
+        1_000_000, 7_000_000, 300_000_000, 4_000_000_000L, 20_000_000_000L
+    };
 
     private static final Counter EVENTS = Counter.of("java.events", "Things that happened.");
     private static final Counter LATE = Counter.of("java.late", "Things of a shutdown hook.");

@@ -80,7 +80,8 @@ class StopTest {
             long millis =
                     millisOf(
                             () -> {
-                                CrestException e = refused(() -> Crest.stop(Duration.ofMillis(400)));
+                                CrestException e =
+                                        refused(() -> Crest.stop(Duration.ofMillis(400)));
                                 assertEquals(Status.TIMED_OUT, e.status(), e.getMessage());
                                 assertTrue(e.getMessage().contains("pushgateway"), e.getMessage());
                             });
@@ -132,7 +133,8 @@ class StopTest {
 
     @Test
     void cyclesLeaveNoThread() throws Exception {
-        String options = "interval=100ms,prometheus=127.0.0.1:0,json=/dev/null,hiccups=on,system=on";
+        String options =
+                "interval=100ms,prometheus=127.0.0.1:0,json=/dev/null,hiccups=on,system=on";
         Crest.onLog((level, message) -> {});
         Crest.start(options);
         Crest.stop(SOON);
