@@ -95,10 +95,11 @@ static int run_list_add(run_list *list, const char *text)
     return 1;
 }
 
-/* jvm, and all that begins with jvm. */
+/* jvm, and all that begins with jvm.; and what concerns both sides. */
 static int run_is_javas(const char *key)
 {
-    return strncmp(key, "jvm", 3) == 0 && (key[3] == '\0' || key[3] == '.');
+    return (strncmp(key, "jvm", 3) == 0 && (key[3] == '\0' || key[3] == '.')) ||
+           strcmp(key, "atexit") == 0;
 }
 
 /* Key, value and origin of each option that is Java's, after the status. */

@@ -1,41 +1,97 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.crest;
 
+import io.crest.jvm.JvmOptions;
+import java.lang.reflect.InvocationTargetException;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
  * The collectors of the JVM's metrics, as the options {@code jvm} and {@code jvm.*} ask for them.
- * At the end of the process a shutdown hook has them read once more; not with {@code atexit=off}.
+ * At the end of the process a shutdown hook has them read once more, for the last report; not with
+ * {@code atexit=off}.
  */
 final class Collectors {
+    private static final String METRICS = "io.crest.jvm.JvmMetrics";
+    private static final Set<String> OFF = Set.of("off", "false", "no", "0");
+
     private final AutoCloseable metrics;
     private final Thread hook;
 
     private Collectors(AutoCloseable metrics, boolean atExit) {
         this.metrics = metrics;
         this.hook = atExit ? new Thread(null, this::close, "crest-exit", 0, false) : null;
+        if (hook == null) return;
+        hook.setContextClassLoader(null);
+        try {
+            Runtime.getRuntime().addShutdownHook(hook);
+        } catch (IllegalStateException e) {
+            return; // the process is ending already
+        }
     }
 
     /**
-     * Begins to collect, if that is asked for; else null.
+     * Begins to collect, if that is asked for; else null. Null too if somebody collects already.
      *
      * @param answer what {@link RunNatives#options} said
-     * @throws CrestException for an option that is not there or a value that is none
+     * @throws CrestException for an option that is not there or a value that is none, and where
+     *     this runtime has no such metrics
      */
     static Collectors of(byte[] answer) {
         if (answer[0] != Status.OK.ordinal()) Running.check(answer);
+        String[] texts =
+                new String(answer, 1, answer.length - 1, StandardCharsets.UTF_8).split("\0", -1);
         Map<String, String> values = new TreeMap<>();
         Map<String, String> origins = new HashMap<>();
-        String[] texts = new String(answer, 1, answer.length - 1, StandardCharsets.UTF_8)
-                .split("\0", -1);
         for (int i = 0; i + 2 < texts.length; i += 3) {
             values.put(texts[i], texts[i + 1]);
             origins.put(texts[i], texts[i + 2]);
         }
-        return null;
+        boolean atExit = !OFF.contains(values.getOrDefault("atexit", "on"));
+        values.remove("atexit");
+        if (!isOn(values, origins)) return null;
+        AutoCloseable metrics = start(JvmOptions.of(values));
+        return metrics == null ? null : new Collectors(metrics, atExit);
+    }
+
+    /** One by one, so that a message can say where the option is from; also when it is off. */
+    private static boolean isOn(Map<String, String> values, Map<String, String> origins) {
+        for (Map.Entry<String, String> one : values.entrySet()) {
+            Map<String, String> alone = Map.of(one.getKey(), one.getValue());
+            try {
+                JvmOptions.of(alone);
+                JvmOptions.isOn(alone);
+            } catch (IllegalArgumentException e) {
+                throw new CrestException(
+                        Status.INVALID_OPTIONS,
+                        e.getMessage() + " (it was given " + origins.get(one.getKey()) + ")",
+                        e);
+            }
+        }
+        return JvmOptions.isOn(values);
+    }
+
+    private static AutoCloseable start(JvmOptions options) {
+        try {
+            return (AutoCloseable)
+                    Class.forName(METRICS)
+                            .getMethod("start", JvmOptions.class)
+                            .invoke(null, options);
+        } catch (ReflectiveOperationException e) {
+            Throwable why = e instanceof InvocationTargetException ? e.getCause() : e;
+            // as the library does of system=on: what the program collects itself goes on
+            if (System.getProperty("io.crest.jvm.running") != null) {
+                LogNatives.write(
+                        LogLevel.WARNING.ordinal(),
+                        ("crest: jvm=on is passed over: " + why.getMessage())
+                                .getBytes(StandardCharsets.UTF_8));
+                return null;
+            }
+            throw new CrestException(Status.SYSTEM, "jvm=on: " + why, why);
+        }
     }
 
     /** Ends collecting before the process does. */

@@ -42,8 +42,9 @@ public final class CrestReporter implements MetricReporter {
             Crest.start(settings.options);
             started = true;
         } catch (CrestException e) {
-            // then it has been counted all the same
             started = e.status() == Status.ALREADY;
+            // refused with options, it does not count; without any it does, and needs its stop
+            if (started) Crest.start();
             if (started)
                 log.warn(
                         "Crest was started before Kamon: what Kamon records is reported as that"

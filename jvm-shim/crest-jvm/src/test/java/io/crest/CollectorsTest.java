@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.crest;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Options that are Java's to carry out, in the text and the files that the library reads. */
+class CollectorsTest {
+    static {
+        assertTrue(Library.AVAILABLE, Library.problem());
+    }
+
+    private static final Duration SOON = Duration.ofSeconds(5);
+
+    private static void refused(String options, String... parts) {
+        CrestException e = assertThrows(CrestException.class, () -> Crest.start(options));
+        assertEquals(Status.INVALID_OPTIONS, e.status(), e.getMessage());
+        for (String part : parts) assertTrue(e.getMessage().contains(part), e.getMessage());
+        assertEquals(
+                Status.NOT_RUNNING,
+                assertThrows(CrestException.class, () -> Crest.stop(SOON)).status());
+    }
+
+    @Test
+    void wrongOnesAreNamedWithTheirOrigin(@TempDir Path folder) throws Exception {
+        refused("windows=off,jvm=perhaps", "jvm=perhaps", "in the string given to crest_start");
+        refused("windows=off,jvm.interval=soon", "jvm.interval=soon", "crest_start");
+        refused("windows=off,jvm=on,jvm.nonsense=1", "jvm.nonsense", "jvm.hiccups");
+        refused("jvm@lan=on,windows=off", "jvm@lan");
+        Path file = folder.resolve("options");
+        Files.writeString(file, "# of the node\njvm.interval = \"x,y\"\n");
+        refused("windows=off,@" + file, "jvm.interval=x,y", file + " line 2");
+    }
+
+    @Test
+    void offIsNothing() {
+        Crest.start("windows=off,jvm=off,jvm.interval=5s");
+        Crest.stop(SOON);
+    }
+
+    @Test
+    void aBadOptionOfTheLibraryLeavesNoCollector() {
+        refused("jvm=off,interval=soon", "interval=soon");
+    }
+}
