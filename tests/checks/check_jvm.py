@@ -15,7 +15,7 @@ import zipfile
 from checklib import BUILD, CC, ROOT, Rules, command, read, tree, without_comments
 
 MAY_IMPORT = ("java.", "javax.management.", "com.sun.management.", "sun.misc.Unsafe", "io.crest.")
-KAMON_MAY_IMPORT = ("kamon.", "com.typesafe.config.", "scala.")
+KAMON_MAY_IMPORT = ("kamon.", "com.typesafe.config.", "scala.", "org.slf4j.")  # as Kamon itself
 MAIN = pathlib.PurePath("jvm-shim/crest-jvm/src/main/java")
 KAMON = MAIN / "io/crest/kamon"
 JNI_NEEDS = {"libcrest.so.0", "libc.so.6", "libdl.so.2", "libpthread.so.0", "ld-linux-x86-64.so.2",

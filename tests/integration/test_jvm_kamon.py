@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # crest-test: timeout=240
-"""A real Kamon application, which knows nothing of Crest, gains reporters by a jar on its class path
-and one line of configuration. It writes down what it records (KamonApplication.java in the test
-tree); a real Pushgateway and a real Prometheus must have the same to the last unit, each bucket
-included.
+"""A real Kamon application, which knows nothing of Crest, gains reporters by a jar on its class
+path and one line of configuration. It writes down what it records (KamonApplication.java in the
+test tree); a real Pushgateway and a real Prometheus must have the same to the last unit, each
+bucket included.
 """
 
 import collections
