@@ -15,12 +15,14 @@ CREST = "src"
 NODE = "examples/node"
 NUMBERED = ["examples/examples.metrics.yaml", "examples/28_catalogue.metrics.yaml"]
 RNODE = "examples/rnode"
+JVM = "examples/jvm"
 
 # What is checked: words, and the arguments that check it.
 STEPS = [
     ("Crest's own manifests follow the rules", ["manifest", CREST]),
     ("the example node's manifests follow the rules", ["manifest", NODE]),
     ("the examples' manifests follow the rules", ["manifest", *NUMBERED]),
+    ("the manifest of the JVM's examples follows the rules", ["manifest", JVM]),
     ("RNode's manifests follow the rules, or say why not", ["manifest", RNODE]),
     ("the library records what its manifests declare",
      ["source", "-m", CREST, "--", "include", "src", "reporters"]),
@@ -28,7 +30,9 @@ STEPS = [
      ["source", "-m", NODE, "--with", CREST, "--", NODE]),
     ("the examples record what their manifests declare",
      ["source", "-m", *NUMBERED, "--with", CREST, "--exclude", "*/node", "--exclude", "*/demo",
-      "--", "examples"]),
+      "--exclude", "*/jvm", "--", "examples"]),
+    ("the JVM's examples record what their manifest declares",
+     ["source", "-m", JVM, "--with", CREST, "--", JVM]),
 ]
 
 

@@ -127,6 +127,9 @@ CREST_JAVA = [
      [("undeclared-name", 4, "'com.queue'")]),
     ("a stage of a promise", 'class A { Source c = Source.of("comm.rp.connect"); Object f() {\n'
      'return c.timerStage("connect-time", () -> dial()); } }', []),
+    ("a duration", 'class A { Source c = Source.of("comm"); void f() {\n'
+     'c.recordTimer("rp.connect.connect-time", 5, x); c.recordTimer("size", 5, x); } }',
+     [("wrong-instrument", 3, "recordTimer() makes 'comm.size' a timer")]),
     ("a source handed over", 'class A { private final Source s; A(Source of) { this.s = of; }\n'
      'void f() { s.incrementCounter("sent"); s.incrementCounter("sends"); } }\n'
      'class B { Object a = new A(Source.of("comm")); }', [("undeclared-name", 3, "'comm.sent'")]),
@@ -170,6 +173,11 @@ CREST_JAVA = [
      'Stages t = Metric.named("comm.rounds").stages("0", "1");\n'
      'Stages u = Source.of("comm").stages("rounds", "0", "1/3", "1"); }',
      [("wrong-stages", 3, "0, 1 here")]),
+    ("a metric of a source", 'class A { static final Source COMM = Source.of("comm");\n'
+     'Family<Counter> f = COMM.metric("kinds").labelled("peer").counter();\n'
+     'Histogram h = Source.root().in("comm").metric("size").in(Unit.BYTES).histogram();\n'
+     'Object o = other.metric("sent"); }',
+     [("wrong-labels", 3, "'comm.kinds' has the label peer here")]),
     ("a metric in a variable", 'class A { Metric m = Metric.named("comm.sent"); }',
      [("undeclared-name", 2, "")]),
     ("a metric with a name made at run time", 'class A { Object f(int i) { '

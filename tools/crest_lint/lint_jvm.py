@@ -21,7 +21,7 @@ from crest_lint.lint_uses import FOLLOW_MAX, Steps, Text, Unknown, arguments, co
 VERBS = {"incrementCounter": "counter", "incrementSampler": "range-sampler",
          "decrementSampler": "range-sampler", "sample": "range-sampler", "setGauge": "gauge",
          "incrementGauge": "gauge", "decrementGauge": "gauge", "record": "histogram",
-         "timer": "timer", "timerStage": "timer"}
+         "timer": "timer", "timerStage": "timer", "recordTimer": "timer"}
 # Words that other libraries have too: only with a receiver that says whose they are.
 COMMON_VERBS = {"sample", "record", "timer"}
 # A file that only has sources of another one need not name the library.

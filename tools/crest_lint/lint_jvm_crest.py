@@ -19,6 +19,7 @@ HANDLES = {"counter": "counter", "gauge": "gauge", "histogram": "histogram", "ti
            "rangeSampler": "range-sampler", "stages": "stages"}
 OF = re.compile(r"\b(" + "|".join(KINDS) + r")\s*\.\s*of\s*\(")
 NAMED = re.compile(r"\bMetric\s*\.\s*named\s*\(")
+BELOW = re.compile(r"\.\s*metric\s*\(")
 HANDLE = re.compile(r"\.\s*(" + "|".join(HANDLES) + r")\s*\(")
 LINK = re.compile(r"\s*\.\s*`?(\w+)`?\s*\(")
 BUCKETS = re.compile(r"(?:\w+\s*\.\s*)*Buckets\s*\.\s*([A-Z]+)")
@@ -50,7 +51,10 @@ class CrestCalls:
                 self.of(match)
             for match in NAMED.finditer(code):
                 self.tree.steps.again()
-                self.named(match)
+                self.metric(match, [""], "Metric.named()")
+        for match in BELOW.finditer(code):
+            self.tree.steps.again()
+            self.below(match)
         for match in HANDLE.finditer(code):
             self.tree.steps.again()
             self.handle(match)
@@ -65,7 +69,14 @@ class CrestCalls:
                  description=self.text(parts[1]) if len(parts) > 1 else None,
                  stages=self.stages(parts[2:]) if kind == "stages" else None)
 
-    def named(self, match):
+    def below(self, match):
+        """source.metric(name) and the calls that are chained to it."""
+        start = receiver_start(self.file.code, match.start())
+        if is_source(self.tree, self.file, start, match.start()):
+            self.metric(match, prefixes(self.tree, self.file, start, match.start()),
+                        "Source.metric()")
+
+    def metric(self, match, sources, how):
         """Metric.named(name) and the calls that are chained to it, up to the end that says what
         it is. Settings of one that is kept in a variable in between are not known."""
         parts, close = arguments(self.file.code, match.end() - 1)
@@ -81,12 +92,11 @@ class CrestCalls:
             if word in HANDLES:
                 kind = HANDLES[word]
                 stages = self.stages(given) if kind == "stages" else None
-                self.add(parts[0], [""], f"Metric.named().{word}()", kind=kind, stages=stages,
-                         **facts)
+                self.add(parts[0], sources, f"{how}.{word}()", kind=kind, stages=stages, **facts)
                 return
             self.setting(word, given, facts)
             link = LINK.match(self.file.code, close + 1)
-        self.add(parts[0], [""], "Metric.named()")
+        self.add(parts[0], sources, how)
 
     def setting(self, word, given, facts):
         if word == "in":

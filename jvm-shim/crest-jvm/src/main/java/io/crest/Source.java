@@ -363,6 +363,20 @@ public final class Source {
         return timer != null ? timer.timeStage(block) : block.get();
     }
 
+    /**
+     * Records a duration that was measured elsewhere, for code that neither is a block nor makes a
+     * stage, such as an effect of a library of effects.
+     *
+     * @param name of the timer, under this source
+     * @param durationNanos a negative one counts as 0, and as misuse
+     * @param outcome how it ended; {@link Outcome#of} knows that of an exception; null is counted
+     *     as misuse
+     */
+    public void recordTimer(String name, long durationNanos, Outcome outcome) {
+        Timer timer = timerOf(name);
+        if (timer != null) timer.record(durationNanos, outcome);
+    }
+
     // ---- handles ----
 
     /**

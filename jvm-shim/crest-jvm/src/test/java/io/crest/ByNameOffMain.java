@@ -24,6 +24,7 @@ final class ByNameOffMain {
         source.incrementGauge("peers");
         source.decrementGauge("peers", 2);
         source.record("size", 7, 3);
+        source.recordTimer("time", 7, Outcome.ERROR);
         source.timer("time").stopNanos(source.timer("time").startNanos());
         source.gauge("level").set(3);
         source.histogram("sizes").record(3);

@@ -36,7 +36,8 @@ class SourceMisuseTest {
                     name -> COMM.record(name, 2),
                     name -> COMM.record(name, 2, 3),
                     name -> COMM.timer(name, () -> "x"),
-                    name -> COMM.timerStage(name, () -> null));
+                    name -> COMM.timerStage(name, () -> null),
+                    name -> COMM.recordTimer(name, 5, Outcome.OK));
 
     private static double misuse() {
         double all = 0;

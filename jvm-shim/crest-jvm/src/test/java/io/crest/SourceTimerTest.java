@@ -98,6 +98,22 @@ class SourceTimerTest {
     }
 
     @Test
+    void recordsADurationThatWasMeasuredElsewhere() {
+        double outcomes = Page.misuse("invalid-outcome");
+        double backwards = Page.misuse("negative-duration");
+        COMM.recordTimer("elsewhere", 250_000_000, Outcome.ERROR);
+        COMM.recordTimer("elsewhere", 750_000_000, Outcome.ERROR);
+        COMM.recordTimer("elsewhere", -1, Outcome.OK);
+        COMM.recordTimer("elsewhere", 1, null);
+        assertEquals(2, count("elsewhere", Outcome.ERROR));
+        assertEquals(1, count("elsewhere", Outcome.OK));
+        Page page = Page.now();
+        assertEquals(1, page.value("source_timed_elsewhere_seconds_sum{outcome=\"error\"}"));
+        assertEquals(outcomes + 1, Page.misuse("invalid-outcome"));
+        assertEquals(backwards + 1, Page.misuse("negative-duration"));
+    }
+
+    @Test
     void aBlockRunsOnceAlsoWhereThereIsNoTimer() throws Exception {
         COMM.incrementCounter("taken");
         int[] runs = {0};
