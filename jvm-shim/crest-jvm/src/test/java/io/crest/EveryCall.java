@@ -59,7 +59,7 @@ final class EveryCall implements Callable<List<String>> {
     public List<String> call() throws Exception {
         List<Class<?>> types = new ArrayList<>();
         for (String name : classes()) {
-            Class<?> type = Class.forName(name);
+            Class<?> type = Class.forName(name, false, EveryCall.class.getClassLoader());
             if (Modifier.isPublic(type.getModifiers())) types.add(type);
         }
         for (Class<?> type : types) {
