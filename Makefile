@@ -335,7 +335,7 @@ catalogue: ## tables, headers, dashboard and rules from the manifests; needs pyt
 .PHONY: format
 format: ## clang-format over every C and C++ file
 	clang-format -i $(wildcard $(HEADERS) src/*.[ch] src/*/*.[ch] reporters/*.[ch] examples/*.c \
-	    examples/node/*.[ch] tests/*/*.[ch] tests/*/*.cc bench/*.[ch] bench/*.cc)
+	    examples/node/*.[ch] jvm-shim/native/*.[ch] tests/*/*.[ch] tests/*/*.cc bench/*.[ch] bench/*.cc)
 
 .PHONY: clean
 clean: ## everything below build/ but the fetched servers

@@ -52,6 +52,9 @@ def check_installed(rules, root, version):
     for header in (ROOT / "include/crest").glob("*.h"):
         if not os.path.exists(f"{root}{PREFIX}/include/crest/{header.name}"):
             rules.broken(INSTALLED, f"no crest/{header.name}")
+    jar = os.path.exists(f"{root}{PREFIX}/share/java/crest-jvm.jar")
+    if jar != (ROOT / "build/jvm/built").exists():
+        rules.broken(INSTALLED, f"the jar is {'' if jar else 'not '}installed")
     for package in ("crest", "crest-reporters"):
         if pkg_config(root, "--modversion", package) != [version]:
             rules.broken(INSTALLED, f"{package}.pc does not say {version}")
