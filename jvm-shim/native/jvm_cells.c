@@ -68,13 +68,14 @@ static void jvm_lane_counter_add(JNIEnv *env, jclass type, jint lane, jlong coun
     crest_lane_counter_add((unsigned)lane, JVM_POINTER(crest_counter, counter), amount);
 }
 
+/* A negative number of times as in jvm_histogram_record. */
 static void jvm_lane_histogram_record(JNIEnv *env, jclass type, jint lane, jlong histogram,
                                       jlong value, jlong times)
 {
     (void)env;
     (void)type;
-    crest_lane_histogram_record((unsigned)lane, JVM_POINTER(crest_histogram, histogram), value,
-                                (uint64_t)times);
+    crest_lane_histogram_record((unsigned)lane, JVM_POINTER(crest_histogram, histogram),
+                                times < 0 ? -1 : value, times < 0 ? 1 : (uint64_t)times);
 }
 
 /* ---- counters ---- */

@@ -158,6 +158,7 @@ class LanesTest {
             counter.increment(-1);
             histogram.record(5, 3);
             histogram.record(-5);
+            histogram.record(5, -1);
             histogram.record(Long.MAX_VALUE);
         }).get();
         virtual.submit(() -> {
@@ -166,7 +167,7 @@ class LanesTest {
         }).get();
         virtual.shutdown();
         assertEquals(-1, counter.value(), "2^64 - 1 is a value");
-        assertEquals(negative + 2, Page.misuse("negative-amount"));
+        assertEquals(negative + 3, Page.misuse("negative-amount"));
         assertEquals(clamped + 1, Page.misuse("clamped"));
         assertEquals(4, Page.now().value("lanes_virtual_misuse_size_count"));
     }
