@@ -167,15 +167,17 @@ def main():
              "jmh": {**JMH, **arguments[0]},
              "peers": sorted(Path(jar).name for jar in class_path() if jar.endswith(".jar"))}
     results, wrong = {}, []
+    output = Path(options.output)
+    output.parent.mkdir(parents=True, exist_ok=True)
     for number in range(options.rounds):
         for jdk in jdks:
             print(f"round {number + 1} of {options.rounds}, JDK {jdk['feature']}", file=sys.stderr)
             run_round(jdk, arguments, number, results, wrong)
-    facts.update(load_after=os.getloadavg()[0], wrong=sorted(set(wrong)),
-                 results=list(results.values()))
+        facts.update(rounds=number + 1, load_after=os.getloadavg()[0], wrong=sorted(set(wrong)),
+                     results=list(results.values()))
+        output.write_text(json.dumps(facts, indent=1) + "\n")  # a run may be cut short
     facts["verdicts"] = missed = jvm_bench_table.show(facts)
-    Path(options.output).parent.mkdir(parents=True, exist_ok=True)
-    Path(options.output).write_text(json.dumps(facts, indent=1) + "\n")
+    output.write_text(json.dumps(facts, indent=1) + "\n")
     print(f"\nEvery sample is in {os.path.relpath(options.output)}")
     if wrong or (options.strict and any(not one["met"] for one in missed)):
         sys.exit(1)
