@@ -46,6 +46,9 @@ final class Memory {
         } catch (ReflectiveOperationException | RuntimeException e) {
             Throwable cause = e instanceof InvocationTargetException ? e.getCause() : e;
             problem = "Reaching native memory: " + cause + ".";
+        } catch (LinkageError e) { // of a runtime that was put together without it
+            problem = "Reaching native memory: " + e + ". Add the module jdk.unsupported, which has"
+                    + " sun.misc.Unsafe, or use Java 24 or later.";
         }
         UNSAFE = unsafe;
         LONG = word;

@@ -25,7 +25,7 @@ final class Threads {
                 unsafe = Memory.unsafe();
                 offset = unsafe.objectFieldOffset(Thread.class.getDeclaredField("tid"));
             }
-        } catch (ReflectiveOperationException | RuntimeException e) {
+        } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
             offset = 0;
         }
         UNSAFE = unsafe;
