@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 import harness
-from harness import Failure, Prometheus, Pushgateway, equal
+from harness import Failure, Prometheus, Pushgateway, contains, equal
 
 sys.path.insert(0, str(harness.ROOT / "tests/jvm"))
 
@@ -35,7 +35,7 @@ SAME_EXPORTED = {"app_same_total", "app_same_kamon_total"}
 
 
 def run(place, jdk, options, *java_options):
-    """Runs the application to its end; what it has recorded."""
+    """Runs the application to its end; what it has recorded, and what it has told its log."""
     folder = place.folder / f"application-{jdk.feature}-{len(java_options)}"
     folder.mkdir()
     (folder / "application.conf").write_text(
@@ -49,8 +49,8 @@ def run(place, jdk, options, *java_options):
                           env={**os.environ, "CREST_OPTS": ""})
     if done.returncode != 0:
         raise Failure(f"{jdk}: status {done.returncode}\n{done.stdout}{done.stderr}")
-    return [parse_truth(line) for line in
-            (folder / "truth").read_text(encoding="utf-8").splitlines()]
+    truth = (folder / "truth").read_text(encoding="utf-8")
+    return [parse_truth(line) for line in truth.splitlines()], done.stderr
 
 
 def parse_truth(line):
@@ -135,8 +135,10 @@ def check(page, truth):
 def arrives(place, jdk):
     gateway = Pushgateway(place).start()
     prometheus = Prometheus(place, [gateway]).start()
-    truth = run(place, jdk, f"pushgateway={gateway.url},interval=1s,service=shop")
+    truth, log = run(place, jdk, f"pushgateway={gateway.url},interval=1s,service=shop")
     check(samples(gateway.page()), truth)
+    contains(log, "Kamon's metric 9 app/lives is metric.9_app_lives in Crest")
+    equal(log.count("ERROR"), 0, "errors in the log")
     groups = gateway.groups()
     equal(len(groups), 1, "groups")
     equal(groups[0]["job"], "shop")
@@ -160,12 +162,16 @@ def everything_arrives_from_the_newest_jdk(place):
 
 def without_the_library_it_runs_all_the_same(place):
     gateway = Pushgateway(place).start()
-    run(place, JDKS[0], f"pushgateway={gateway.url}", "-Dcrest.native=off")
+    _, log = run(place, JDKS[0], f"pushgateway={gateway.url}", "-Dcrest.native=off")
     equal(gateway.groups(), [], "groups")
+    contains(log, "Crest records nothing. It is switched off by -Dcrest.native=off.")
+    equal(log.count("ERROR"), 1, "errors in the log")
 
 
 def options_that_are_none_do_no_harm(place):
-    run(place, JDKS[0], "pushgateway")
+    _, log = run(place, JDKS[0], "pushgateway")
+    contains(log, "Crest reports nothing: ")
+    equal(log.count("ERROR"), 1, "errors in the log")
 
 
 if __name__ == "__main__":

@@ -19,8 +19,14 @@ import org.slf4j.LoggerFactory;
  * goes wrong is told to the log of this class, once.
  */
 public final class CrestReporter implements MetricReporter {
-    private final Logger log = LoggerFactory.getLogger(CrestReporter.class);
-    private final Forwarder forwarder;
+    private static final Logger LOG = LoggerFactory.getLogger(CrestReporter.class);
+
+    /**
+     * For all modules that Kamon makes in turn: under which names and labels a metric is in Crest
+     * is settled for the life of the process.
+     */
+    private static Forwarder forwarder;
+
     private CrestSettings settings;
     private boolean started;
 
@@ -31,8 +37,10 @@ public final class CrestReporter implements MetricReporter {
      */
     public CrestReporter(Config config) {
         settings = new CrestSettings(config);
-        forwarder = new Forwarder(settings.buckets, log);
-        if (!Crest.available()) log.error("{}", Crest.unavailableReason());
+        synchronized (CrestReporter.class) {
+            if (forwarder == null) forwarder = new Forwarder(settings.buckets, LOG);
+        }
+        if (!Crest.available()) LOG.error("{}", Crest.unavailableReason());
         start();
     }
 
@@ -46,12 +54,12 @@ public final class CrestReporter implements MetricReporter {
             // refused with options, it does not count; without any it does, and needs its stop
             if (started) Crest.start();
             if (started)
-                log.warn(
+                LOG.warn(
                         "Crest was started before Kamon: what Kamon records is reported as that"
                                 + " start asked for, and not by kamon.crest.options");
-            else log.error("Crest reports nothing: {}", e.getMessage());
+            else LOG.error("Crest reports nothing: {}", e.getMessage());
         } catch (IllegalArgumentException e) {
-            log.error("Crest reports nothing: {}", e.getMessage());
+            LOG.error("Crest reports nothing: {}", e.getMessage());
         }
     }
 
@@ -61,8 +69,11 @@ public final class CrestReporter implements MetricReporter {
      * @param snapshot of all instruments
      */
     @Override
-    public synchronized void reportPeriodSnapshot(PeriodSnapshot snapshot) {
-        if (Crest.available()) forwarder.forward(snapshot);
+    public void reportPeriodSnapshot(PeriodSnapshot snapshot) {
+        if (!Crest.available()) return;
+        synchronized (CrestReporter.class) {
+            forwarder.forward(snapshot);
+        }
     }
 
     /**
@@ -76,12 +87,13 @@ public final class CrestReporter implements MetricReporter {
         try {
             Crest.stop(settings.stopTimeout);
         } catch (CrestException | IllegalArgumentException e) {
-            log.error("{}", e.getMessage());
+            LOG.error("{}", e.getMessage());
         }
     }
 
     /**
-     * Stops Crest and starts it with the new options, if they are others.
+     * Stops Crest and starts it with the new options, if they are others. Buckets stay as they
+     * are.
      *
      * @param config as of the constructor
      */

@@ -90,6 +90,19 @@ class ForwarderTest {
     }
 
     @Test
+    void anInstrumentThatComesBackGoesOn() {
+        TagSet peer = TagSet.of("peer", "a");
+        forwarder.forward(
+                new Periods().counter("kt11.c", BARE, Map.of(NONE, 1L, peer, 2L)).snapshot());
+        forwarder.forward(new Periods().counter("kt11.c", BARE, Map.of(NONE, 1L)).snapshot());
+        forwarder.forward(new Periods().snapshot());
+        assertLine("kt11_c_total{peer=\"a\"} 2"); // once more
+        forwarder.forward(new Periods().counter("kt11.c", BARE, Map.of(peer, 4L)).snapshot());
+        assertLine("kt11_c_total{peer=\"a\"} 6");
+        assertLine("kt11_c_total{peer=\"\"} 2");
+    }
+
+    @Test
     void gauges() {
         MeasurementUnit megabytes = MeasurementUnit.information().megabytes();
         forwarder.forward(
