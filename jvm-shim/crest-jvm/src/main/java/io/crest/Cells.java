@@ -29,6 +29,7 @@ final class Cells {
     private static void addOwn(long table, long counter, long amount) {
         long cell = cell(table, counter);
         if (cell == 0 || amount < 0) {
+            calls++;
             CellNatives.counterAdd(counter, amount);
             return;
         }
@@ -57,6 +58,7 @@ final class Cells {
         long table = SharedLanes.table(lane);
         long cell = table == 0 ? 0 : cell(table, counter);
         if (cell == 0 || amount < 0) {
+            calls++;
             CellNatives.laneCounterAdd(lane, counter, amount);
             return;
         }

@@ -7,11 +7,14 @@ import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
 import java.lang.management.ManagementFactory;
+import java.lang.reflect.Method;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntConsumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
+import org.opentest4j.TestAbortedException;
 
 /**
  * What a recording costs that can be said without a clock: no byte, and no call into the library
@@ -173,7 +176,24 @@ class AllocationTest {
         assertTrue(calls(timer::record) <= 2, "a tick at most, which some other test started");
     }
 
-    /** What the two above rely on: that a call is seen. */
+    /** They have no cells of their own, but cells all the same. */
+    @Test
+    void countersOfVirtualThreadsCallNothing() throws Exception {
+        Method start;
+        try {
+            start = Thread.class.getMethod("startVirtualThread", Runnable.class);
+        } catch (NoSuchMethodException e) {
+            throw new TestAbortedException("this JDK has no virtual threads");
+        }
+        Counter counter = Counter.of("calls.virtual");
+        AtomicInteger calls = new AtomicInteger(-1);
+        Runnable work = () -> calls.set(calls(i -> counter.increment()));
+        ((Thread) start.invoke(null, work)).join();
+        assertEquals(0, calls.get());
+        assertEquals(1L + TIMES, counter.value());
+    }
+
+    /** What those above rely on: that a call is seen. */
     @Test
     void callsAreSeen() throws InterruptedException {
         Counter counter = Counter.of("calls.seen");
