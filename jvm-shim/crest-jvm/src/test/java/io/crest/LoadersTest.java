@@ -14,11 +14,14 @@ import java.nio.file.Paths;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -99,10 +102,11 @@ class LoadersTest {
         assertEquals(0, left, "class loaders that something still refers to");
     }
 
-    private long round(List<WeakReference<ClassLoader>> loaders) throws Exception {
+    private static long round(List<WeakReference<ClassLoader>> loaders, Class<?> application)
+            throws Exception {
         try (OtherLoader other = new OtherLoader()) {
             loaders.add(new WeakReference<>(other.loader()));
-            return (Long) other.call(Application.class);
+            return (Long) other.call(application);
         }
     }
 
@@ -111,12 +115,12 @@ class LoadersTest {
         List<WeakReference<ClassLoader>> loaders = new ArrayList<>();
         try (WithProperty jars = new WithProperty("crest.library", null);
                 WithProperty there = new WithProperty("crest.tmpdir", folder.toString())) {
-            long counted = round(loaders); // what is made once for all is made now
+            long counted = round(loaders, Application.class); // makes what stays
             collect(loaders);
             long mapped = mapped();
             List<String> threads = threads();
             for (int i = 1; i <= ROUNDS; i++) {
-                assertEquals(counted + i * (COUNTS + 1L), round(loaders));
+                assertEquals(counted + i * (COUNTS + 1L), round(loaders, Application.class));
             }
             collect(loaders);
             assertEquals(threads, threads());
@@ -156,6 +160,31 @@ class LoadersTest {
         } finally {
             pool.shutdown();
         }
+    }
+
+    /** One that listens to the log, which the library calls back for, and has something to hear. */
+    static final class Listener implements Callable<Long> {
+        @Override
+        public Long call() throws Exception {
+            Crest.start("interval=1h,windows=off,atexit=off");
+            BlockingQueue<String> heard = new LinkedBlockingQueue<>();
+            Crest.onLog((level, message) -> heard.add(message));
+            LogNatives.write(LogLevel.INFO.ordinal(), new byte[] {'h', 'e', 'a', 'r'});
+            String first = heard.poll(10, TimeUnit.SECONDS);
+            Crest.stop(Duration.ofSeconds(5));
+            return first == null ? 0L : 1L;
+        }
+    }
+
+    @Test
+    void aLoaderThatListenedIsCollectedToo() throws Exception {
+        List<WeakReference<ClassLoader>> loaders = new ArrayList<>();
+        try (WithProperty jars = new WithProperty("crest.library", null)) {
+            for (int i = 0; i < 3; i++) assertEquals(1L, round(loaders, Listener.class));
+        }
+        collect(loaders);
+        assertTrue(Library.AVAILABLE, Library.problem());
+        LogNatives.write(0, new byte[] {'h'}); // nobody is called who is not there any more
     }
 
     /** The first touch, by recording here and by asking there. */
