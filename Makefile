@@ -304,7 +304,8 @@ symbols-update: all ## rewrites tests/checks/*.symbols from the libraries as the
 
 # What is generated from manifests (*.metrics.yaml), and checked in, so that building needs no
 # PyYAML. A page has a place for each team's table; a header is generated where there is one.
-library_manifests := $(wildcard src/system/*.metrics.yaml src/latency/*.metrics.yaml src/*.metrics.yaml)
+library_manifests := $(wildcard src/system/*.metrics.yaml src/latency/*.metrics.yaml \
+                       jvm-shim/*.metrics.yaml src/*.metrics.yaml)
 library_views     := src/crest_dashboard.json src/crest_rules.yml
 node_manifests    := $(wildcard examples/node/*.metrics.yaml)
 rnode_manifests   := $(wildcard examples/rnode/*.metrics.yaml)

@@ -16,16 +16,20 @@ NODE = "examples/node"
 NUMBERED = ["examples/examples.metrics.yaml", "examples/28_catalogue.metrics.yaml"]
 RNODE = "examples/rnode"
 JVM = "examples/jvm"
+SHIM = "jvm-shim"
 
 # What is checked: words, and the arguments that check it.
 STEPS = [
-    ("Crest's own manifests follow the rules", ["manifest", CREST]),
+    ("Crest's own manifests follow the rules", ["manifest", CREST, SHIM]),
     ("the example node's manifests follow the rules", ["manifest", NODE]),
     ("the examples' manifests follow the rules", ["manifest", *NUMBERED]),
     ("the manifest of the JVM's examples follows the rules", ["manifest", JVM]),
     ("RNode's manifests follow the rules, or say why not", ["manifest", RNODE]),
     ("the library records what its manifests declare",
      ["source", "-m", CREST, "--", "include", "src", "reporters"]),
+    ("the JVM shim records what its manifest declares",
+     ["source", "-m", SHIM, "--with", CREST, "--",
+      f"{SHIM}/crest-jvm/src/main/java/io/crest/jvm"]),
     ("the example node records what its manifests declare",
      ["source", "-m", NODE, "--with", CREST, "--", NODE]),
     ("the examples record what their manifests declare",

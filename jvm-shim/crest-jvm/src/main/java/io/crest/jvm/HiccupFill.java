@@ -5,8 +5,8 @@ import java.util.function.LongConsumer;
 
 /**
  * What a hiccup is recorded as: itself, and what the looks that it swallowed would have found. Who
- * is stopped for 50 ms and looks each millisecond has not looked 49 times, and each look would have
- * found a hiccup; without them quantiles would be those of the looks, not of the time.
+ * is stopped for 50 ms and looks each millisecond has not looked 49 times, and each look would
+ * have found a hiccup; without them quantiles would be those of the looks, not of the time.
  *
  * <p>The rule is that of the library's own meter (include/crest/hiccups.h), after Gil Tene's
  * HdrHistogram.

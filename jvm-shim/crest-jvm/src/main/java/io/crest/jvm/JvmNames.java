@@ -26,8 +26,8 @@ final class JvmNames {
         /** Whether what it reports are pauses; else cycles that run beside the program. */
         final boolean pauses;
         /**
-         * Whether its reports say what a collection did to memory. Those of pauses that are parts of
-         * a cycle do not: the cycle's say it, once.
+         * Whether its reports say what a collection did to memory. Those of pauses that are parts
+         * of a cycle do not: the cycle's say it, once.
          */
         final boolean tellsMemory;
         /** What {@link PerfData} calls its pauses; null where that is not known. */
@@ -90,7 +90,7 @@ final class JvmNames {
         return Map.entry(name, new Collector(alias, generation, false, true, null));
     }
 
-    /** The collector that has this name as a bean; for one that is not known a guess by its name. */
+    /** The collector that has this name as a bean; one that is not known is guessed by that. */
     static Collector collector(String bean) {
         Collector known = COLLECTORS.get(bean);
         if (known != null) return known;

@@ -93,10 +93,10 @@ public final class JvmOptions {
     }
 
     /**
-     * The options that texts ask for, the keys as in an option string: {@code jvm.interval}, {@code
-     * jvm.slow-interval}, {@code jvm.hiccups}, {@code jvm.hiccups.resolution}. What is not there is
-     * as in {@link #DEFAULT}. Durations are as elsewhere in option strings ({@code 250ms}, {@code
-     * 10s}, {@code 5m}), resolutions also {@code 500us}.
+     * The options that texts ask for, the keys as in an option string: {@code jvm.interval},
+     * {@code jvm.slow-interval}, {@code jvm.hiccups}, {@code jvm.hiccups.resolution}. What is not
+     * there is as in {@link #DEFAULT}. Durations are as elsewhere in option strings ({@code
+     * 250ms}, {@code 10s}, {@code 5m}), resolutions also {@code 500us}.
      *
      * @param texts by key; a key {@code jvm} is passed over, {@link #isOn} reads it
      * @return the options
@@ -173,7 +173,8 @@ public final class JvmOptions {
 
     private static Duration checked(String key, Duration value, Duration least, Duration most) {
         if (value == null || value.compareTo(least) < 0 || value.compareTo(most) > 0)
-            throw refused(key, value == null ? "null" : words(value), "from " + words(least) + " to " + words(most));
+            throw refused(key, value == null ? "null" : words(value),
+                    "from " + words(least) + " to " + words(most));
         return value;
     }
 

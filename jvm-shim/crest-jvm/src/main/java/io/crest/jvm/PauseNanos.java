@@ -3,14 +3,18 @@ package io.crest.jvm;
 
 /**
  * Pauses of one collector in nanoseconds. Those that the virtual machine tells of are whole
- * milliseconds, 0 for each of ZGC's; {@link PerfData} has the sum of all in nanoseconds, so that how
- * much it has grown is the pause. Of several that were not told of yet each gets its share.
+ * milliseconds, 0 for each of ZGC's; {@link PerfData} has the sum of all in nanoseconds, so that
+ * how much it has grown is the pause. Where several ended before anybody heard of the first, each
+ * gets its share, if that is near to what was told of it.
  *
- * <p>The fine figure is taken only where it is the coarse one, rounded otherwise. Where it is not,
- * the two have lost step, and begin anew. Not thread-safe.
+ * <p>No pause is made to differ from what was told of it by more than a millisecond, which is what
+ * that may be wrong by; as much of what is then left of the sum goes to the next one. Not
+ * thread-safe.
  */
 final class PauseNanos {
     private static final long MILLI = 1_000_000;
+    /** So many that nobody heard of will not be told any more. */
+    private static final long UNTOLD_MAX = 1_000;
 
     private final PerfData perf;
     private final int countAt;
@@ -57,13 +61,19 @@ final class PauseNanos {
         count = countNow;
         time = timeNow;
         if (untold <= 0) return millis * MILLI;
+        long told = millis * MILLI;
         long nanos = untoldNanos / untold;
-        if (Math.abs(nanos - millis * MILLI) > MILLI) {
-            begin();
-            return millis * MILLI;
-        }
+        if (Math.abs(nanos - told) > MILLI)
+            nanos = untold > 1 ? told : near(told, nanos);
         untold--;
         untoldNanos -= nanos;
+        if (untold == 0) untoldNanos = near(0, untoldNanos);
+        if (untold > UNTOLD_MAX) begin();
         return nanos;
+    }
+
+    /** What is nearest to the one and no more than a millisecond from what was told. */
+    private static long near(long told, long nanos) {
+        return Math.max(Math.max(0, told - MILLI), Math.min(told + MILLI, nanos));
     }
 }

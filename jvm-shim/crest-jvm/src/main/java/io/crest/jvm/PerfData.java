@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The performance counters of this process's own HotSpot: a few figures that no bean has, above all
- * safepoints, and times in nanoseconds that beans round to milliseconds.
+ * The performance counters of this process's own HotSpot: a few figures that no bean has, above
+ * all safepoints, and times in nanoseconds that beans round to milliseconds.
  *
  * <p>HotSpot keeps them in a file that it has mapped, {@code /tmp/hsperfdata_USER/PID}, for {@code
  * jstat}. It is there without any option, and not there with {@code -XX:-UsePerfData} or {@code
@@ -87,11 +87,12 @@ final class PerfData {
         return String.valueOf(Files.getAttribute(file, "unix:ino"));
     }
 
-    /** Where each counter is. One that says that it lies elsewhere than in the file ends the list. */
+    /** Where each counter is. One that says that it lies outside of the file ends the list. */
     private void index() {
         int at = data.getInt(AT_ENTRIES);
         int count = Math.min(data.getInt(AT_COUNT), ENTRIES_MAX);
-        for (int i = 0; i < count && at >= HEADER_BYTES && at <= data.capacity() - ENTRY_BYTES; i++) {
+        int last = data.capacity() - ENTRY_BYTES;
+        for (int i = 0; i < count && at >= HEADER_BYTES && at <= last; i++) {
             int bytes = data.getInt(at);
             if (bytes < ENTRY_BYTES || bytes > data.capacity() - at) return;
             entry(at, bytes);

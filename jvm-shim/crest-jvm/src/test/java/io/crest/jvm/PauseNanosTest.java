@@ -39,11 +39,45 @@ class PauseNanosTest {
     }
 
     @Test
-    void takesTheCoarseFigureWhereTheyDiffer() {
-        were(7, 1_000_000 + 51_000_000);
+    void staysWithinAMillisecondOfWhatWasTold() {
+        were(8, 1_000_000 + 61_700_000);
         assertEquals(1_000_000, pauses.of(1));
         assertEquals(50_000_000, pauses.of(50));
-        were(8, 52_000_000 + 2_100_000);
+        assertEquals(10_700_000, pauses.of(10));
+        were(9, 62_700_000 + 8_100_000);
+        assertEquals(3_000_000, pauses.of(2));
+        were(10, 70_800_000 + 1_100_000);
+        assertEquals(2_100_000, pauses.of(2)); // a millisecond of what is left goes to the next
+        were(11, 71_900_000 + 2_400_000);
+        assertEquals(2_400_000, pauses.of(2)); // and no more of it
+    }
+
+    @Test
+    void keepsTheSum() {
+        were(8, 1_000_000 + 7_500_000);
+        assertEquals(6_000_000, pauses.of(6));
+        assertEquals(750_000, pauses.of(1));
+        assertEquals(750_000, pauses.of(0));
+    }
+
+    /** A pause that is never told of does not spoil those that come after it. */
+    @Test
+    void bearsAPauseThatIsNeverTold() {
+        were(6, 9_000_000);
+        long nanos = 9_000_000;
+        for (int i = 0; i < 200; i++) {
+            long millis = 20 + i % 3 * 5;
+            nanos += millis * 1_000_000 + 300_000;
+            were(7 + i, nanos);
+            assertEquals(millis * 1_000_000, pauses.of(millis), 1_000_000);
+        }
+    }
+
+    @Test
+    void givesUpWhatManyNeverTellOf() {
+        were(5 + 2_000, 1_000_000 + 500_000_000);
+        pauses.of(5);
+        were(5 + 2_001, 501_000_000 + 2_100_000);
         assertEquals(2_100_000, pauses.of(2));
     }
 

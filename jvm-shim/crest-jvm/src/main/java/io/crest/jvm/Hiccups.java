@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.crest.jvm;
+
+import io.crest.Timer;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongConsumer;
+
+/**
+ * Hiccups of Java threads: how much later than asked one wakes up, above the least that was ever
+ * seen. Whatever stops all Java threads, a collection above all, stops this one too; the library's
+ * own meter (option {@code hiccups}) is a thread of the kernel's, which no safepoint stops. What
+ * that one sees is in this one's figures as well.
+ */
+final class Hiccups implements Runnable {
+    private final Timer timer;
+    private final LongConsumer record;
+    private final long resolutionNanos;
+    private final Thread thread;
+    private volatile boolean closed;
+
+    Hiccups(Timer timer, long resolutionNanos) {
+        this.timer = timer;
+        this.record = this::record;
+        this.resolutionNanos = resolutionNanos;
+        thread = new Thread(this, "crest-jvm-hiccups");
+        thread.setDaemon(true);
+        thread.setContextClassLoader(null);
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    /** Ends the thread, and waits for that a moment. */
+    void close() throws InterruptedException {
+        closed = true;
+        LockSupport.unpark(thread);
+        thread.join(JvmMetrics.JOIN_MILLIS);
+    }
+
+    /** From look to look, so that a stop in between, while it records, is in the next one. */
+    @Override
+    public void run() {
+        long least = Long.MAX_VALUE;
+        long last = System.nanoTime();
+        for (;;) {
+            long until = last + resolutionNanos;
+            last = sleep(until);
+            if (closed) return;
+            least = Math.min(least, last - until);
+            HiccupFill.fill(last - until - least, resolutionNanos, record);
+        }
+    }
+
+    /** Sleeps until then, or until the end, and says what time it is. */
+    private long sleep(long until) {
+        for (;;) {
+            long now = System.nanoTime();
+            if (now - until >= 0 || closed) return now;
+            LockSupport.parkNanos(this, until - now);
+        }
+    }
+
+    private void record(long nanos) {
+        timer.record(nanos);
+    }
+}
