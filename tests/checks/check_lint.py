@@ -24,7 +24,7 @@ STEPS = [
     ("the example node's manifests follow the rules", ["manifest", NODE]),
     ("the examples' manifests follow the rules", ["manifest", *NUMBERED]),
     ("the manifest of the JVM's examples follows the rules", ["manifest", JVM]),
-    ("RNode's manifests follow the rules, or say why not", ["manifest", RNODE]),
+    ("RNode's manifests follow the rules, or say why not", ["manifest", RNODE, SHIM]),
     ("the library records what its manifests declare",
      ["source", "-m", CREST, "--", "include", "src", "reporters"]),
     ("the JVM shim records what its manifest declares",

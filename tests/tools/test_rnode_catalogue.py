@@ -109,15 +109,6 @@ lost gauge   rchain.block-storage.{file-lmdb-index,dag-file,in-mem}.lock.{queue,
 lost timer   rchain.block-storage.{file-lmdb-index,dag-file,in-mem}.lock.acquire
 lost gauge   rchain.{casper.running,CasperPacketHandler}.lock.{queue,permit}
 lost timer   rchain.{casper.running,CasperPacketHandler}.lock.acquire
-
-planned timer     jvm.gc
-planned histogram jvm.{gc.promotion,memory.utilization}
-planned histogram jvm.memory{,.pool}.{used,free}
-planned gauge     jvm.memory{,.pool}.{committed,max}
-planned counter   jvm.memory.allocation
-planned gauge     jvm.memory.buffer-pool.{count,used,capacity}
-planned gauge     jvm.threads.{total,peak,daemon,states}
-planned gauge     jvm.class-loading.{loaded,unloaded,currently-loaded}
 """
 
 WORDS = {
@@ -177,6 +168,12 @@ def catalogue():
     return {metric.name: metric for manifest in manifests for metric in manifest.metrics}
 
 
+def active(path):
+    manifests, problems = load([path])
+    equal(problems, [], "problems")
+    return {metric.name for metric in manifests[0].metrics if metric.status == "active"}
+
+
 def every_name_is_there_as_what_it_is(place):
     found = {name: (metric.status, metric.instrument) for name, metric in catalogue().items()}
     listed = wanted()
@@ -189,13 +186,18 @@ def every_name_is_there_as_what_it_is(place):
 
 
 def the_virtual_machine_is_whole(place):
-    """JvmMetrics set as many gauges with each of its two kinds of names."""
-    names = catalogue()
+    """JvmMetrics set as many gauges with each of its two kinds of names, and Crest's shim has a
+    metric in the place of each."""
+    names, shim = catalogue(), active(FOLDER.parents[1] / "jvm-shim/jvm.metrics.yaml")
     for prefix in ("rchain.node.diagnostics.jvm.", ""):
         of_it = [name for name, metric in names.items() if metric.manifest.team.startswith("node")
                  and metric.status == "lost" and name.startswith(prefix)
                  and name.startswith("rchain.") == bool(prefix)]
         equal(len(of_it), JVM_GAUGES, f"gauges with prefix {prefix!r}")
+        for name in of_it:
+            instead = names[name].replaced_by
+            if not instead or not set(instead) <= set(shim):
+                raise Failure(f"{name} is replaced by {instead}, which Crest does not record")
 
 
 def what_is_lost_says_since_when(place):
