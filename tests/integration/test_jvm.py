@@ -246,6 +246,14 @@ def a_gateway_that_is_gone_holds_no_exit(place):
     gateway.process.send_signal(signal.SIGCONT)
 
 
+def the_jvms_own_figures_are_in_the_last_report(place):
+    gateway = Pushgateway(place).start()
+    program = JavaProgram(place, newest(), CREST_OPTS="jvm=on,jvm.interval=100ms")
+    program.do("start " + options(gateway, interval="1h", jitter="0"))
+    equal(program.leave("exit 0"), (0, ""), "how it ended, and what it said")
+    contains(gateway.page(), "\njvm_")
+
+
 def the_operator_has_the_last_word(place):
     gateway = Pushgateway(place).start()
     program = JavaProgram(place, newest(), CREST_OPTS=f"service=mine,pushgateway={gateway.url}")
@@ -269,6 +277,7 @@ def main():
         kill_loses_what_was_not_pushed,
         atexit_off_flushes_nothing,
         a_gateway_that_is_gone_holds_no_exit,
+        the_jvms_own_figures_are_in_the_last_report,
         the_operator_has_the_last_word,
         the_program_of_the_docs_runs,
     ])

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.crest;
 
+import io.crest.jvm.JvmMetrics;
 import io.crest.jvm.JvmOptions;
-import java.lang.reflect.InvocationTargetException;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
@@ -15,15 +15,14 @@ import java.util.TreeMap;
  * {@code atexit=off}.
  */
 final class Collectors {
-    private static final String METRICS = "io.crest.jvm.JvmMetrics";
     private static final Set<String> OFF = Set.of("off", "false", "no", "0");
 
-    private final AutoCloseable metrics;
+    private final JvmMetrics metrics;
     private final Thread hook;
 
-    private Collectors(AutoCloseable metrics, boolean atExit) {
+    private Collectors(JvmMetrics metrics, boolean atExit) {
         this.metrics = metrics;
-        this.hook = atExit ? new Thread(null, this::close, "crest-exit", 0, false) : null;
+        this.hook = atExit ? new Thread(null, metrics::close, "crest-exit", 0, false) : null;
         if (hook == null) return;
         hook.setContextClassLoader(null);
         try {
@@ -53,7 +52,7 @@ final class Collectors {
         boolean atExit = !OFF.contains(values.getOrDefault("atexit", "on"));
         values.remove("atexit");
         if (!isOn(values, origins)) return null;
-        AutoCloseable metrics = start(JvmOptions.of(values));
+        JvmMetrics metrics = start(JvmOptions.of(values));
         return metrics == null ? null : new Collectors(metrics, atExit);
     }
 
@@ -74,42 +73,30 @@ final class Collectors {
         return JvmOptions.isOn(values);
     }
 
-    private static AutoCloseable start(JvmOptions options) {
+    private static JvmMetrics start(JvmOptions options) {
         try {
-            return (AutoCloseable)
-                    Class.forName(METRICS)
-                            .getMethod("start", JvmOptions.class)
-                            .invoke(null, options);
-        } catch (ReflectiveOperationException e) {
-            Throwable why = e instanceof InvocationTargetException ? e.getCause() : e;
+            return JvmMetrics.start(options);
+        } catch (IllegalStateException e) {
             // as the library does of system=on: what the program collects itself goes on
-            if (System.getProperty("io.crest.jvm.running") != null) {
-                LogNatives.write(
-                        LogLevel.WARNING.ordinal(),
-                        ("crest: jvm=on is passed over: " + why.getMessage())
-                                .getBytes(StandardCharsets.UTF_8));
-                return null;
+            if (System.getProperty("io.crest.jvm.running") == null) {
+                throw new CrestException(Status.SYSTEM, "jvm=on: " + e.getMessage(), e);
             }
-            throw new CrestException(Status.SYSTEM, "jvm=on: " + why, why);
+            LogNatives.write(
+                    LogLevel.WARNING.ordinal(),
+                    ("crest: jvm=on is passed over: " + e.getMessage())
+                            .getBytes(StandardCharsets.UTF_8));
+            return null;
         }
     }
 
     /** Ends collecting before the process does. */
     void end() {
-        close();
+        metrics.close();
         if (hook == null) return;
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException e) {
             return; // the process is ending: the hook runs, and finds nothing left to do
-        }
-    }
-
-    private void close() {
-        try {
-            metrics.close();
-        } catch (Exception e) {
-            throw new IllegalStateException("the collectors of the JVM's metrics do not end", e);
         }
     }
 }

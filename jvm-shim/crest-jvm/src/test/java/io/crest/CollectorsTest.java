@@ -2,9 +2,12 @@
 package io.crest;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crest.jvm.JvmMetrics;
+import io.crest.jvm.JvmOptions;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -45,8 +48,38 @@ class CollectorsTest {
         Crest.stop(SOON);
     }
 
+    private static boolean collects() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .anyMatch(thread -> thread.getName().equals("crest-jvm"));
+    }
+
+    @Test
+    void theyRunFromTheFirstStartToTheLastStop() {
+        for (int cycle = 0; cycle < 3; cycle++) {
+            Crest.start("windows=off,jvm=on,jvm.hiccups=off,jvm.interval=100ms");
+            Crest.start();
+            assertTrue(collects());
+            Crest.stop(SOON);
+            assertTrue(collects());
+            assertTrue(Crest.page(PageFormat.TEXT).contains("\njvm_"), "the page has them");
+            Crest.stop(SOON);
+            assertFalse(collects());
+        }
+    }
+
+    @Test
+    void thoseOfTheProgramGoOn() {
+        try (JvmMetrics own = JvmMetrics.start(JvmOptions.DEFAULT.hiccups(false))) {
+            Crest.start("windows=off,jvm=on");
+            Crest.stop(SOON);
+            assertTrue(collects());
+        }
+        assertFalse(collects());
+    }
+
     @Test
     void aBadOptionOfTheLibraryLeavesNoCollector() {
-        refused("jvm=off,interval=soon", "interval=soon");
+        refused("jvm=on,interval=soon", "interval=soon");
+        assertFalse(collects());
     }
 }
