@@ -29,7 +29,7 @@ import jvm_bench_table
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "jvm"
 JMH = {"-f": "1", "-bm": "avgt", "-tu": "ns", "-foe": "true",
-       "-wi": "3", "-w": "300ms", "-i": "4", "-r": "150ms"}
+       "-wi": "6", "-w": "600ms", "-i": "4", "-r": "100ms"}
 PROFILERS = ["gc", "io.crest.bench.Totals", "io.crest.bench.ProcessorTime"]
 OVERLAP_LEAST = 0.8  # of the time on the wall, that two threads must have had a processor for
 REPEATS_MOST = 3
