@@ -24,7 +24,7 @@ def check_places(rules, names):
     pages = [name for name in names if name.suffix == ".md"]
     for name in names:
         folder = name.parent.as_posix()
-        if not name.name.endswith(".metrics.yaml") or folder in ("examples", "tests/tools"):
+        if not name.name.endswith(".metrics.yaml") or folder in ("examples", "examples/jvm", "tests/tools"):
             continue
         team = re.search(r"^team: *(\S+)", read(name), re.M)
         own = [page for page in pages
