@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.SeekableByteChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
@@ -124,7 +125,9 @@ final class PrivateFiles implements AutoCloseable {
      * systems. Where /proc is missing, who owns what we just made.
      */
     private Object user() throws IOException {
-        try (Stream<String> lines = Files.lines(Paths.get("/proc/self/status"))) {
+        // the program's name, which is in it too, is in any encoding and cut where it is long
+        try (Stream<String> lines =
+                Files.lines(Paths.get("/proc/self/status"), StandardCharsets.ISO_8859_1)) {
             return lines.filter(line -> line.startsWith("Uid:"))
                     .map(line -> Integer.valueOf(line.split("\\s+")[4]))
                     .findFirst()

@@ -73,6 +73,16 @@ class LibraryTest {
         isEmpty(folder);
     }
 
+    /** The kernel keeps 15 bytes of a program's name, and may cut a character in two. */
+    @Test
+    void aProgramsNameMayBeInAnyEncoding() throws Exception {
+        String launch =
+                "n=$0/$(printf '\\377') && ln -s \"$1\" \"$n\" && shift && exec \"$n\" \"$@\"";
+        String said = new ChildJvm().under("sh", "-c", launch, folder.toString())
+                .run(LibraryMain.class);
+        assertTrue(said.startsWith("available true"), said);
+    }
+
     @Test
     void theReleaseIsTheMakefiles() {
         assertTrue(Library.version().matches("\\d+\\.\\d+\\.\\d+"), Library.version());
