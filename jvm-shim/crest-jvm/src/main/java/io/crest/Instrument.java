@@ -19,7 +19,9 @@ public abstract class Instrument implements AutoCloseable {
         this.series = series;
         this.handle = series.handle;
         // initialises what records here, not at a first record that may have no stack left for it
-        if (handle != 0) Lane.own();
+        if (handle == 0) return;
+        Lane.own();
+        SharedLanes.current();
     }
 
     /**

@@ -31,6 +31,8 @@ public abstract class Keyed extends Instrument {
 
     Keyed(Series series) {
         super(series);
+        // as in Instrument: a class that fails to initialise is lost for good
+        Op.of(Outcome.OK.name());
     }
 
     /**

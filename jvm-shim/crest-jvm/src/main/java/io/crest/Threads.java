@@ -57,6 +57,7 @@ final class Threads {
     }
 
     private static RuntimeException unexpected(Throwable e) {
+        if (e instanceof Error) throw (Error) e; // no stack left: as wherever else that happens
         return new IllegalStateException("a thread does not say what it is", e);
     }
 

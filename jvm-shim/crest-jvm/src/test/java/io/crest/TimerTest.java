@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
@@ -261,6 +262,15 @@ class TimerTest {
         timer.record(5);
         assertEquals(Status.OK, timer.start(1).stop(1));
         assertTrue(count("timer_edge", Outcome.OK) > 100);
+    }
+
+    /** A class that is first needed there, and cannot be initialised, would be lost for good. */
+    @Test
+    void aFirstRecordWhereNoStackIsLeftBreaksNothing() throws Exception {
+        for (String what : List.of("start", "begin", "timer", "histogram")) {
+            ChildJvm child = new ChildJvm().with("-Xss512k");
+            assertEquals("besides: []", child.run(FullStackMain.class, what), what);
+        }
     }
 
     @Test
