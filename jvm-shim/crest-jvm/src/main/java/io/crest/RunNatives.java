@@ -12,8 +12,8 @@ final class RunNatives {
 
     /**
      * The options that are Java's to carry out, {@code jvm}, {@code jvm.*} and {@code atexit}, of
-     * those that a start with this text has: {@link Status#OK}, then of each its key, its value and where it
-     * came from, each with a NUL behind. Otherwise what failed.
+     * those that a start with this text has: {@link Status#OK}, then of each its key, its value and
+     * where it came from, each with a NUL behind. Otherwise what failed.
      */
     static native byte[] options(byte[] text);
 
