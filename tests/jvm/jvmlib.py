@@ -28,6 +28,8 @@ EXIT_SKIPPED = 77
 OLDEST = 11
 NATIVE_ACCESS_SINCE = 17
 JUNIT_TIMEOUT_S = 570
+# The classes that have a place in it by @Order first, the others afterwards.
+ORDER = "junit.jupiter.testclass.order.default=org.junit.jupiter.api.ClassOrderer$OrderAnnotation"
 OUTPUT_SHOWN_BYTES = 16 * 1024
 
 
@@ -181,7 +183,7 @@ def junit(jdk, title=None, options=(), env=None, with_jar=True):
         command = [jdk.java, *jdk.options(), *options, "-cp", ":".join(map(str, path)),
                    "org.junit.platform.console.ConsoleLauncher", "execute",
                    f"--scan-classpath={TEST_CLASSES}", f"--reports-dir={reports}",
-                   "--disable-banner", "--details=none", *tags]
+                   "--disable-banner", "--details=none", f"--config={ORDER}", *tags]
         status, output = bounded(command, env, JUNIT_TIMEOUT_S)
         return Run(title or str(jdk), status, output, cases_of(reports))
 
