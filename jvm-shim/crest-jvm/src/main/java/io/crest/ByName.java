@@ -24,22 +24,16 @@ final class ByName<T extends Instrument> {
 
     private static final AtomicInteger ENTRIES = new AtomicInteger();
 
-    /** Immutable, so that whoever comes across one sees it whole, also without a lock. */
-    private static final class Entry<T> {
-        final String name;
-        final T instrument;
-
-        Entry(String name, T instrument) {
-            this.name = name;
-            this.instrument = instrument;
-        }
-    }
-
     final Kind kind;
     private final Function<Series, T> make;
 
-    /** A power of two, at most half full, so that each search comes to an end. */
-    private volatile Entry<T>[] table = table(1);
+    /**
+     * Names, each with its instrument behind it, so that a search touches one line: a power of two
+     * of pairs, at most a quarter of them taken, so that it comes to an end, and soon. Written
+     * under the lock and read without: what a reader sees is a pair, or a name without its
+     * instrument, which is as good as none. It sees an instrument whole: all its fields are final.
+     */
+    private volatile Object[] table = new Object[2];
 
     private int count;
 
@@ -49,14 +43,18 @@ final class ByName<T extends Instrument> {
     }
 
     /** The instrument, or null if none is kept under that name, or the name is null. */
+    @SuppressWarnings("unchecked") // keep() puts in nothing else
     T find(String name) {
         if (name == null) return null;
-        Entry<T>[] entries = table;
-        int last = entries.length - 1;
-        for (int at = place(name) & last; ; at = at + 1 & last) {
-            Entry<T> entry = entries[at];
-            if (entry == null) return null;
-            if (entry.name == name || entry.name.equals(name)) return entry.instrument;
+        Object[] pairs = table;
+        int hash = name.hashCode();
+        int last = pairs.length - 2;
+        for (int at = place(hash) & last; ; at = at + 2 & last) {
+            Object key = pairs[at];
+            if (key == name) return (T) pairs[at + 1];
+            if (key == null) return null;
+            // the texts of names that only share a place are not looked at
+            if (key.hashCode() == hash && key.equals(name)) return (T) pairs[at + 1];
         }
     }
 
@@ -65,8 +63,8 @@ final class ByName<T extends Instrument> {
         T known = find(name);
         if (known != null) return known;
         T instrument = make.apply(new Series(handle, kind, whole, null, null));
-        if (2 * (count + 1) > table.length) grow();
-        if (ENTRIES.incrementAndGet() > ENTRIES_MAX || !put(table, new Entry<>(name, instrument))) {
+        if (8 * (count + 1) > table.length) grow();
+        if (ENTRIES.incrementAndGet() > ENTRIES_MAX || !put(table, name, instrument)) {
             ENTRIES.decrementAndGet();
         } else {
             count++;
@@ -75,22 +73,24 @@ final class ByName<T extends Instrument> {
     }
 
     private void grow() {
-        Entry<T>[] grown = table(2 * table.length);
+        Object[] pairs = table;
+        Object[] grown = new Object[Math.max(8, 2 * pairs.length)];
         count = 0;
-        for (Entry<T> entry : table) {
-            if (entry == null) continue;
-            if (put(grown, entry)) count++;
+        for (int at = 0; at < pairs.length; at += 2) {
+            if (pairs[at] == null) continue;
+            if (put(grown, (String) pairs[at], pairs[at + 1])) count++;
             else ENTRIES.decrementAndGet();
         }
         table = grown;
     }
 
-    private static <T> boolean put(Entry<T>[] entries, Entry<T> entry) {
-        int last = entries.length - 1;
-        int at = place(entry.name);
-        for (int step = 0; step < STEPS_MAX; step++, at++) {
-            if (entries[at & last] == null) {
-                entries[at & last] = entry;
+    private static boolean put(Object[] pairs, String name, Object instrument) {
+        int last = pairs.length - 2;
+        int at = place(name.hashCode()) & last;
+        for (int step = 0; step < STEPS_MAX; step++, at = at + 2 & last) {
+            if (pairs[at] == null) {
+                pairs[at + 1] = instrument;
+                pairs[at] = name;
                 return true;
             }
         }
@@ -98,13 +98,8 @@ final class ByName<T extends Instrument> {
     }
 
     /** Hash codes of names that are counted through lie side by side; this scatters them. */
-    private static int place(String name) {
-        int hash = name.hashCode() * SCATTER;
-        return hash ^ hash >>> 16;
-    }
-
-    @SuppressWarnings({"unchecked", "rawtypes"}) // there is no generic array; nobody else has it
-    private static <T> Entry<T>[] table(int length) {
-        return (Entry<T>[]) new Entry[length];
+    private static int place(int hashCode) {
+        int hash = hashCode * SCATTER;
+        return (hash ^ hash >>> 16) << 1;
     }
 }
