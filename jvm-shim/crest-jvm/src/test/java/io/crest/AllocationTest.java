@@ -174,7 +174,8 @@ class AllocationTest {
     void recordsCallNothing() {
         Histogram histogram = Histogram.of("calls.histogram");
         Timer timer = Timer.of("calls.timer");
-        for (int value = 0; value <= TIMES; value = 2 * value + 1) { // a block for each power of two
+        // a block for each power of two
+        for (int value = 0; value <= TIMES; value = 2 * value + 1) {
             histogram.record(value);
             timer.record(value);
         }
