@@ -12,8 +12,8 @@ import io.crest.RangeSampler;
 import io.crest.Unit;
 
 /**
- * First steps: instruments are made once and recorded through often; the page of the process has them
- * all. Run it as
+ * First steps: instruments are made once and recorded through often; the page of the process has
+ * them all. Run it as
  *
  *     java -cp crest-jvm-0.1.0.jar FirstSteps.java
  */

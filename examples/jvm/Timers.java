@@ -14,8 +14,8 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * How long things take: a block of code, a token that travels, what only shares an id, what goes on in
- * other threads, and one operation with several stages. Run it as
+ * How long things take: a block of code, a token that travels, what only shares an id, what goes on
+ * in other threads, and one operation with several stages. Run it as
  *
  *     java -cp crest-jvm-0.1.0.jar Timers.java
  */

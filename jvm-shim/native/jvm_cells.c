@@ -103,7 +103,8 @@ static jlong jvm_counter_value(JNIEnv *env, jclass type, jlong counter)
 
 /* ---- histograms ---- */
 
-/* A negative number of times, which C does not have, is refused and counted as a negative amount. */
+/* A negative number of times, which C does not have, is refused and counted as a negative amount.
+ */
 static void jvm_histogram_record(JNIEnv *env, jclass type, jlong histogram, jlong value,
                                  jlong times)
 {

@@ -25,7 +25,8 @@ VERBS = {"incrementCounter": "counter", "incrementSampler": "range-sampler",
 # Words that other libraries have too: only with a receiver that says whose they are.
 COMMON_VERBS = {"sample", "record", "timer"}
 # A file that only has sources of another one need not name the library.
-INTERESTING = re.compile("Kamon|[Mm]etrics|[Cc]rest|" + "|".join(sorted(VERBS.keys() - COMMON_VERBS)))
+INTERESTING = re.compile("Kamon|[Mm]etrics|[Cc]rest|" +
+                         "|".join(sorted(VERBS.keys() - COMMON_VERBS)))
 OURS = re.compile(r"(metrics?|crest|shim|^M)$|^crest|metrics", re.I)
 KAMON = {"counter": "counter", "gauge": "gauge", "histogram": "histogram", "timer": "timer",
          "rangeSampler": "range-sampler", "minMaxCounter": "range-sampler"}
@@ -80,8 +81,8 @@ class JvmTree:
             return
         chained = bool(dot) or other == "."
         by = self.source_before(file, match.start(2 if dot else 3)) if chained else None
-        if by is None and verb in COMMON_VERBS and not self.is_ours(file, receiver if dot else None, verb,
-                                                      chained):
+        if by is None and verb in COMMON_VERBS and \
+                not self.is_ours(file, receiver if dot else None, verb, chained):
             return
         if not chained and is_definition(file, match.start(4)):
             return
@@ -153,7 +154,8 @@ class JvmTree:
         start, end = trim(file.code, start, end)
         if depth > FOLLOW_MAX or start >= end or self.steps.spent():
             return None
-        if own.SOURCE_HEAD.match(file.code, start, end) or own.IS_BELOW.match(file.code, start, end):
+        if own.SOURCE_HEAD.match(file.code, start, end) or \
+                own.IS_BELOW.match(file.code, start, end):
             return own.source_texts(self, file, start, end, depth)
         source = SOURCE_CALL.match(file.code, start, end)
         if source:

@@ -2,8 +2,8 @@
 package io.crest;
 
 /**
- * Operations that one half of a program begins and the other ends (tests/jvm/native_ops.c): an id is
- * the same thing in Java and in C.
+ * Operations that one half of a program begins and the other ends (tests/jvm/native_ops.c): an id
+ * is the same thing in Java and in C.
  */
 final class NativeOpsMain {
     private NativeOpsMain() {}
