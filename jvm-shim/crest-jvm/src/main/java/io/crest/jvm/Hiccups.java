@@ -31,11 +31,11 @@ final class Hiccups implements Runnable {
         thread.start();
     }
 
-    /** Ends the thread, and waits for that a moment. */
-    void close() throws InterruptedException {
+    /** Ends the thread, and waits for that a moment; whether there was an interrupt meanwhile. */
+    boolean close() {
         closed = true;
         LockSupport.unpark(thread);
-        thread.join(JvmMetrics.JOIN_MILLIS);
+        return JvmMetrics.awaitEnd(thread);
     }
 
     /** From look to look, so that a stop in between, while it records, is in the next one. */

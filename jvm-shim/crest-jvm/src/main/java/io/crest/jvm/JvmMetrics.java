@@ -126,17 +126,27 @@ public final class JvmMetrics implements AutoCloseable {
     public void close() {
         if (!closed.compareAndSet(false, true)) return;
         if (events != null) events.close();
-        boolean interrupted = false;
-        try {
-            LockSupport.unpark(thread);
-            thread.join(JOIN_MILLIS);
-            if (hiccups != null) hiccups.close();
-        } catch (InterruptedException e) {
-            interrupted = true;
-        }
+        LockSupport.unpark(thread);
+        boolean interrupted = awaitEnd(thread);
+        if (hiccups != null) interrupted |= hiccups.close();
         if (!thread.isAlive()) cost.of(this::read);
         System.clearProperty(RUNNING);
         if (interrupted) Thread.currentThread().interrupt();
+    }
+
+    /** Waits for a thread's end; whether there was an interrupt, which does not end the wait. */
+    static boolean awaitEnd(Thread thread) {
+        boolean interrupted = false;
+        long until = System.nanoTime() + JOIN_MILLIS * 1_000_000;
+        for (long left = JOIN_MILLIS; left > 0 && thread.isAlive(); ) {
+            try {
+                thread.join(left);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+            left = (until - System.nanoTime()) / 1_000_000;
+        }
+        return interrupted;
     }
 
     /**

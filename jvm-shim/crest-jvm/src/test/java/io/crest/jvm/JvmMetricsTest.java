@@ -239,6 +239,23 @@ class JvmMetricsTest {
                 .anyMatch(thread -> thread.getName().equals(name));
     }
 
+    /** As by Crest.stop on a thread of a pool that is shut down. */
+    @Test
+    void endsItsThreadsAndReadsOnceMoreWhenInterrupted() {
+        metrics.close();
+        String[] readings = {"crest_collect_time_seconds_count", "collector=\"jvm\""};
+        double begun = new PageFigures().sum(readings[0], readings[1]);
+        for (int round = 1; round <= 5; round++) {
+            metrics = JvmMetrics.start(TWICE.hiccups(true));
+            Thread.currentThread().interrupt();
+            metrics.close();
+            assertTrue(Thread.interrupted());
+            assertFalse(runs("crest-jvm"));
+            assertFalse(runs("crest-jvm-hiccups"));
+            assertEquals(begun + 2 * round, new PageFigures().sum(readings[0], readings[1]));
+        }
+    }
+
     @Test
     void endsItsThreads() {
         metrics.close();
