@@ -53,7 +53,7 @@ final class CrestSettings {
     }
 
     private static void add(StringBuilder to, String key, String value) {
-        String cut = value.replace("\0", "");
+        String cut = value.replace("\0", "").replace('\n', ' ').replace('\r', ' ');
         while (cut.getBytes(StandardCharsets.UTF_8).length > VALUE_BYTES_MAX)
             cut = cut.substring(0, cut.length() - 1);
         if (to.length() != 0) to.append(',');
