@@ -68,16 +68,23 @@ final class Running {
                 throw new CrestException(Status.NOT_RUNNING, "Crest.stop: Crest was not started");
             }
             starts--;
-            if (starts == 0 && collectors != null) {
-                collectors.end();
-                collectors = null;
+            byte[] failure;
+            try {
+                if (starts == 0) endCollectors();
+            } finally { // the library's start is undone whatever becomes of ours
+                failure = RunNatives.stop(left(until));
+                if (starts == 0) Log.suspend(Math.min(LOG_MILLIS, left(until)));
             }
-            byte[] failure = RunNatives.stop(left(until));
-            if (starts == 0) Log.suspend(Math.min(LOG_MILLIS, left(until)));
             check(failure);
         } finally {
             LOCK.unlock();
         }
+    }
+
+    private static void endCollectors() {
+        Collectors ended = collectors;
+        collectors = null;
+        if (ended != null) ended.end();
     }
 
     /** What the library answered: nothing, or a status and a message. */
