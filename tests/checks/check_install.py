@@ -63,12 +63,13 @@ def check_installed(rules, root, version):
 def check_views(rules, root):
     """What the library's own metrics look like, and the manifests that say what they are."""
     share = pathlib.Path(f"{root}{PREFIX}/share/crest")
-    manifests = {path.name for path in (ROOT / "src").rglob("*.metrics.yaml")}
+    manifests = {path.name for folder in ("src", "jvm-shim")
+                 for path in (ROOT / folder).rglob("*.metrics.yaml")}
     for name in sorted(manifests | {"crest_dashboard.json", "crest_rules.yml"}):
         if not (share / name).exists():
             rules.broken(VIEWS, f"no {share / name}")
     if not manifests:
-        rules.broken(VIEWS, "there are no manifests below src")
+        rules.broken(VIEWS, "there are no manifests below src and jvm-shim")
 
 
 def check_tools(rules, root):
