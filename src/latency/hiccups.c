@@ -101,15 +101,16 @@ static void *hiccups_run(void *argument)
     pthread_setname_np(pthread_self(), "crest-hiccups");
     /* the kernel would let it sleep 50 µs longer, to wake it together with others */
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-    for (;;) {
-        uint64_t until_ns = hiccups_now_ns() + resolution_ns;
-        if (!hiccups_sleep(until_ns))
-            return NULL;
-        uint64_t late_ns = hiccups_now_ns() - until_ns;
+    uint64_t until_ns = hiccups_now_ns() + resolution_ns;
+    while (hiccups_sleep(until_ns)) {
+        uint64_t now_ns = hiccups_now_ns(), late_ns = now_ns - until_ns;
         if (late_ns < least_ns)
             least_ns = late_ns;
+        /* from one look to the next, so that a stop while this records is seen by the next */
+        until_ns = now_ns + resolution_ns;
         hiccups_record(timer, late_ns - least_ns, resolution_ns);
     }
+    return NULL;
 }
 
 /* Under hiccups_control. */
