@@ -3,8 +3,9 @@
 # crest-test: timeout=300 sanitizers=address,thread sanitized
 """The JUnit tests with the sanitized library, which the JVM loads behind the sanitizer's runtime.
 
-Only what is compiled for it is watched: calls that the JVM itself makes are passed over, and so is
-what it allocates and does not free. The JVM handles its own segmentation faults.
+Only what is compiled for it is watched: calls that the JVM itself makes are passed over, and so are
+what it allocates and does not free, and how Java hands a handle from one thread to another. The JVM
+handles its own segmentation faults.
 """
 
 import os
@@ -14,6 +15,7 @@ import jvmlib
 
 CC = os.environ.get("CC", "gcc").split()
 LIBRARY = jvmlib.BUILD / "lib/libcrest-jvm.so"
+SUPPRESSIONS = jvmlib.ROOT / "tests/jvm/jvm_tsan.supp"
 SIGNALS = "handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0"
 OPTIONS = {"ASAN_OPTIONS": f"{SIGNALS}:detect_leaks=0",
            "TSAN_OPTIONS": f"{SIGNALS}:ignore_noninstrumented_modules=1:report_signal_unsafe=0"}
@@ -33,6 +35,7 @@ def main():
     env = dict(os.environ, LD_PRELOAD=runtime())
     for name, options in OPTIONS.items():
         env[name] = f"{env.get(name, '')}:{options}"
+    env["TSAN_OPTIONS"] += f":suppressions={SUPPRESSIONS}"
     tally = jvmlib.Tally()
     tally.add(jvmlib.junit(jdk, f"{jdk} with {os.environ['CREST_SAN']}", env=env, with_jar=False,
                            options=[f"-Dcrest.library={LIBRARY}"]))
