@@ -53,10 +53,12 @@ static int snapshot_merge_into(crest_distribution *merged, const crest_series *s
     return whole;
 }
 
-static void snapshot_fetch(const void *from, size_t bytes)
+/* A number, not a pointer: after the last distribution comes another kind, whose cells are no
+ * addresses. */
+static void snapshot_fetch(uintptr_t from, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i += CREST_LINE_BYTES)
-        __builtin_prefetch((const char *)from + i);
+        __builtin_prefetch((const void *)(from + i));
 }
 
 /*
@@ -77,7 +79,7 @@ static void snapshot_fetch_ahead(const crest_directory *directory, size_t index)
     }
     const crest_shard *shard;
     if (left > 2 && (shard = snapshot_shard(directory->slots[index + 2], &record)) != NULL)
-        snapshot_fetch(shard, sizeof *shard);
+        snapshot_fetch((uintptr_t)shard, sizeof *shard);
     record = crest_cells_records();
     const crest_layout *layout = left > 1 ? series[1]->metric->layout : NULL;
     if (layout != NULL && (shard = snapshot_shard(directory->slots[index + 1], &record)) != NULL)
