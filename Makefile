@@ -253,7 +253,9 @@ build/jvm/variant: FORCE
 	@mkdir -p $(@D); printf '%s\n' '$(VARIANT)' | cmp -s - $@ || printf '%s\n' '$(VARIANT)' > $@
 
 # What goes into the jar: libcrest with ck in it, where there is an archive of ck, so that nothing
-# but the C library has to be there; and the table of what io.crest.Natives may load.
+# but the C library has to be there; the licences of both, as ck's asks for; and the table of what
+# io.crest.Natives may load.
+ck_licence := /usr/share/doc/libck-dev/copyright
 build/jvm/natives/made: $(jvm_so) $(base_obj) $(core_obj) $(reporters_so) build/jvm/variant
 	$(run)[ -e $(jvm_so) ] || exit 0; printf '  %-4s %s\n' SUMS $(jvm_natives); \
 	into=$(jvm_natives)/$(jvm_arch); rm -rf "$$into"; mkdir -p "$$into"; \
@@ -261,6 +263,8 @@ build/jvm/natives/made: $(jvm_so) $(base_obj) $(core_obj) $(reporters_so) build/
 	$(CC) $(so_flags) -Wl,-soname,libcrest.so.$(SOVERSION) $(ALL_LDFLAGS) -o "$$into/libcrest.so.$(SOVERSION)" \
 	    $(base_obj) $(core_obj) $$ck -lpthread && \
 	cp -L $(LIB)/libcrest-reporters.so.$(SOVERSION) $(jvm_so) "$$into/" && $(STRIP) -S "$$into"/* && \
+	mkdir -p build/jvm/natives/META-INF && cp LICENSE build/jvm/natives/META-INF/ && \
+	{ [ ! -e $(ck_licence) ] || cp $(ck_licence) build/jvm/natives/META-INF/LICENSE.ck; } && \
 	cd $(jvm_natives) && { echo 'version=$(VERSION)'; \
 	    sha256sum linux-*/* | sed 's/\([^ ]*\) [ *]\(.*\)/\2=\1/'; } > native.properties && \
 	touch $(CURDIR)/$@

@@ -87,6 +87,8 @@ def check_jar(rules, path):
         for line in ("Automatic-Module-Name: io.crest", "Enable-Native-Access: ALL-UNNAMED"):
             if line not in manifest.splitlines():
                 rules.broken(MANIFEST, f"it lacks {line}")
+        if "META-INF/LICENSE" not in jar.namelist():
+            rules.broken(JAR, "it has no licence")
         table = dict(line.split("=", 1) for line in
                      jar.read(NATIVES + "native.properties").decode().splitlines())
         if table.pop("version", None) != release():
