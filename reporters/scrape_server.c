@@ -135,13 +135,15 @@ static void scrape_server_tell(crest_scrape_server *server)
 
 int crest_scrape_server_make(crest_scrape_server *server, crest_scrape_page *page)
 {
+    crest_scrape_figures_begun(); /* first, so that a page has itself in it */
     int failed = crest_scrape_page_start(page);
-    if (failed != 0)
+    if (failed != 0) {
+        crest_scrape_figures_made();
         return failed;
+    }
     page->next = server->pages;
     server->pages = page;
     server->making++;
-    crest_scrape_figures_begun();
     return 0;
 }
 
