@@ -42,6 +42,7 @@ GOOD = {
                                "    static final int ONE = 1;\n    static native int x();\n}\n",
     JAR + "META-INF/MANIFEST.MF": "Automatic-Module-Name: io.crest\n"
                                   "Enable-Native-Access: ALL-UNNAMED\n",
+    JAR + "META-INF/LICENSE": "Apache-2.0\n",
     JAR + "io/crest/native/native.properties": "version=7.8.9\n",
     "docs/safety.md": "| functions | threads | handlers | cost |\n"
                       "| `crest_{get,read}` | any | yes | call |\n",

@@ -23,7 +23,8 @@ static void *look(void *context)
     sigset_t mask;
     pthread_sigmask(SIG_SETMASK, NULL, &mask);
     for (int signal = 1; signal < __SIGRTMIN; signal++) /* above are those of the C library */
-        unblocked += signal != SIGKILL && signal != SIGSTOP && !sigismember(&mask, signal);
+        if (signal != SIGKILL && signal != SIGSTOP && !sigismember(&mask, signal))
+            __atomic_add_fetch(&unblocked, 1, __ATOMIC_RELAXED);
     sem_post(&done);
     return context;
 }
