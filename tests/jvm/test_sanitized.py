@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=300 sanitizers=address,thread sanitized
+# crest-test: timeout=300 sanitizers=address sanitized
 """The JUnit tests with the sanitized library, which the JVM loads behind the sanitizer's runtime.
 
 Only what is compiled for it is watched: calls that the JVM itself makes are passed over, and so are
 what it allocates and does not free, and how Java hands a handle from one thread to another. The JVM
 handles its own segmentation faults.
+
+`make check` runs it with AddressSanitizer. With ThreadSanitizer, from which the JVM's own ordering
+of memory is hidden, it is run by hand: after `make SAN=thread jvm`, with CREST_SAN=thread and
+CREST_BUILD=build/tsan.
 """
 
 import os
