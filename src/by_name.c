@@ -34,7 +34,7 @@ static uint64_t by_name_created;
 
 static void *by_name_dead(crest_kind kind, crest_status status)
 {
-    return &crest_child_dead(kind, status)->handle;
+    return crest_handle_dead_of(kind, status);
 }
 
 static void *by_name_refuse(crest_kind kind, crest_status status, const char *what)
@@ -76,8 +76,8 @@ __attribute__((noinline)) static void *by_name_make(const crest_by_name_key *key
             crest_atomic_add(&by_name_created, 1);
         metric = made;
     }
-    crest_by_name_keep(key, &metric->children->handle);
-    return &metric->children->handle;
+    crest_by_name_keep(key, metric->children->own);
+    return metric->children->own;
 }
 
 /* The handle of this kind, or a dead one. */

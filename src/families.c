@@ -42,24 +42,24 @@ crest_status crest_family_register(crest_family *family)
     return status;
 }
 
-/* The child of these values, or a dead one; what stood in the way is counted. */
-static crest_child *family_child(crest_family *family, crest_kind kind, const char *const *values,
-                                 unsigned count)
+/* The handle of these values, or a dead one; what stood in the way is counted. */
+static crest_own_handle *family_handle(crest_family *family, crest_kind kind,
+                                       const char *const *values, unsigned count)
 {
     crest_status status;
     crest_metric *metric = family_metric(family, kind, &status);
     if (metric == NULL)
-        return crest_child_dead(kind, status);
+        return crest_handle_dead_of(kind, status);
     if (crest_atomic_load32(&metric->state->dead)) {
         crest_misuse_count(CREST_MISUSE_LATE, metric->name);
-        return crest_child_dead(kind, CREST_NOT_FOUND);
+        return crest_handle_dead_of(kind, CREST_NOT_FOUND);
     }
     if (values == NULL || count != metric->label_count || !crest_metric_is(metric, kind)) {
         crest_misuse_count(CREST_MISUSE_LABEL, metric->name);
-        return crest_child_dead(kind, CREST_INVALID_LABEL);
+        return crest_handle_dead_of(kind, CREST_INVALID_LABEL);
     }
     crest_child *child = crest_child_get(metric, values, &status);
-    return child ? child : crest_child_dead(kind, status);
+    return child ? child->own : crest_handle_dead_of(kind, status);
 }
 
 static crest_family family_new(crest_registry *registry, crest_kind kind,
@@ -90,6 +90,6 @@ static crest_family family_new(crest_registry *registry, crest_kind kind,
     crest_##type *crest_##type##_family_get(crest_##type##_family *family,                         \
                                             const char *const *values, unsigned count)             \
     {                                                                                              \
-        return &family_child(&family->family, kind, values, count)->handle.type;                   \
+        return &family_handle(&family->family, kind, values, count)->type;                         \
     }
 CREST_INSTRUMENT_TABLE(FAMILIES_NEW_AND_GET)

@@ -11,7 +11,7 @@
 
 #include <pthread.h>
 
-static crest_child handles_dead[CREST_KIND_COUNT][CREST_STATUS_COUNT];
+static crest_own_handle handles_dead[CREST_KIND_COUNT][CREST_STATUS_COUNT];
 
 crest_series *crest_handle_series(const crest_handle *handle)
 {
@@ -146,30 +146,30 @@ static void handles_dead_init(void)
     for (int s = 0; s < CREST_STATUS_COUNT; s++) {
         crest_handle dead = {0, CREST_ABI, crest_series_dead_for((crest_status)s), NULL};
         for (int kind = CREST_KIND_COUNTER; kind < CREST_KIND_COUNT; kind++)
-            handles_dead[kind][s].handle.counter.handle = dead;
+            handles_dead[kind][s].handle = dead;
         for (int i = 0; i < CREST_OUTCOME_COUNT; i++) {
-            handles_dead[CREST_KIND_TIMER][s].handle.timer.outcome[i].handle = dead;
-            handles_dead[CREST_KIND_STAGES][s].handle.timer.outcome[i].handle = dead;
+            handles_dead[CREST_KIND_TIMER][s].timer.outcome[i].handle = dead;
+            handles_dead[CREST_KIND_STAGES][s].timer.outcome[i].handle = dead;
         }
     }
 }
 
-crest_child *crest_child_dead(crest_kind kind, crest_status status)
+crest_own_handle *crest_handle_dead_of(crest_kind kind, crest_status status)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, handles_dead_init);
     return &handles_dead[kind][status];
 }
 
-/* The only child of an unlabelled metric, or a dead one; *status, if asked for, says why. */
-static crest_child *handles_get(crest_registry *registry, crest_kind kind,
-                                const crest_metric_options *options, crest_status *status)
+/* The handle of an unlabelled metric, or a dead one; *status, if asked for, says why. */
+static crest_own_handle *handles_get(crest_registry *registry, crest_kind kind,
+                                     const crest_metric_options *options, crest_status *status)
 {
     crest_status why;
     crest_metric *metric = crest_metric_get(registry, kind, options, NULL, 0, &why);
     if (status != NULL)
         *status = why;
-    return metric ? metric->children : crest_child_dead(kind, why);
+    return metric ? metric->children->own : crest_handle_dead_of(kind, why);
 }
 
 /* crest_counter_get and its relatives. */
@@ -177,6 +177,6 @@ static crest_child *handles_get(crest_registry *registry, crest_kind kind,
     crest_##type *crest_##type##_get(crest_registry *registry,                                     \
                                      const crest_metric_options *options, crest_status *status)    \
     {                                                                                              \
-        return &handles_get(registry, kind, options, status)->handle.type;                         \
+        return &handles_get(registry, kind, options, status)->type;                                \
     }
 CREST_INSTRUMENT_TABLE(HANDLES_GET)

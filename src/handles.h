@@ -37,8 +37,8 @@ const char *crest_handle_name(const crest_handle *handle);
 /* The series that a handle leads to, or NULL. Any thread, no lock. */
 crest_series *crest_handle_series(const crest_handle *handle);
 
-/* A child whose handle records nowhere, because of this status: what calls that promise a handle
- * give when there is none. Never NULL. */
-crest_child *crest_child_dead(crest_kind kind, crest_status status);
+/* A handle that records nowhere, because of this status: what calls that promise a handle give when
+ * there is none. Never NULL. */
+crest_own_handle *crest_handle_dead_of(crest_kind kind, crest_status status);
 
 #endif

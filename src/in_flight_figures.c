@@ -70,7 +70,7 @@ static crest_gauge *figures_gauge(crest_metric *metric, const char *word, const 
     if (*status != CREST_OK)
         return NULL;
     crest_metric *gauge = crest_metric_with(metric, CREST_KIND_GAUGE, &options, NULL, 0, status);
-    return gauge ? &gauge->children->handle.gauge : NULL;
+    return gauge ? &gauge->children->own->gauge : NULL;
 }
 
 /* Whether somebody else has a metric of that name: then none of the three is made, for one alone
@@ -169,7 +169,7 @@ static crest_gauge *figures_stuck_gauge(crest_in_flight_figures *figures, figure
     const char *values[] = {id->text};
     crest_status status;
     crest_child *child = crest_child_get(figures->stuck, values, &status);
-    return child ? &child->handle.gauge : NULL;
+    return child ? &child->own->gauge : NULL;
 }
 
 /* Shows the oldest stuck operations, and releases the series of those that no longer are. */

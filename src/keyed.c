@@ -18,7 +18,7 @@
 /* Under the lock: the owner of the child's operations. Two handles of one child have one. */
 static crest_in_flight_owner *keyed_child_owner(crest_child *child)
 {
-    crest_timer *timer = &child->handle.timer;
+    crest_timer *timer = &child->own->timer;
     if (timer->owner != NULL)
         return timer->owner;
     crest_in_flight_owner *owner =
@@ -78,7 +78,7 @@ static crest_in_flight_owner *keyed_owner_seen(const crest_timer *timer)
     const crest_series *series = crest_handle_series(&timer->handle);
     if (series == NULL || crest_series_is_dead(series, &dead))
         return NULL;
-    const crest_timer *kept = &crest_series_child(series)->handle.timer;
+    const crest_timer *kept = &crest_series_child(series)->own->timer;
     return crest_atomic_load_ptr_acquire(CREST_PTR(&kept->owner));
 }
 

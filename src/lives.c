@@ -286,7 +286,7 @@ static int lives_revive_parts(const crest_child *child, crest_status *status)
     crest_child *parts[CREST_STAGES_PARTS_MAX];
     unsigned count = crest_stages_parts(child, parts);
     for (unsigned i = 0; i < count; i++)
-        if (parts[i]->handle.histogram.handle.slot == 0 && !crest_lives_revive(parts[i], status))
+        if (parts[i]->own->handle.slot == 0 && !crest_lives_revive(parts[i], status))
             return 0;
     return 1;
 }
@@ -310,7 +310,7 @@ int crest_lives_revive(crest_child *child, crest_status *status)
     }
     if (!lives_revive_parts(child, status))
         return 0;
-    crest_child_fill(child, &child->handle.counter.handle);
+    crest_child_fill(child, &child->own->handle);
     *status = CREST_OK;
     return 1;
 }

@@ -127,9 +127,10 @@ static crest_child *open_child_locked(crest_registry *registry, crest_kind kind,
     return *status == CREST_OK ? crest_child_get_locked(metric, open_clean.values, status) : NULL;
 }
 
-static crest_child *open_child(crest_registry *registry, crest_kind kind,
-                               const crest_metric_options *options, const crest_label *labels,
-                               unsigned count, crest_status *status)
+/* The handle of these labels, or a dead one; what stood in the way is counted. */
+static crest_own_handle *open_handle(crest_registry *registry, crest_kind kind,
+                                     const crest_metric_options *options, const crest_label *labels,
+                                     unsigned count, crest_status *status)
 {
     crest_child *child = NULL;
     int changed = 0;
@@ -150,7 +151,7 @@ static crest_child *open_child(crest_registry *registry, crest_kind kind,
         crest_misuse_count(CREST_MISUSE_TEXT, name);
     if (status != NULL)
         *status = why;
-    return child != NULL ? child : crest_child_dead(kind, why);
+    return child != NULL ? child->own : crest_handle_dead_of(kind, why);
 }
 
 #define OPEN_LABELLED(type, kind)                                                                  \
@@ -158,7 +159,7 @@ static crest_child *open_child(crest_registry *registry, crest_kind kind,
         crest_registry *registry, const crest_metric_options *options, const crest_label *labels,  \
         unsigned count, crest_status *status)                                                      \
     {                                                                                              \
-        return &open_child(registry, kind, options, labels, count, status)->handle.type;           \
+        return &open_handle(registry, kind, options, labels, count, status)->type;                 \
     }
 OPEN_LABELLED(counter, CREST_KIND_COUNTER)
 OPEN_LABELLED(gauge, CREST_KIND_GAUGE)

@@ -8,9 +8,10 @@
  * A child of a counter, gauge or histogram has one series, that of a timer one per outcome. All of
  * it is arena memory that never moves or goes away, so it is read without a lock.
  *
- * A child is one block, because there may be very many: its first series, its handle, pointers to
- * its label values (a timer's outcome last), and their texts. A counter takes 128 bytes with
- * three labels of eight; what a series costs besides is listed in docs/limits.md.
+ * A child is one block, because there may be very many: its first series, pointers to its label
+ * values (a timer's outcome last), and their texts. A counter takes 112 bytes with three labels of
+ * eight; what a series costs besides is listed in docs/limits.md. Its handle lies apart, among
+ * other handles only (own_handles.h), because that is what recording reads.
  */
 #ifndef CREST_REGISTRY_INSIDE_H
 #define CREST_REGISTRY_INSIDE_H
@@ -42,20 +43,23 @@ typedef struct crest_series {
     uint32_t hash; /* of the child's label values; in the child's first series */
 } crest_series;
 
+/* A handle that the library made. It is as large as its kind needs. */
+typedef union crest_own_handle {
+    crest_handle handle;
+    crest_counter counter;
+    crest_gauge gauge;
+    crest_histogram histogram;
+    crest_timer timer;
+    crest_stages stages;
+    crest_range_sampler range_sampler;
+} crest_own_handle;
+
 typedef struct crest_child {
     crest_series first;
     struct crest_child *next; /* in its chain of the table of children */
-    union {
-        crest_counter counter;
-        crest_gauge gauge;
-        crest_histogram histogram;
-        crest_stages stages;
-        crest_range_sampler range_sampler;
-        struct {
-            crest_timer timer;
-            crest_series *others[CREST_OUTCOME_COUNT - 1]; /* by outcome; NULL until first hit */
-        };
-    } handle;
+    crest_own_handle *own;    /* its handle, which never changes or goes */
+    /* timers only: by outcome; NULL until first hit */
+    crest_series *others[CREST_OUTCOME_COUNT - 1];
 } crest_child;
 
 /* All children of a family, by their label values: see children.h. */

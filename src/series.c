@@ -11,6 +11,7 @@
 #include "lock.h"
 #include "made.h"
 #include "misuse.h"
+#include "own_handles.h"
 #include "range_cell.h"
 #include "stage_series.h"
 #include "utf8.h"
@@ -69,18 +70,12 @@ crest_series *crest_child_at(const crest_child *child, unsigned outcome)
     if (child->first.metric->kind != CREST_KIND_TIMER || outcome >= CREST_OUTCOME_COUNT)
         return NULL;
     /* acquire: partner of the release store in crest_child_series */
-    return crest_atomic_load_ptr_acquire(CREST_PTR(&child->handle.others[outcome - 1]));
+    return crest_atomic_load_ptr_acquire(CREST_PTR(&child->others[outcome - 1]));
 }
 
 size_t crest_child_bytes(crest_kind kind)
 {
-    switch (kind) {
-    case CREST_KIND_GAUGE: return offsetof(crest_child, handle) + sizeof(crest_gauge);
-    case CREST_KIND_RANGE_SAMPLER:
-        return offsetof(crest_child, handle) + sizeof(crest_range_sampler);
-    case CREST_KIND_TIMER: return sizeof(crest_child);
-    default: return offsetof(crest_child, handle) + sizeof(crest_counter);
-    }
+    return kind == CREST_KIND_TIMER ? sizeof(crest_child) : offsetof(crest_child, others);
 }
 
 /* Label values as they are exported: a timer's outcome is one. */
@@ -144,7 +139,7 @@ static crest_series *series_other_make(crest_child *child, unsigned outcome, cre
     if (*status != CREST_OK)
         return NULL;
     /* partner: the acquire load in crest_child_at */
-    crest_atomic_store_ptr_release(CREST_PTR(&child->handle.others[outcome - 1]), &other->series);
+    crest_atomic_store_ptr_release(CREST_PTR(&child->others[outcome - 1]), &other->series);
     return &other->series;
 }
 
@@ -179,14 +174,14 @@ void crest_child_fill(const crest_child *child, crest_handle *handle)
             series_fill(&((crest_timer *)handle)->outcome[i].handle, crest_child_at(child, i));
 }
 
-/* The handle that a child carries: as a declared one, but made by the library. */
+/* The handle that a child has: as a declared one, but made by the library. */
 static void series_handle_init(crest_child *child)
 {
-    child->handle.counter.handle.abi = CREST_ABI;
+    child->own->handle.abi = CREST_ABI;
     if (child->first.metric->kind == CREST_KIND_TIMER)
         for (unsigned i = 0; i < CREST_OUTCOME_COUNT; i++)
-            child->handle.timer.outcome[i].handle.abi = CREST_ABI;
-    crest_child_fill(child, &child->handle.counter.handle);
+            child->own->timer.outcome[i].handle.abi = CREST_ABI;
+    crest_child_fill(child, &child->own->handle);
 }
 
 /* Whether a page can have the value as it is. */
@@ -208,8 +203,10 @@ static crest_child *series_child_new(crest_metric *metric, const char *const *va
     size_t before = crest_child_bytes(metric->kind) + pointers;
     crest_child *child =
         crest_arena_take(CREST_ARENA_META, before + text_bytes, _Alignof(crest_child));
-    if (child == NULL)
+    crest_own_handle *own = crest_own_handle_new(metric->kind);
+    if (child == NULL || own == NULL)
         return NULL;
+    child->own = own;
     child->first.metric = metric;
     child->first.text_bytes = plain ? (uint16_t)text_bytes : 0;
     const char **kept = series_child_values(child);
@@ -270,7 +267,7 @@ crest_series *crest_child_series(crest_child *child, unsigned outcome, crest_sta
     if (series == NULL)
         return NULL;
     crest_registry_changed(child->first.metric);
-    series_fill(&child->handle.timer.outcome[outcome].handle, series);
+    series_fill(&child->own->timer.outcome[outcome].handle, series);
     return series;
 }
 
@@ -285,13 +282,13 @@ static void series_cut_handle(crest_handle *handle, crest_series *series)
 
 static void series_cut(crest_child *child, crest_series *series)
 {
-    series_cut_handle(&child->handle.counter.handle, series);
-    void **cell = series_handle_cell(child->first.metric->kind, &child->handle.counter.handle);
+    series_cut_handle(&child->own->handle, series);
+    void **cell = series_handle_cell(child->first.metric->kind, &child->own->handle);
     if (cell != NULL)
         crest_atomic_store_ptr_release(cell, NULL);
     if (child->first.metric->kind == CREST_KIND_TIMER)
         for (unsigned i = 0; i < CREST_OUTCOME_COUNT; i++)
-            series_cut_handle(&child->handle.timer.outcome[i].handle, series);
+            series_cut_handle(&child->own->timer.outcome[i].handle, series);
 }
 
 void crest_child_blank(crest_child *child)
@@ -312,7 +309,7 @@ static crest_child *series_lookup(const crest_metric *metric, const char *const 
 /* Whether a handle that leads to the child records at once. Any thread. */
 static int series_is_living(const crest_child *child)
 {
-    return crest_atomic_load32(&child->handle.counter.handle.slot) != 0;
+    return crest_atomic_load32(&child->own->handle.slot) != 0;
 }
 
 /* Under the lock: the child, brought back if it had been released; NULL and *status if it cannot

@@ -23,7 +23,7 @@ crest_child *crest_series_child(const crest_series *series);
 /* A child's series for an outcome, 0 but for timers; NULL if there is none. Any thread. */
 crest_series *crest_child_at(const crest_child *child, unsigned outcome);
 
-/* Where a child's label values begin: its handle is as large as its kind needs. */
+/* Where a child's label values begin. */
 size_t crest_child_bytes(crest_kind kind);
 
 /* The series' label values in the order of the metric's keys, a timer's outcome last. */

@@ -81,21 +81,21 @@ crest_status crest_stages_child_make(crest_child *child, const char *const *valu
         crest_child *stage = crest_child_get_locked(metric->histograms[i / count], all, &status);
         if (stage == NULL)
             return status;
-        histograms[i] = &stage->handle.histogram;
+        histograms[i] = &stage->own->histogram;
     }
-    *owner = (crest_in_flight_owner){.timer = &child->handle.timer,
+    *owner = (crest_in_flight_owner){.timer = &child->own->timer,
                                      .metric = child->first.metric,
                                      .deadline_ns = metric->deadline_ns,
                                      .stage_count = count,
                                      .histograms = histograms};
-    child->handle.timer.owner = owner;
+    child->own->timer.owner = owner;
     return CREST_OK;
 }
 
 unsigned crest_stages_parts(const crest_child *child, crest_child **parts)
 {
     const crest_in_flight_owner *owner =
-        child->first.metric->stage_count != 0 ? child->handle.timer.owner : NULL;
+        child->first.metric->stage_count != 0 ? child->own->timer.owner : NULL;
     unsigned count = 0;
     for (unsigned i = 0; owner != NULL && i < 2 * owner->stage_count; i++) {
         const crest_handle *handle = &owner->histograms[i]->handle;

@@ -101,7 +101,7 @@ static void *children_resolve(void *opaque)
     while (!__atomic_load_n(&growing->stop, __ATOMIC_ACQUIRE) || made == 0) {
         if (made < CHILDREN_OF_READER) {
             mine[made] = children_make(growing->metric, (unsigned)(first + made));
-            crest_counter_inc(&mine[made]->handle.counter);
+            crest_counter_inc(&mine[made]->own->counter);
             wrong += !children_shown(growing->registry, mine[made++]);
         }
         for (unsigned i = 0; i < made; i++)

@@ -85,17 +85,15 @@ static void test_dead(void **state)
         crest_misuse cause = crest_misuse_of(status);
         uint64_t before = crest_misuse_value(cause);
         assert_int_equal(
-            crest_handle_dead(&crest_child_dead(CREST_KIND_COUNTER, status)->handle.counter.handle),
-            status);
-        crest_counter_inc(&crest_child_dead(CREST_KIND_COUNTER, status)->handle.counter);
-        crest_gauge_set(&crest_child_dead(CREST_KIND_GAUGE, status)->handle.gauge, 1);
-        crest_gauge_add(&crest_child_dead(CREST_KIND_GAUGE, status)->handle.gauge, 1);
-        crest_histogram_record(&crest_child_dead(CREST_KIND_HISTOGRAM, status)->handle.histogram,
-                               1);
-        crest_timer_record(&crest_child_dead(CREST_KIND_TIMER, status)->handle.timer, 1,
+            crest_handle_dead(&crest_handle_dead_of(CREST_KIND_COUNTER, status)->handle), status);
+        crest_counter_inc(&crest_handle_dead_of(CREST_KIND_COUNTER, status)->counter);
+        crest_gauge_set(&crest_handle_dead_of(CREST_KIND_GAUGE, status)->gauge, 1);
+        crest_gauge_add(&crest_handle_dead_of(CREST_KIND_GAUGE, status)->gauge, 1);
+        crest_histogram_record(&crest_handle_dead_of(CREST_KIND_HISTOGRAM, status)->histogram, 1);
+        crest_timer_record(&crest_handle_dead_of(CREST_KIND_TIMER, status)->timer, 1,
                            CREST_OUTCOME_TIMEOUT);
         crest_range_sampler *sampler =
-            &crest_child_dead(CREST_KIND_RANGE_SAMPLER, status)->handle.range_sampler;
+            &crest_handle_dead_of(CREST_KIND_RANGE_SAMPLER, status)->range_sampler;
         crest_range_sampler_add(sampler, 1);
         crest_range_sampler_set(sampler, 1);
         assert_int_equal(crest_range_sampler_value(sampler), 0);
@@ -104,14 +102,13 @@ static void test_dead(void **state)
         unsigned misuse = status != CREST_LATE;
         assert_int_equal(crest_misuse_value(cause), before + 7 * misuse);
         crest_timing timing = crest_timer_start(
-            &crest_child_dead(CREST_KIND_TIMER, status)->handle.timer, crest_op_u64(1));
+            &crest_handle_dead_of(CREST_KIND_TIMER, status)->timer, crest_op_u64(1));
         assert_int_equal(crest_timing_stop(&timing, crest_op_u64(1)), status);
         assert_int_equal(crest_misuse_value(cause), before + 8 * misuse);
         assert_int_equal(
-            crest_counter_value(&crest_child_dead(CREST_KIND_COUNTER, status)->handle.counter), 0);
-        assert_true(crest_gauge_value(&crest_child_dead(CREST_KIND_GAUGE, status)->handle.gauge) ==
-                    0);
-        assert_true(crest_timer_window(&crest_child_dead(CREST_KIND_TIMER, status)->handle.timer,
+            crest_counter_value(&crest_handle_dead_of(CREST_KIND_COUNTER, status)->counter), 0);
+        assert_true(crest_gauge_value(&crest_handle_dead_of(CREST_KIND_GAUGE, status)->gauge) == 0);
+        assert_true(crest_timer_window(&crest_handle_dead_of(CREST_KIND_TIMER, status)->timer,
                                        CREST_OUTCOME_OK, CREST_WINDOW_S)
                         .covered_s == 0);
     }

@@ -406,11 +406,11 @@ static void test_places_are_used_again(void **state)
     crest_child *y = crest_child_get(metric, (const char *const[]){"y"}, &status);
     crest_child *z = crest_child_get(metric, (const char *const[]){"z"}, &status);
     bench_tick(b, 0);
-    crest_counter_add(&x->handle.counter, 1000);
-    crest_counter_add(&z->handle.counter, 500);
+    crest_counter_add(&x->own->counter, 1000);
+    crest_counter_add(&z->own->counter, 500);
     bench_tick(b, 1);
-    assert_int_equal(bench_window(b, &x->handle.counter.handle, 60).events, 1000);
-    assert_int_equal(bench_window(b, &z->handle.counter.handle, 60).events, 0);
+    assert_int_equal(bench_window(b, &x->own->handle, 60).events, 1000);
+    assert_int_equal(bench_window(b, &z->own->handle, 60).events, 0);
     assert_int_equal(crest_retire(b->registry, "peer", "x"), 1);
     for (int i = 0; i < 200 && crest_windows_refused() != 0; i++) {
         crest_clock_fake(b->now_ns += SECOND);
@@ -419,10 +419,10 @@ static void test_places_are_used_again(void **state)
         bench_tick(b, 1);
     }
     assert_int_equal(crest_windows_refused(), 0);
-    crest_counter_add(&z->handle.counter, 3);
+    crest_counter_add(&z->own->counter, 3);
     bench_tick(b, 1);
     for (size_t w = 0; w < LENGTH(lengths); w++)
-        assert_int_equal(bench_window(b, &z->handle.counter.handle, lengths[w]).events, 3);
+        assert_int_equal(bench_window(b, &z->own->handle, lengths[w]).events, 3);
     crest_window window;
     crest_windows_result(b->windows, &y->first, 900, &window);
     assert_true(window.covered_s > 0);
@@ -440,21 +440,21 @@ static void test_place_in_the_same_minute(void **state)
                                             &(crest_metric_options){.name = "m"}, keys, 1, &status);
     crest_child *child = crest_child_get(metric, x, &status);
     bench_tick(b, 0);
-    crest_counter_add(&child->handle.counter, INT64_C(5) << 32);
+    crest_counter_add(&child->own->counter, INT64_C(5) << 32);
     bench_tick(b, 1);
     assert_int_equal(crest_retire(b->registry, "peer", "x"), 1);
     child = crest_child_get(metric, x, &status);
-    crest_counter_add(&child->handle.counter, 4);
+    crest_counter_add(&child->own->counter, 4);
     bench_tick(b, 1);
     crest_child *third = crest_child_get(metric, y, &status);
     uint32_t place = (uint32_t)child->first.window;
-    crest_counter_add(&third->handle.counter, 6);
+    crest_counter_add(&third->own->counter, 6);
     bench_tick(b, 1);
     assert_true((uint32_t)third->first.window < place);
     for (size_t w = 0; w < LENGTH(lengths); w++) {
-        crest_window window = bench_window(b, &child->handle.counter.handle, lengths[w]);
+        crest_window window = bench_window(b, &child->own->handle, lengths[w]);
         assert_true(window.events == 4 && window.peak == 4);
-        window = bench_window(b, &third->handle.counter.handle, lengths[w]);
+        window = bench_window(b, &third->own->counter.handle, lengths[w]);
         assert_true(window.events == 6 && window.peak == 6 && window.covered_s == 3);
     }
     bench_end(b);
