@@ -12,22 +12,53 @@
 #include <sched.h>
 #include <string.h>
 
-/* Chains of the first table of a family, and children in a chain on average before there are twice
- * as many. */
+/* Chains of the first table of a family, children in a chain on average before there are more, and
+ * by how much: the larger the step, the less the outgrown tables take of what the last one does, so
+ * that there can be more chains for as many bytes, and most children be first in theirs. */
 #define CHILDREN_CHAINS_FIRST 4u
 #define CHILDREN_IN_CHAIN 2u
+#define CHILDREN_GROWTH 4u
 
 typedef struct crest_children_table {
     uint32_t mask; /* chains - 1; their number is a power of two */
     crest_child *chain[];
 } crest_children_table;
 
-uint32_t crest_children_hash(const crest_metric *metric, const char *const *values)
+/* Label values with what is found out about them in one go. */
+typedef struct children_key {
+    const char *const *values;
+    uint32_t hash;
+    size_t bytes; /* of all values, with their NULs */
+    size_t length[CREST_LABELS_KEPT_MAX];
+    crest_ends ends[CREST_LABELS_KEPT_MAX];
+} children_key;
+
+static inline const char *children_value(const char *const *values, unsigned i)
+{
+    return values[i] != NULL ? values[i] : "";
+}
+
+static inline void children_key_make(const crest_metric *metric, const char *const *values,
+                                     children_key *key)
 {
     uint64_t hash = crest_hash_seed();
-    for (unsigned i = 0; i < metric->label_count; i++)
-        hash = crest_hash_text(hash, values[i] != NULL ? values[i] : "");
-    return (uint32_t)(hash ^ hash >> 32);
+    key->values = values;
+    key->bytes = 0;
+    for (unsigned i = 0; i < metric->label_count; i++) {
+        const char *value = children_value(values, i);
+        size_t length = key->length[i] = strlen(value);
+        key->bytes += length + 1;
+        key->ends[i] = crest_ends_of(value, length);
+        hash = crest_hash_more(hash, value, length, key->ends[i]);
+    }
+    key->hash = (uint32_t)crest_hash_done(hash);
+}
+
+uint32_t crest_children_hash(const crest_metric *metric, const char *const *values)
+{
+    children_key key;
+    children_key_make(metric, values, &key);
+    return key.hash;
 }
 
 /* acquire: partner of the release stores in children_link and crest_children_add, so that what a
@@ -47,19 +78,40 @@ static int children_same(const crest_child *child, const char *const *values)
 {
     const char *const *kept = crest_series_values(&child->first);
     for (unsigned i = 0; i < child->first.metric->label_count; i++)
-        if (strcmp(kept[i], values[i] != NULL ? values[i] : "") != 0)
+        if (strcmp(kept[i], children_value(values, i)) != 0)
             return 0;
     return 1;
 }
 
-crest_child *crest_children_find(const crest_metric *metric, const char *const *values,
-                                 uint32_t hash)
+/* The values' texts lie one behind the other in the child, each with its NUL. Where there are as
+ * many bytes, and those that are to be some value's are, only as many are left as there are NULs,
+ * and no value has one: so they need not be looked at. */
+static inline int children_are(const crest_child *child, const children_key *key)
+{
+    if (CREST_UNLIKELY(child->first.text_bytes == 0)) /* how many there are is not known */
+        return children_same(child, key->values);
+    if (child->first.text_bytes != key->bytes)
+        return 0;
+    const char *text = crest_series_values(&child->first)[0];
+    for (unsigned i = 0; i < child->first.metric->label_count; text += key->length[i++] + 1) {
+        size_t length = key->length[i];
+        crest_ends ends = crest_ends_of(text, length);
+        if (((ends.first ^ key->ends[i].first) | (ends.last ^ key->ends[i].last)) != 0 ||
+            !crest_before_ends_same(text, children_value(key->values, i), length))
+            return 0;
+    }
+    return 1;
+}
+
+crest_child *crest_children_find(const crest_metric *metric, const char *const *values)
 {
     const crest_children_table *table = children_table(metric);
     if (table == NULL)
         return NULL;
-    crest_child *child = children_load(&table->chain[hash & table->mask]);
-    while (child != NULL && (child->first.hash != hash || !children_same(child, values) ||
+    children_key key;
+    children_key_make(metric, values, &key);
+    crest_child *child = children_load(&table->chain[key.hash & table->mask]);
+    while (child != NULL && (child->first.hash != key.hash || !children_are(child, &key) ||
                              crest_series_retired(&child->first)))
         child = children_load(&child->next);
     return child;
@@ -94,7 +146,7 @@ static crest_children_table *children_grow(crest_metric *metric)
     uint32_t chains = old ? old->mask + 1 : 0;
     if (children->count < (uint64_t)chains * CHILDREN_IN_CHAIN)
         return old;
-    chains = old ? chains * 2 : CHILDREN_CHAINS_FIRST;
+    chains = old ? chains * CHILDREN_GROWTH : CHILDREN_CHAINS_FIRST;
     crest_children_table *table =
         crest_arena_take(CREST_ARENA_META, sizeof *table + chains * sizeof table->chain[0],
                          _Alignof(crest_children_table));

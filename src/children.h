@@ -5,11 +5,12 @@
  * A family's are in a table of chains, each child in the chain of its hash. What a child costs
  * there is its own link and its share of the heads, because ten thousand idle ones must be cheap.
  *
- * When a table gets full, the links are moved to one twice as large, in place. Who is looking for a
- * child meanwhile may be led into another chain and miss it, but always comes to an end, for a link
- * that was moved leads only to links that were; so "not found" means "look again under the lock".
- * Who walks over all of them sees by the version whether links were being moved, and walks again.
- * An outgrown table stays, since a reader may be in it; together they are no larger than the last.
+ * When a table gets full, the links are moved to one four times as large, in place. Who is looking
+ * for a child meanwhile may be led into another chain and miss it, but always comes to an end, for
+ * a link that was moved leads only to links that were; so "not found" means "look again under the
+ * lock". Who walks over all of them sees by the version whether links were being moved, and walks
+ * again. An outgrown table stays, since a reader may be in it; together they are a third of the
+ * last.
  */
 #ifndef CREST_CHILDREN_H
 #define CREST_CHILDREN_H
@@ -21,8 +22,7 @@ uint32_t crest_children_hash(const crest_metric *metric, const char *const *valu
 
 /* The child of these values that is not retired, or NULL; without the lock also when it was just
  * being moved. Any thread. */
-crest_child *crest_children_find(const crest_metric *metric, const char *const *values,
-                                 uint32_t hash);
+crest_child *crest_children_find(const crest_metric *metric, const char *const *values);
 
 /* Under the lock: the next child of these values that was retired, after `after` (NULL: the first
  * of them), which crest_children_find does not find. */

@@ -303,7 +303,7 @@ void crest_child_kill(crest_child *child, crest_status status)
 
 static crest_child *series_lookup(const crest_metric *metric, const char *const *values)
 {
-    return crest_children_find(metric, values, crest_children_hash(metric, values));
+    return crest_children_find(metric, values);
 }
 
 /* Whether a handle that leads to the child records at once. Any thread. */

@@ -10,7 +10,7 @@
 #define CHILDREN_PER_FAMILY 2000u
 #define CHILDREN_FAMILIES 5u
 /* An idle counter with three labels of eight bytes, all told; windows are not. */
-#define CHILDREN_BYTES_MAX 160.0
+#define CHILDREN_BYTES_MAX 168.0
 
 static crest_metric *children_metric(crest_registry *registry, const char *name, unsigned labels)
 {
@@ -53,7 +53,7 @@ static void test_found_and_walked(void **state)
     for (unsigned i = 0; i < CHILDREN_PER_FAMILY; i++)
         assert_ptr_equal(children_make(metric, i), made[i]);
     const char *none[] = {"a0000000", "b0000000", NULL};
-    assert_null(crest_children_find(metric, none, crest_children_hash(metric, none)));
+    assert_null(crest_children_find(metric, none));
     crest_registry_free(registry);
 }
 
@@ -69,6 +69,74 @@ static void test_nothing_is_empty(void **state)
     assert_ptr_equal(crest_child_get(metric, empty, &status), child);
     assert_string_equal(crest_series_values(&child->first)[1], "");
     crest_registry_free(registry);
+}
+
+/* Values of every length, those that a page must escape and those that are cut among them. */
+static void test_each_length_is_found(void **state)
+{
+    (void)state;
+    crest_registry *registry = fixture_registry(NULL);
+    crest_metric *metric = children_metric(registry, "f", 3);
+    static char text[CREST_LABEL_VALUE_BYTES_MAX + 100];
+    for (size_t length = 0; length < sizeof text; length += length < 70 ? 1 : 97)
+        for (unsigned plain = 0; plain < 2; plain++) {
+            memset(text, 'v', length);
+            text[length] = '\0';
+            if (length != 0)
+                text[0] = plain ? 'v' : '"';
+            const char *values[] = {text, "between", text};
+            uint64_t count = metric->child_count;
+            crest_status status;
+            crest_child *child = crest_child_get(metric, values, &status);
+            assert_int_equal(status, CREST_OK);
+            assert_ptr_equal(crest_child_get(metric, values, &status), child);
+            if (length <= CREST_LABEL_VALUE_BYTES_MAX) {
+                assert_ptr_equal(crest_children_find(metric, values), child);
+                assert_int_equal(metric->child_count, count + (length != 0 || plain == 0));
+            } else {
+                assert_null(crest_children_find(metric, values));
+            }
+        }
+    crest_registry_free(registry);
+}
+
+/* Of two combinations with the same hash, each is found for its own values only. The hash cannot be
+ * made to collide, so a child is given the other's hash, once for some value that puts both into
+ * the same one of the first four chains. */
+static void test_values_are_compared(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2][2] = {
+        {{"ab", "c"}, {"a", "bc"}},
+        {{"ab", ""}, {"a", "b"}},
+        {{"", "abc"}, {"abc", ""}},
+        {{"a", "b"}, {"a", "c"}},
+        {{"a", "b"}, {"a", "bb"}},
+        {{"1234567890123456789", "b"}, {"1x34567890123456789", "b"}},
+        {{"12345678", "b"}, {"12345679", "b"}},
+        {{"\"", "b"}, {"\"", "c"}},
+    };
+    for (size_t i = 0; i < LENGTH(pairs); i++) {
+        unsigned tried = 0;
+        for (unsigned other = 0; tried == 0 && other < 1000; other++) {
+            crest_registry *registry = fixture_registry(NULL);
+            crest_metric *metric = children_metric(registry, "f", 3);
+            char third[8];
+            snprintf(third, sizeof third, "%u", other);
+            const char *one[] = {pairs[i][0][0], pairs[i][0][1], third};
+            const char *two[] = {pairs[i][1][0], pairs[i][1][1], third};
+            crest_status status;
+            crest_child *child = crest_child_get(metric, one, &status);
+            uint32_t hash = crest_children_hash(metric, two);
+            if (((hash ^ child->first.hash) & 3) == 0) {
+                child->first.hash = hash;
+                assert_null(crest_children_find(metric, two));
+                tried++;
+            }
+            crest_registry_free(registry);
+        }
+        assert_int_equal(tried, 1);
+    }
 }
 
 /* Some resolve, record and read all the time, while the table grows under them. */
@@ -170,10 +238,9 @@ static void test_cost(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_found_and_walked),
-        cmocka_unit_test(test_nothing_is_empty),
-        cmocka_unit_test(test_grows_under_readers),
-        cmocka_unit_test(test_cost),
+        cmocka_unit_test(test_found_and_walked),     cmocka_unit_test(test_nothing_is_empty),
+        cmocka_unit_test(test_each_length_is_found), cmocka_unit_test(test_values_are_compared),
+        cmocka_unit_test(test_grows_under_readers),  cmocka_unit_test(test_cost),
     };
     return cmocka_run_group_tests_name("children", tests, NULL, NULL);
 }
