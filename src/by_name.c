@@ -7,7 +7,7 @@
 #include "atomic.h"
 #include "handles.h"
 #include "misuse.h"
-#include "sources.h"
+#include "name_table.h"
 
 #include <string.h>
 
@@ -59,7 +59,7 @@ static const char *by_name_whole(const crest_by_name_key *key, char whole[])
 }
 
 /* The first use of a name, or one of a name that leads nowhere. */
-__attribute__((noinline)) static void *by_name_make(const crest_by_name_key *key)
+static void *by_name_make(const crest_by_name_key *key)
 {
     char text[CREST_NAME_BYTES_MAX + 2];
     const char *name = by_name_whole(key, text);
@@ -80,18 +80,29 @@ __attribute__((noinline)) static void *by_name_make(const crest_by_name_key *key
     return metric->children->own;
 }
 
-/* The handle of this kind, or a dead one. */
-static void *by_name_handle(crest_source *source, const char *name, crest_kind kind)
+/* What is not found at once: a first use, or a mistake. */
+__attribute__((noinline)) static void *by_name_slow(crest_source *source, const char *name,
+                                                    crest_kind kind)
 {
     crest_status status;
     const crest_source_state *state = crest_source_resolve(source, &status);
-    if (CREST_UNLIKELY(status != CREST_OK))
+    if (status != CREST_OK)
         return by_name_refuse(kind, status, source->name);
-    if (CREST_UNLIKELY(name == NULL))
+    if (name == NULL)
         return by_name_refuse(kind, CREST_INVALID_NAME, NULL);
     crest_by_name_key key = {state, name, strnlen(name, CREST_NAME_BYTES_MAX + 1), kind};
-    void *handle = crest_by_name_find(&key);
-    return CREST_LIKELY(handle != NULL) ? handle : by_name_make(&key);
+    return by_name_make(&key);
+}
+
+/* The handle of this kind, or a dead one. */
+static void *by_name_handle(crest_source *source, const char *name, crest_kind kind)
+{
+    const crest_source_state *state = crest_source_seen(source);
+    if (CREST_UNLIKELY(state == NULL || name == NULL))
+        return by_name_slow(source, name, kind);
+    size_t length = strnlen(name, CREST_NAME_BYTES_MAX + 1);
+    void *handle = crest_by_name_find((crest_by_name_key){state, name, length, kind});
+    return CREST_LIKELY(handle != NULL) ? handle : by_name_slow(source, name, kind);
 }
 
 void crest_counter_site_slow(crest_counter *site, crest_source *source, const char *name,

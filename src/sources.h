@@ -1,44 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sources and names: the table that by-name calls find their handles in. The key is a source and a
- * name, so that no call puts the two together; what they make up together is worked out when a name
- * is first used, in by_name.c.
+ * The texts of sources: what CREST_SOURCE and crest_source_get give, once for all that have the
+ * same text.
  */
 #ifndef CREST_SOURCES_H
 #define CREST_SOURCES_H
 
+#include "atomic.h"
 #include <crest/by_name.h>
-
-/* Entries of the table: beyond it names are looked up in the registry, which takes longer. More
- * than metrics that may be made by name, because declared ones are called by name too. */
-#define CREST_BY_NAME_ENTRIES_MAX (4u * CREST_BY_NAME_MAX)
 
 /* A source's text, once for all that have it. */
 typedef struct crest_source_state {
     crest_source source; /* what crest_source_get gives */
-    struct crest_source_state *next;
-    uint64_t seed; /* of the hash of every name under it */
+    uint64_t seed;       /* of the hash of every name under it */
+    crest_status status; /* what records under it come to */
+    uint32_t number;     /* below CREST_SOURCES_MAX + 1; 0: the one that puts nothing there */
     const char *text;
     size_t length;
-    crest_status status; /* what records under it come to */
+    struct crest_source_state *next;
 } crest_source_state;
+
+/* What no source comes to. */
+extern __attribute__((visibility("hidden"))) crest_source crest_source_none;
 
 /* The source's state, made if need be; NULL if there is no memory or there are too many, which
  * *status then says. NULL is no source. Lock-free but for the first time. */
 const crest_source_state *crest_source_resolve(crest_source *source, crest_status *status);
 
-/* What a name of `length` bytes leads to. */
-typedef struct crest_by_name_key {
-    const crest_source_state *source;
-    const char *name;
-    size_t length;
-    crest_kind kind;
-} crest_by_name_key;
-
-/* The handle, or NULL when the table has none of this source, name and kind. Lock-free. */
-void *crest_by_name_find(const crest_by_name_key *key);
-
-/* Puts it into the table, if there is room and no fork holds the lock. */
-void crest_by_name_keep(const crest_by_name_key *key, void *handle);
+/* The same if there is one already under which names can be recorded; else NULL. */
+static inline const crest_source_state *crest_source_seen(crest_source *source)
+{
+    if (source == NULL)
+        source = &crest_source_none;
+    /* acquire: partner of the release store in crest_source_resolve */
+    const crest_source_state *state = crest_atomic_load_ptr_acquire(CREST_PTR(&source->state));
+    return CREST_LIKELY(state != NULL && state->status == CREST_OK) ? state : NULL;
+}
 
 #endif

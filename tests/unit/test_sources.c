@@ -6,7 +6,7 @@
 #include "arena.h"
 #include "core_fixture.h"
 #include "misuse.h"
-#include "sources.h"
+#include "name_table.h"
 
 #define SOURCES_TEAM "sourced"
 CREST_SOURCE_IN(SOURCES_TEAM, "comm.rp");
@@ -164,12 +164,12 @@ static void test_table(void **state)
     crest_status status;
     crest_by_name_key key = {crest_source_resolve(sources[0], &status), names[7], strlen(names[7]),
                              CREST_KIND_COUNTER};
-    assert_ptr_equal(crest_by_name_find(&key), crest_counter_by_name_in(sources[0], names[7]));
+    assert_ptr_equal(crest_by_name_find(key), crest_counter_by_name_in(sources[0], names[7]));
     key.length--;
-    assert_null(crest_by_name_find(&key));
+    assert_null(crest_by_name_find(key));
     key.length++;
     key.kind = CREST_KIND_GAUGE;
-    assert_null(crest_by_name_find(&key));
+    assert_null(crest_by_name_find(key));
 }
 
 /* Without memory nothing is kept and nothing is lost: what can be recorded is. */
