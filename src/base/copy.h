@@ -15,20 +15,25 @@
 static inline char *crest_copy_padded(char *to, const char *from, size_t length)
 {
     char *end = to + length;
-    memcpy(to, from, CREST_COPY_PAD);
-    if (length > CREST_COPY_PAD) {
-        memcpy(to + CREST_COPY_PAD, from + CREST_COPY_PAD, CREST_COPY_PAD);
-        if (length > 2 * CREST_COPY_PAD)
-            memcpy(to + 2 * CREST_COPY_PAD, from + 2 * CREST_COPY_PAD, length - 2 * CREST_COPY_PAD);
-    }
+    do {
+        memcpy(to, from, CREST_COPY_PAD);
+        to += CREST_COPY_PAD;
+        from += CREST_COPY_PAD;
+    } while (to < end);
     return end;
 }
 
 /* Copies exactly `length` bytes: of the ends of a short text, which may overlap. */
 static inline char *crest_copy_short(char *to, const char *from, size_t length)
 {
-    if (length > 16) {
+    if (length > 32) {
         memcpy(to, from, length);
+    } else if (length > 16) {
+        char first[16], last[16];
+        memcpy(first, from, 16);
+        memcpy(last, from + length - 16, 16);
+        memcpy(to, first, 16);
+        memcpy(to + length - 16, last, 16);
     } else if (length >= 8) {
         uint64_t first, last;
         memcpy(&first, from, 8);

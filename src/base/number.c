@@ -9,17 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char number_pairs[] = "00010203040506070809"
-                                   "10111213141516171819"
-                                   "20212223242526272829"
-                                   "30313233343536373839"
-                                   "40414243444546474849"
-                                   "50515253545556575859"
-                                   "60616263646566676869"
-                                   "70717273747576777879"
-                                   "80818283848586878889"
-                                   "90919293949596979899";
-
 static size_t number_end(char *text, size_t length)
 {
     text[length] = '\0';
@@ -36,58 +25,51 @@ static size_t number_text(char *text, const char *word)
 /* Digits of a 64-bit number. */
 #define NUMBER_DIGITS_MAX 20
 
-/* How many digits it has. */
-static unsigned number_length(uint64_t value)
+/* A number of at most eight digits goes through one word, a digit a byte. */
+#define NUMBER_GROUP UINT64_C(100000000)
+#define NUMBER_GROUP_DIGITS 8u
+
+/* Its eight digits, the first in the lowest byte. Halves, quarters and eighths of the word are
+ * divided at once: by multiplying, with a reciprocal that is near enough for so few digits. */
+static inline uint64_t number_group(uint64_t value)
 {
-    static const uint64_t powers[] = {
-        0,
-        UINT64_C(10),
-        UINT64_C(100),
-        UINT64_C(1000),
-        UINT64_C(10000),
-        UINT64_C(100000),
-        UINT64_C(1000000),
-        UINT64_C(10000000),
-        UINT64_C(100000000),
-        UINT64_C(1000000000),
-        UINT64_C(10000000000),
-        UINT64_C(100000000000),
-        UINT64_C(1000000000000),
-        UINT64_C(10000000000000),
-        UINT64_C(100000000000000),
-        UINT64_C(1000000000000000),
-        UINT64_C(10000000000000000),
-        UINT64_C(100000000000000000),
-        UINT64_C(1000000000000000000),
-        UINT64_C(10000000000000000000),
-    };
-    /* 1233 / 4096 is the logarithm of 2 to the base of 10, near enough for 64 bits */
-    unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1), digits = bits * 1233 >> 12;
-    return digits + (value >= powers[digits]);
+    uint64_t fours = value / 10000 | (value % 10000) << 32;
+    uint64_t hundreds = (fours * 10486 >> 20) & UINT64_C(0x0000007f0000007f);
+    uint64_t twos = hundreds | (fours - hundreds * 100) << 16;
+    uint64_t tens = (twos * 103 >> 10) & UINT64_C(0x000f000f000f000f);
+    return tens | (twos - tens * 10) << 8;
 }
 
-/* The digits of value, without a NUL, from the last on; two at a time, because the division is what
- * costs, and in 32 bits as soon as they are enough. */
+static inline void number_group_store(char *text, uint64_t digits)
+{
+    digits |= UINT64_C(0x3030303030303030);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    digits = __builtin_bswap64(digits);
+#endif
+    memcpy(text, &digits, sizeof digits);
+}
+
+/* A group without the zeros that it begins with; writes all its bytes, and returns how many are
+ * digits. */
+static inline size_t number_group_first(char *text, uint64_t value)
+{
+    uint64_t digits = number_group(value);
+    /* the last digit counts, be it 0; there is no branch on how many digits there are */
+    unsigned zeros = (unsigned)__builtin_ctzll(digits | UINT64_C(1) << 56) & 56u;
+    number_group_store(text, (digits | UINT64_C(0x3030303030303030)) >> zeros);
+    return NUMBER_GROUP_DIGITS - zeros / 8;
+}
+
+/* The digits of value, without a NUL; touches as many bytes as it has digits, and at least
+ * NUMBER_GROUP_DIGITS. */
 static size_t number_digits(char *text, uint64_t value)
 {
-    unsigned length = value == 0 ? 1 : number_length(value);
-    char *at = text + length;
-    while (value > UINT32_MAX) {
-        at -= 2;
-        memcpy(at, number_pairs + 2 * (value % 100), 2);
-        value /= 100;
-    }
-    uint32_t rest = (uint32_t)value;
-    while (rest >= 100) {
-        at -= 2;
-        memcpy(at, number_pairs + 2 * (rest % 100), 2);
-        rest /= 100;
-    }
-    if (rest >= 10)
-        memcpy(at - 2, number_pairs + 2 * rest, 2);
-    else
-        at[-1] = (char)('0' + rest);
-    return length;
+    if (value < NUMBER_GROUP)
+        return number_group_first(text, value);
+    uint64_t rest = value / NUMBER_GROUP;
+    size_t length = number_digits(text, rest);
+    number_group_store(text + length, number_group(value - rest * NUMBER_GROUP));
+    return length + NUMBER_GROUP_DIGITS;
 }
 
 size_t crest_number_u64(char *text, uint64_t value)
@@ -191,7 +173,7 @@ static number_decimal number_read(const char *text)
 /* What a reader makes of it. Without a point in it, strtod does not ask the locale. */
 static double number_meaning(const number_decimal *decimal)
 {
-    char text[NUMBER_DIGITS_MAX + 8];
+    char text[NUMBER_DIGITS_MAX + 2 + NUMBER_GROUP_DIGITS];
     size_t length = number_digits(text, decimal->digits);
     text[length++] = 'e';
     crest_number_i64(text + length, decimal->exponent);

@@ -62,6 +62,26 @@ static void test_integers(void **state)
     assert_string_equal(text, "-9223372036854775808");
 }
 
+/* Every group of four digits in each of its places, with zeros and with itself beside it. */
+static void test_groups(void **state)
+{
+    (void)state;
+    for (uint64_t four = 0; four < 10000; four++) {
+        const uint64_t values[] = {four,
+                                   four * 10000,
+                                   four * 10000 + four,
+                                   four * UINT64_C(100000000) + four,
+                                   four * UINT64_C(1000000000000) + four * 10000,
+                                   four * UINT64_C(100010001000) + 7};
+        for (size_t i = 0; i < LENGTH(values); i++) {
+            char text[CREST_NUMBER_BYTES_MAX], wanted[CREST_NUMBER_BYTES_MAX];
+            snprintf(wanted, sizeof wanted, "%" PRIu64, values[i]);
+            assert_int_equal(crest_number_u64(text, values[i]), strlen(wanted));
+            assert_string_equal(text, wanted);
+        }
+    }
+}
+
 static void test_scaled(void **state)
 {
     (void)state;
@@ -405,15 +425,11 @@ static void test_decimal_point_of_two_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_integers),
-        cmocka_unit_test(test_scaled),
-        cmocka_unit_test(test_doubles),
-        cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_round_trips),
-        cmocka_unit_test(test_no_shorter_one),
-        cmocka_unit_test(test_powers_of_two),
-        cmocka_unit_test(test_decimal_comma),
-        cmocka_unit_test(test_decimal_point_of_two_bytes),
+        cmocka_unit_test(test_integers),       cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_scaled),         cmocka_unit_test(test_doubles),
+        cmocka_unit_test(test_bounds),         cmocka_unit_test(test_round_trips),
+        cmocka_unit_test(test_no_shorter_one), cmocka_unit_test(test_powers_of_two),
+        cmocka_unit_test(test_decimal_comma),  cmocka_unit_test(test_decimal_point_of_two_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
