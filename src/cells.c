@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Slots, thread records and shared cells. See cells.h and <crest/cell.h>.
+ * Slots, thread records and shared cells; sums over them are in cell_sums.c. See cells.h and
+ * <crest/cell.h>.
  */
 #define _GNU_SOURCE
 #include "cells.h"
@@ -8,7 +9,6 @@
 #include "atomic.h"
 #include "clock_inside.h"
 #include "lock.h"
-#include "misuse.h"
 
 #include <crest/lane.h>
 #include <errno.h>
@@ -19,10 +19,6 @@
 /* Before a record is made, so many of the owned ones are asked whether their threads still exist.
  */
 #define CELLS_PROBES 16
-
-/* So many sums are made at a time: they stay in the first-level cache from one thread's cells to
- * the next's. */
-#define CELLS_BATCH 1024
 
 /* What a thread has before its first touch and after its end: no chunk at all. */
 static const crest_cells cells_none;
@@ -44,10 +40,6 @@ static crest_thread_record cells_gone_mark;
 static crest_thread_record *cells_newest;
 static uint64_t cells_record_count;
 static uint64_t *cells_shared_chunk[CREST_CHUNK_COUNT];
-/* What slots that are used again were at then. There since one of the chunk was. */
-static uint64_t *cells_base_chunk[CREST_CHUNK_COUNT];
-/* The most, so that the next series has room to count. */
-#define CELLS_BASE_MAX (UINT64_C(1) << 62)
 /* chunk 0 is never given, so that slot 0 always leads to the cold path */
 static uint32_t cells_slot_next = CREST_CHUNK_CELLS;
 
@@ -338,106 +330,6 @@ const uint64_t *crest_cells_of(const crest_thread_record *record, uint32_t slot)
     const uint64_t *chunk =
         crest_atomic_load_ptr_acquire(CREST_PTR(&record->cells->chunk[slot >> CREST_CHUNK_BITS]));
     return chunk ? &chunk[slot] : NULL;
-}
-
-int crest_cells_shared_add(uint32_t slot, uint64_t amount)
-{
-    uint64_t *shared = crest_cells_shared(slot);
-    return crest_atomic_load(shared) != UINT64_MAX && crest_atomic_add_capped(shared, amount);
-}
-
-/* All that was ever added in this slot. */
-static uint64_t cells_sum_ever(uint32_t slot)
-{
-    const uint64_t *cell = crest_cells_shared(slot);
-    uint64_t sum = cell ? crest_atomic_load(cell) : 0;
-    for (const crest_thread_record *record = crest_cells_records(); record; record = record->next) {
-        cell = crest_cells_of(record, slot);
-        if (cell == NULL || !__builtin_add_overflow(sum, crest_atomic_load(cell), &sum))
-            continue;
-        if (crest_cells_shared_add(slot, UINT64_MAX))
-            crest_misuse_count_later(CREST_MISUSE_FULL);
-        return UINT64_MAX;
-    }
-    return sum;
-}
-
-uint64_t crest_cells_sum(uint32_t slot)
-{
-    uint64_t sum = cells_sum_ever(slot);
-    /* acquire: partner of the release store in crest_cells_sum_anew */
-    const uint64_t *base =
-        crest_atomic_load_ptr_acquire(CREST_PTR(&cells_base_chunk[slot >> CREST_CHUNK_BITS]));
-    if (base == NULL || sum == UINT64_MAX)
-        return sum;
-    return sum - crest_atomic_load(&base[slot & (CREST_CHUNK_CELLS - 1)]);
-}
-
-/* The cells of a chunk, biased so that the whole slot indexes them; NULL if there are none. */
-static const uint64_t *cells_biased(const uint64_t *chunk, uint32_t slot)
-{
-    uint64_t before = (slot & ~(CREST_CHUNK_CELLS - 1)) * sizeof(uint64_t);
-    return chunk ? (const uint64_t *)((uintptr_t)chunk - before) : NULL;
-}
-
-/* Of slots of one chunk: what leads to their cells is looked up once, and each thread's cells are
- * read in a row. */
-static void cells_sum_chunk(const uint32_t *slots, size_t count, uint64_t *sums)
-{
-    uint32_t chunk = slots[0] >> CREST_CHUNK_BITS;
-    int past = 0;
-    /* acquire: partners of the release stores in crest_cells_slot_new, _touch and _sum_anew */
-    const uint64_t *cells = cells_biased(
-        crest_atomic_load_ptr_acquire(CREST_PTR(&cells_shared_chunk[chunk])), slots[0]);
-    for (size_t i = 0; i < count; i++)
-        sums[i] = cells != NULL ? crest_atomic_load(&cells[slots[i]]) : 0;
-    for (const crest_thread_record *record = crest_cells_records(); record; record = record->next) {
-        cells = crest_atomic_load_ptr_acquire(CREST_PTR(&record->cells->chunk[chunk]));
-        /* what is read next, so that it is there by then: slots of a family are in no order */
-        const uint64_t *next = record->next ? crest_cells_of(record->next, slots[0]) : NULL;
-        next = next != NULL ? next - slots[0] : NULL;
-        for (size_t i = 0; cells != NULL && i < count; i++) {
-            if (next != NULL)
-                __builtin_prefetch(&next[slots[i]]);
-            past |= __builtin_add_overflow(sums[i], crest_atomic_load(&cells[slots[i]]), &sums[i]);
-        }
-    }
-    cells =
-        cells_biased(crest_atomic_load_ptr_acquire(CREST_PTR(&cells_base_chunk[chunk])), slots[0]);
-    for (size_t i = 0; cells != NULL && i < count; i++)
-        if (sums[i] != UINT64_MAX)
-            sums[i] -= crest_atomic_load(&cells[slots[i]]);
-    for (size_t i = 0; past && i < count; i++)
-        sums[i] = crest_cells_sum(slots[i]);
-}
-
-void crest_cells_sums(const uint32_t *slots, size_t count, uint64_t *sums)
-{
-    for (size_t first = 0, end; first < count; first = end) {
-        uint32_t chunk = slots[first] >> CREST_CHUNK_BITS;
-        for (end = first + 1;
-             end < count && end - first < CELLS_BATCH && slots[end] >> CREST_CHUNK_BITS == chunk;)
-            end++;
-        cells_sum_chunk(slots + first, end - first, sums + first);
-    }
-}
-
-int crest_cells_sum_anew(uint32_t slot)
-{
-    uint64_t **chunk = &cells_base_chunk[slot >> CREST_CHUNK_BITS];
-    uint64_t sum = cells_sum_ever(slot), *base = *chunk;
-    if (sum > CELLS_BASE_MAX)
-        return 0;
-    if (base == NULL) {
-        base = crest_arena_take(CREST_ARENA_CELLS, CREST_CHUNK_CELLS * sizeof(uint64_t),
-                                CREST_LINE_BYTES);
-        if (base == NULL)
-            return 0;
-        /* partner: the acquire load in crest_cells_sum */
-        crest_atomic_store_ptr_release(CREST_PTR(chunk), base);
-    }
-    crest_atomic_store(&base[slot & (CREST_CHUNK_CELLS - 1)], sum);
-    return 1;
 }
 
 uint64_t crest_cells_record_count(void)

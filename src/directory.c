@@ -95,6 +95,17 @@ static int directory_by_metric(const void *a, const void *b)
                                      ((const crest_directory_run *)b)->metric);
 }
 
+const crest_directory_run *crest_directory_run_of(const crest_directory *directory,
+                                                  const crest_metric *metric)
+{
+    const crest_directory_run key = {.metric = metric};
+    const crest_directory_run *run =
+        directory->run_count == 0
+            ? NULL
+            : bsearch(&key, directory->runs, directory->run_count, sizeof key, directory_by_metric);
+    return run != NULL && run->metric == metric ? run : NULL;
+}
+
 /* ---- planning: which runs there are, and the series of those that changed ---- */
 
 /* Of a run in a plan: its `first` is a place in `fresh`, not in the directory before. */

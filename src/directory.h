@@ -65,6 +65,10 @@ crest_directory *crest_directory_new(const crest_registry_state *state, size_t c
 /* It is filled, and has one user; 0 without memory, and it is freed. */
 int crest_directory_ready(crest_directory *directory);
 
+/* Where a metric's series are; NULL if the directory does not know it. */
+const crest_directory_run *crest_directory_run_of(const crest_directory *directory,
+                                                  const crest_metric *metric);
+
 /* The order of a directory: two series, as strcmp. */
 int crest_directory_compare(const crest_series *x, const crest_series *y);
 

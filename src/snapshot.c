@@ -397,36 +397,93 @@ crest_status crest_snapshot_window(const crest_snapshot *snapshot, size_t index,
                                                                                 : CREST_NOT_FOUND;
 }
 
-/* The values of a wanted series against one of the same metric: <0, 0, >0 as strcmp. */
-static int snapshot_compare_values(const crest_series_view *series, unsigned constants,
-                                   const char *const *values, unsigned count)
+/* ---- finding ---- */
+
+/* The label values that are looked for; NULL counts as "". */
+typedef struct snapshot_wanted {
+    const char *const *values;
+    unsigned count;
+} snapshot_wanted;
+
+static const char *snapshot_wanted_value(const snapshot_wanted *wanted, unsigned i)
 {
-    unsigned left_out = series->label_count - count;
-    if (count > series->label_count || (left_out != 0 && left_out != constants))
-        return -1;
-    for (unsigned i = 0; i < count; i++) {
-        const char *value = values != NULL && values[i] != NULL ? values[i] : "";
-        if (strcmp(series->label_values[left_out + i], value) != 0)
-            return -1;
+    if (i >= wanted->count || wanted->values == NULL || wanted->values[i] == NULL)
+        return "";
+    return wanted->values[i];
+}
+
+/* Whether the last label values of a series, at most `constants` of the first ones being left out,
+ * are the wanted ones. */
+static int snapshot_is(const crest_series_view *series, unsigned constants,
+                       const snapshot_wanted *wanted)
+{
+    unsigned left_out = series->label_count - wanted->count;
+    if (wanted->count > series->label_count || (left_out != 0 && left_out != constants))
+        return 0;
+    for (unsigned i = 0; i < wanted->count; i++)
+        if (strcmp(series->label_values[left_out + i], snapshot_wanted_value(wanted, i)) != 0)
+            return 0;
+    return 1;
+}
+
+/* The first series of a run that is not before the wanted ones. The registry's labels do not count,
+ * and neither do a timer's outcomes, which are in another order than their names. */
+static uint32_t snapshot_lower(const crest_directory *directory, const crest_directory_run *run,
+                               const snapshot_wanted *own)
+{
+    uint32_t low = run->first, high = run->first + run->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const char *const *values = crest_series_values(directory->series[middle]);
+        int before = 0;
+        for (unsigned i = 0; i < run->metric->label_count && before == 0; i++)
+            before = strcmp(values[i], snapshot_wanted_value(own, i));
+        if (before < 0)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return 0;
+    return low;
+}
+
+/* Among the series of a metric; the directory's count if there is none. */
+static size_t snapshot_search(const crest_snapshot *snapshot, const crest_directory_run *run,
+                              const snapshot_wanted *wanted, crest_series_view *view)
+{
+    const crest_directory *directory = snapshot->directory;
+    unsigned constants = run->metric->state->constant_count;
+    snapshot_wanted own = *wanted;
+    crest_snapshot_describe(snapshot, run->first, view);
+    if (wanted->count == view->label_count && constants != 0) {
+        own.values = own.values != NULL ? own.values + constants : NULL;
+        own.count -= constants;
+    }
+    uint32_t first = snapshot_lower(directory, run, &own), end = run->first + run->count;
+    for (uint32_t i = first; i < end && i < first + CREST_OUTCOME_COUNT; i++) {
+        crest_snapshot_describe(snapshot, i, view);
+        if (snapshot_is(view, constants, wanted))
+            return i;
+    }
+    return directory->count;
 }
 
 crest_status crest_snapshot_find(const crest_snapshot *snapshot, const char *name,
                                  const char *const *values, unsigned count, crest_series_view *view)
 {
+    const snapshot_wanted wanted = {values, count};
     const crest_directory *directory =
         name != NULL && snapshot != NULL ? snapshot->directory : NULL;
-    for (size_t r = 0; directory != NULL && r < directory->run_count; r++) {
-        const crest_directory_run *run = &directory->runs[r];
-        if (strcmp(run->metric->name, name) != 0)
-            continue;
-        unsigned constants = run->metric->state->constant_count;
-        for (uint32_t i = 0; i < run->count; i++) {
-            crest_snapshot_series(snapshot, run->first + i, view);
-            if (snapshot_compare_values(view, constants, values, count) == 0)
-                return CREST_OK;
-        }
+    /* a metric's name is its own as long as the process runs */
+    const crest_metric *metric =
+        directory != NULL
+            ? crest_metric_find((crest_registry_state *)(uintptr_t)directory->state, name)
+            : NULL;
+    const crest_directory_run *run =
+        metric != NULL ? crest_directory_run_of(directory, metric) : NULL;
+    if (run != NULL && run->count != 0) {
+        size_t found = snapshot_search(snapshot, run, &wanted, view);
+        if (found != directory->count)
+            return crest_snapshot_series(snapshot, found, view);
     }
     memset(view, 0, sizeof *view);
     return CREST_NOT_FOUND;
