@@ -65,6 +65,13 @@
 #define CREST_X86_64_ASM 1
 #endif
 
+/*
+ * Makes an address one register, with no index to add to it. On Intel's Golden Cove a load gets
+ * what was stored just before at no cost, but not where the address has an index, where it waits
+ * for the store: a counter that is hot takes a quarter of the time so, for one instruction more.
+ */
+#define CREST_PLAIN_ADDRESS_(pointer) __asm__("" : "+r"(pointer))
+
 CREST_BEGIN_C
 
 /*
@@ -76,6 +83,7 @@ CREST_BEGIN_C
 CREST_INLINE void crest_word_add(uint64_t *word, uint64_t n)
 {
 #ifdef CREST_X86_64_ASM
+    CREST_PLAIN_ADDRESS_(word);
     __asm__ volatile("addq %1, %0" : "+m"(*word) : "er"(n) : "cc");
 #else
     __atomic_fetch_add(word, n, __ATOMIC_RELAXED);
@@ -98,6 +106,7 @@ CREST_INLINE int crest_word_add_carry(uint64_t *word, uint64_t n)
 {
 #ifdef CREST_X86_64_ASM
     int carry;
+    CREST_PLAIN_ADDRESS_(word);
     __asm__ volatile("addq %2, %0" : "+m"(*word), "=@ccc"(carry) : "er"(n));
     return carry;
 #else

@@ -45,7 +45,7 @@ CREST_API void crest_counter_full_slow(crest_counter *counter);
  * Adds `amount`, 0 or more, in the counter's unit. A negative amount is not applied and is counted
  * as misuse. A counter that has got to 2^64 - 1 stays there, which is counted too. Any thread, any
  * handler, the first touch included; never locks, blocks, allocates or fails once the thread has
- * touched the counter's chunk. Cost: inline, ten instructions.
+ * touched the counter's chunk. Cost: inline, eleven instructions.
  */
 CREST_INLINE void crest_counter_add(crest_counter *counter, int64_t amount)
 {

@@ -104,10 +104,10 @@ EOF
 # other writes to memory on it (the stack not counted), 1 if it needs the thread's cells, locked
 # instructions on it (none elsewhere in the function if none here)
 cat > "$work/expected" << 'EOF'
-hot_counter_inc           11 1 0 1
-hot_counter_inc_through   11 1 0 1
-hot_counter_add_constant  11 1 0 1
-hot_counter_add           17 1 0 1
+hot_counter_inc           12 1 0 1
+hot_counter_inc_through   12 1 0 1
+hot_counter_add_constant  12 1 0 1
+hot_counter_add           18 1 0 1
 hot_gauge_set              10 0 1 0
 hot_histogram_record      31 2 0 1
 hot_timer_record          31 2 0 1
