@@ -100,6 +100,23 @@ CREST_INLINE void crest_word_add_release(uint64_t *word, uint64_t n)
 #endif
 }
 
+/*
+ * crest_word_add_release, for a word that every record adds to right after it has added to another
+ * one, whose address it has just loaded: a histogram's sum. There an `add` costs Golden Cove 2.5 ns
+ * instead of 1.4, as each waits for the one before; and of some words, by where they lie, for
+ * thousands of records on end, 7 ns, as if nothing of a record could begin before the last one's
+ * stores were known. An exchange that adds has neither, and is one instruction without `lock` too.
+ */
+CREST_INLINE void crest_word_sum_release(uint64_t *word, uint64_t n)
+{
+#ifdef CREST_X86_64_ASM
+    /* as crest_word_add_release; what the word held is not used */
+    __asm__ volatile("xaddq %1, %0" : "+m"(*word), "+r"(n) : : "cc");
+#else
+    crest_word_add_release(word, n);
+#endif
+}
+
 /* crest_word_add; non-zero when the word went past 2^64 - 1, and so is far too small now. To ask
  * for the carry costs nothing that could be measured. */
 CREST_INLINE int crest_word_add_carry(uint64_t *word, uint64_t n)

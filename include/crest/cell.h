@@ -116,7 +116,7 @@ CREST_INLINE int crest_shard_record(crest_shard *shard, uint64_t value, uint64_t
     uint64_t *cells = (uint64_t *)(block & ~(uintptr_t)CREST_BLOCK_SHIFT);
     /* release: the extremes before; partner: the fence behind the counts in distribution.c */
     crest_word_add_release(&cells[value >> (block & CREST_BLOCK_SHIFT)], times);
-    crest_word_add_release(&shard->sum, value * times);
+    crest_word_sum_release(&shard->sum, value * times);
     return 1;
 }
 

@@ -249,7 +249,7 @@ function judge(   i, w, found_adds, found_writes, found_locks, text, symbol, thr
     for (i = 1; i <= steps; i++) {
         text = code[name, path[i]]
         found_locks += word(path[i]) == "lock"
-        if (text ~ /^(add|inc)[lq]? /&& text ~ /\)$/)
+        if (text ~ /^(x?add|inc)[lq]? /&& text ~ /\)$/)
             found_adds++
         else if (writes_memory(text))
             found_writes++
