@@ -21,18 +21,6 @@
 #define PROBE_PATIENCE_MS 30000u
 #define PROBE_MS UINT64_C(1000000)
 
-/* ThreadSanitizer does not follow threads that begin after a fork in a process with several. */
-#ifdef CREST_THREAD_SANITIZER
-#define PROBE_SKIP_FORK()                                                                          \
-    do {                                                                                           \
-        print_message(                                                                             \
-            "skipped: ThreadSanitizer does not follow threads that begin after a fork\n");         \
-        skip();                                                                                    \
-    } while (0)
-#else
-#define PROBE_SKIP_FORK() ((void)0)
-#endif
-
 __attribute__((unused)) static uint64_t probe_now_ms(void)
 {
     struct timespec now;

@@ -278,9 +278,7 @@ static void test_stopped(void **state)
     int to_child[2], to_parent[2], status;
     char byte;
     crest_error error;
-#ifdef CREST_THREAD_SANITIZER /* it does not follow threads that begin after such a fork */
-    skip();
-#endif
+    fixture_skip_child_with_threads();
     assert_int_equal(crest_hiccups_start(NULL, &error), CREST_OK);
     assert_int_equal(pipe(to_child) | pipe(to_parent), 0);
     pid_t child = fork();

@@ -260,7 +260,7 @@ static int own_network(const char *port)
 static void test_itself(void **state)
 {
     (void)state;
-    PROBE_SKIP_FORK();
+    fixture_skip_child_with_threads();
     int status;
     pid_t child = fork();
     assert_true(child >= 0);

@@ -284,7 +284,7 @@ static int forked_child(exchange *of)
 static void test_fork(void **state)
 {
     (void)state;
-    PROBE_SKIP_FORK();
+    fixture_skip_child_with_threads();
     crest_registry *registry = fixture_registry(NULL);
     exchange of = {.answer = 0};
     crest_probe_options options = {.registry = registry, .interval_ms = 10, .timeout_ms = 1000};

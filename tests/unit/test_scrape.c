@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "core_fixture.h"
 #include "http_get.h"
 
 CREST_COUNTER(things, "test.things", "Counted here.");
@@ -242,10 +243,7 @@ static void signals_are_left_to_the_host(void **state)
 static void a_forked_child_does_not_serve(void **state)
 {
     (void)state;
-#ifdef CREST_THREAD_SANITIZER
-    print_message("the child starts a thread, which this sanitizer ends it for\n");
-    skip();
-#endif
+    fixture_skip_child_with_threads();
     crest_reporter *scrape = make(&(crest_prometheus_options){.listen = "0"});
     attach(scrape, NULL);
     unsigned port = crest_prometheus_port(scrape);

@@ -218,9 +218,7 @@ static int process_denied(const system_tree *tree)
 static void test_denied(void **state)
 {
     (void)state;
-#ifdef CREST_THREAD_SANITIZER /* which ends a forked child that starts a thread */
-    skip();
-#endif
+    fixture_skip_child_with_threads();
     system_tree tree;
     char path[400];
     process_tree(&tree);

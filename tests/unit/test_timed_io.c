@@ -298,7 +298,7 @@ static int disk_child(const char *directory)
 static void test_disks(void **state)
 {
     (void)state;
-    PROBE_SKIP_FORK();
+    fixture_skip_child_with_threads();
     char directory[] = "/tmp/crest-full-XXXXXX";
     int status;
     assert_non_null(mkdtemp(directory));
