@@ -163,7 +163,8 @@ static void test_dead_handles(void **state)
 
 /* ---- the change of windows, by hand ---- */
 
-#define SECOND UINT64_C(1000000000)
+/* Of a million of the samplers' own units. */
+#define SECOND (UINT64_C(1000000) * CREST_RANGE_TICK_NS)
 
 static void test_rotation(void **state)
 {
@@ -263,13 +264,10 @@ static void test_adds_by_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_all_ways),
-        cmocka_unit_test(test_by_name),
-        cmocka_unit_test(test_overflow),
+        cmocka_unit_test(test_values),          cmocka_unit_test(test_all_ways),
+        cmocka_unit_test(test_by_name),         cmocka_unit_test(test_overflow),
         cmocka_unit_test(test_dead_handles),
-        cmocka_unit_test(test_rotation),
-        cmocka_unit_test(test_first_touch_in_handler),
+        cmocka_unit_test(test_rotation),        cmocka_unit_test(test_first_touch_in_handler),
         cmocka_unit_test(test_adds_by_threads),
     };
     return cmocka_run_group_tests_name("range sampler", tests, NULL, NULL);
