@@ -77,10 +77,32 @@ CREST_BEGIN_C
 CREST_API void crest_range_sampler_add_slow(crest_range_sampler *sampler, int64_t delta);
 CREST_API void crest_range_sampler_set_slow(crest_range_sampler *sampler, int64_t value);
 
-/* The time by which changes are weighted. */
+/*
+ * The time by which changes are weighted: crest_now() / CREST_RANGE_TICK_NS, or one less, and never
+ * back, since a new scale of the clock begins where the one before stands.
+ *
+ * On x86-64 by fewer steps from the counter to the result, because a processor that reads the
+ * counter waits until all that came before is done, and an update has little else that takes long:
+ * the counter's halves come together in one addition, four times what has passed, and the high half
+ * of the product needs no shifting. The multiplier is below 2^43 of any counter above 1 MHz.
+ */
 CREST_INLINE uint64_t crest_range_time(void)
 {
+#ifdef CREST_X86_64_ASM
+    __extension__ typedef __int128 crest_wide;
+    /* acquire: as in crest_now */
+    const crest_clock_scale *scale = __atomic_load_n(&crest_clock_current, __ATOMIC_ACQUIRE);
+    if (CREST_UNLIKELY(scale->multiplier == 0))
+        return crest_now_slow() / CREST_RANGE_TICK_NS;
+    int64_t multiplier = (int64_t)(scale->multiplier << (62 - 32 - CREST_RANGE_TICK_BITS));
+    uint64_t low, high;
+    __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+    int64_t passed = (int64_t)((high << 34) + (low - scale->counter_base) * 4);
+    return scale->ns_base / CREST_RANGE_TICK_NS +
+           (uint64_t)(((crest_wide)passed * multiplier) >> 64);
+#else
     return crest_now() / CREST_RANGE_TICK_NS;
+#endif
 }
 
 /*

@@ -161,6 +161,40 @@ static void test_dead_handles(void **state)
     assert_int_equal(status, CREST_INVALID_NAME);
 }
 
+/* ---- time ---- */
+
+#ifdef CREST_CLOCK_READ
+/* A scale so slow, of 2^32 counts a nanosecond, that the clock stands between two readings. */
+static void time_at(int64_t passed_ns, uint64_t ns_base)
+{
+    const crest_clock_scale *real = crest_clock_current;
+    crest_clock_scale slow = {0, ns_base, 1};
+    slow.counter_base = CREST_CLOCK_READ() - (uint64_t)passed_ns * (UINT64_C(1) << 32);
+    crest_clock_current = &slow;
+    uint64_t before, time, after;
+    do {
+        before = crest_now() / CREST_RANGE_TICK_NS;
+        time = crest_range_time();
+        after = crest_now() / CREST_RANGE_TICK_NS;
+    } while (before != after);
+    crest_clock_current = real;
+    assert_true(time == before || time + 1 == before);
+}
+#endif
+
+/* By the counter: the clock's, or one less. */
+static void test_time(void **state)
+{
+    (void)state;
+#ifdef CREST_CLOCK_READ
+    const int64_t passed[] = {0, 1, 1023, 1024, 100000, INT64_C(1) << 28, -1, -1024, -1025};
+    const uint64_t bases[] = {2000, 2047, 2048, UINT64_C(1) << 60};
+    for (unsigned i = 0; i < sizeof passed / sizeof *passed; i++)
+        for (unsigned k = 0; k < sizeof bases / sizeof *bases; k++)
+            time_at(passed[i], bases[k]);
+#endif
+}
+
 /* ---- the change of windows, by hand ---- */
 
 /* Of a million of the samplers' own units. */
@@ -266,7 +300,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),          cmocka_unit_test(test_all_ways),
         cmocka_unit_test(test_by_name),         cmocka_unit_test(test_overflow),
-        cmocka_unit_test(test_dead_handles),
+        cmocka_unit_test(test_dead_handles),    cmocka_unit_test(test_time),
         cmocka_unit_test(test_rotation),        cmocka_unit_test(test_first_touch_in_handler),
         cmocka_unit_test(test_adds_by_threads),
     };
