@@ -69,15 +69,17 @@ static crest_range_cell *range_cell_of(crest_range_sampler *sampler)
     if (cell != NULL)
         return cell;
     crest_status why = crest_handle_dead(&sampler->handle);
-    while (why == CREST_OK) {
+    if (why == CREST_OK) {
         crest_lock_saved saved;
         crest_lock_take(&saved);
         crest_handle_resolve(&sampler->handle, CREST_KIND_RANGE_SAMPLER, &why);
         cell = sampler->cell;
         crest_lock_drop(&saved);
-        if (cell != NULL)
-            return cell;
     }
+    if (cell != NULL)
+        return cell;
+    if (why == CREST_OK) /* the handle of another kind, which has no such cell */
+        why = CREST_INVALID_ARGUMENT;
     crest_handle_refused(&sampler->handle, why, 1);
     return NULL;
 }

@@ -99,15 +99,18 @@ uint64_t crest_counter_value(const crest_counter *counter)
 static uint64_t *record_gauge_cell(crest_gauge *gauge)
 {
     crest_status why = crest_handle_dead(&gauge->handle);
-    while (why == CREST_OK) {
+    uint64_t *cell = NULL;
+    if (why == CREST_OK) {
         crest_lock_saved saved;
         crest_lock_take(&saved);
         crest_handle_resolve(&gauge->handle, CREST_KIND_GAUGE, &why);
-        uint64_t *cell = gauge->cell;
+        cell = gauge->cell;
         crest_lock_drop(&saved);
-        if (cell != NULL)
-            return cell;
     }
+    if (cell != NULL)
+        return cell;
+    if (why == CREST_OK) /* the handle of another kind, which has no such cell */
+        why = CREST_INVALID_ARGUMENT;
     crest_handle_refused(&gauge->handle, why, 1);
     return NULL;
 }

@@ -54,6 +54,24 @@ static void test_not_a_number(void **state)
     crest_registry_free(registry);
 }
 
+/* The handle of another kind is refused, as a declaration of another kind is. */
+static void test_another_kind(void **state)
+{
+    (void)state;
+    crest_registry *registry = fixture_registry(NULL);
+    crest_counter *counter = fixture_counter(registry, "c");
+    crest_gauge wrong = {.handle = counter->handle};
+    uint64_t refused = crest_misuse_value(CREST_MISUSE_ARGUMENT);
+    crest_gauge_set(&wrong, 3);
+    crest_gauge_add(&wrong, 3);
+    crest_range_sampler wrong_too = {.handle = counter->handle};
+    crest_range_sampler_set(&wrong_too, 3);
+    crest_range_sampler_add(&wrong_too, 3);
+    assert_int_equal(crest_misuse_value(CREST_MISUSE_ARGUMENT), refused + 4);
+    assert_int_equal(crest_counter_value(counter), 0);
+    crest_registry_free(registry);
+}
+
 static void test_declared(void **state)
 {
     (void)state;
@@ -103,11 +121,9 @@ static void test_adds_by_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_set),
-        cmocka_unit_test(test_not_a_number),
-        cmocka_unit_test(test_declared),
-        cmocka_unit_test(test_set_to_now),
-        cmocka_unit_test(test_adds_by_threads),
+        cmocka_unit_test(test_set),          cmocka_unit_test(test_not_a_number),
+        cmocka_unit_test(test_another_kind), cmocka_unit_test(test_declared),
+        cmocka_unit_test(test_set_to_now),   cmocka_unit_test(test_adds_by_threads),
     };
     return cmocka_run_group_tests_name("gauge", tests, NULL, NULL);
 }
