@@ -9,7 +9,8 @@
  * operation whose fields were read before.
  *
  *     begin   under the lock   (free)  -> begun    generation + 1, after all fields
- *     end     under the lock   begun   -> ended    and back to the free ones; or as a sweep
+ *     end     under the lock   begun   -> ended    and back to the free ones; or as a sweep, but
+ *                                                  by a store without a deadline
  *     sweep   without it       begun   -> expired  stays in its chain: a tombstone
  *     begin   under the lock   expired -> begun    generation + 1
  *     sweep   under the lock   expired -> ended    an old tombstone goes back to the free ones
@@ -169,6 +170,19 @@ static int in_flight_is_overdue(uint64_t overdue_ns, uint64_t now_ns)
 static int in_flight_settle(in_flight_entry *entry, uint64_t begun, unsigned to)
 {
     return crest_atomic_cas(&entry->state, begun, (begun & ~IN_FLIGHT_STATE) | to);
+}
+
+/*
+ * Under the lock: ends an operation that was begun; 0 when a sweep was faster. What has no deadline
+ * is never settled without the lock, so a store will do, which is a locked instruction less in
+ * every end. Release: as in in_flight_settle.
+ */
+static int in_flight_finish(in_flight_entry *entry, uint64_t begun)
+{
+    if (entry->overdue_ns != 0)
+        return in_flight_settle(entry, begun, IN_FLIGHT_ENDED);
+    crest_atomic_store_release(&entry->state, (begun & ~IN_FLIGHT_STATE) | IN_FLIGHT_ENDED);
+    return 1;
 }
 
 /* What becomes of an operation that nobody ended in time, for who settled it. */
@@ -462,7 +476,7 @@ crest_status crest_in_flight_end(crest_in_flight_owner *owner, const crest_op *o
         uint64_t state = crest_atomic_load_acquire(&(*at)->state);
         status = in_flight_check(*at, state, now_ns, &expired);
         begun_ns = (*at)->begun_ns;
-        if (status == CREST_OK && !in_flight_settle(*at, state, IN_FLIGHT_ENDED))
+        if (status == CREST_OK && !in_flight_finish(*at, state))
             status = CREST_TIMED_OUT; /* a sweep was faster */
         if (status == CREST_OK)
             in_flight_unchain(shard, at);

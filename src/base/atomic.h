@@ -30,6 +30,14 @@ extern _Bool __tsan_atomic128_compare_exchange_strong(volatile void *pair, void 
 #define CREST_ANNOTATE_ACQUIRE(address) ((void)(address))
 #endif
 
+/* Around an operation that is to be a full barrier. On x86-64 a locked instruction is one by
+ * itself; Concurrency Kit's fence there would cost more than the operation. */
+#ifdef __x86_64__
+#define CREST_ATOMIC_FENCE() ((void)0)
+#else
+#define CREST_ATOMIC_FENCE() ck_pr_fence_memory()
+#endif
+
 static inline uint64_t crest_atomic_load(const uint64_t *word)
 {
 #ifdef CREST_THREAD_SANITIZER
@@ -162,9 +170,9 @@ static inline uint64_t crest_atomic_exchange(uint64_t *word, uint64_t value)
 #ifdef CREST_THREAD_SANITIZER
     return __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);
 #else
-    ck_pr_fence_memory();
+    CREST_ATOMIC_FENCE();
     uint64_t old = ck_pr_fas_64(word, value);
-    ck_pr_fence_memory();
+    CREST_ATOMIC_FENCE();
     return old;
 #endif
 }
@@ -189,9 +197,9 @@ static inline int crest_atomic_cas_pair(uint64_t *pair, uint64_t *seen, uint64_t
     return done;
 #else
     uint64_t to[2] = {first, second};
-    ck_pr_fence_memory();
+    CREST_ATOMIC_FENCE();
     int done = ck_pr_cas_64_2_value(pair, seen, to, seen);
-    ck_pr_fence_memory();
+    CREST_ATOMIC_FENCE();
     return done;
 #endif
 }
@@ -293,9 +301,9 @@ static inline uint32_t crest_atomic_exchange32(uint32_t *word, uint32_t value)
 #ifdef CREST_THREAD_SANITIZER
     return __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);
 #else
-    ck_pr_fence_memory();
+    CREST_ATOMIC_FENCE();
     uint32_t old = ck_pr_fas_32(word, value);
-    ck_pr_fence_memory();
+    CREST_ATOMIC_FENCE();
     return old;
 #endif
 }

@@ -13,12 +13,14 @@
  *   - each operation that began is recorded exactly once, or is still in flight
  *   - it is recorded as `timeout` if and only if its deadline had passed when it was settled, by the
  *     clock of who settled it, and as itself: with its own id and its own deadline
+ *   - an operation without a deadline, which a sweep leaves alone, may be ended by a store
  *
  * model: holds
  * model: fails -DNO_GENERATION      the state word does not tell one operation from the next
  * model: fails -DNO_CAS             settling looks, and then writes
  * model: fails -DFIELDS_LAST        an operation begins before its fields are written
  * model: fails -DEND_WITHOUT_CLOCK  the end leaves the deadline to the sweep
+ * model: fails -DSTORE_ALWAYS       an operation with a deadline is ended by a store, too
  * model: fails -DNO_LOCK            begin and end do without the shard's lock
  */
 
@@ -35,7 +37,7 @@
 /* The entry: generation and state in one word, and the fields. Operation 0 never was. */
 byte state = ENDED;
 byte which = 0;
-byte overdue = 0;
+byte overdue = 0; /* 0: never */
 
 bool locked = false;
 byte now = 0;
@@ -45,6 +47,7 @@ byte begun = 0;
 byte recorded[OPERATIONS];
 byte overdue_of[OPERATIONS];
 
+#define OVERDUE(when, at) ((when) != 0 && (at) >= (when))
 #define STATE(word) ((word) % 4)
 #define WITH(word, to) ((word) - STATE(word) + (to))
 #ifdef NO_GENERATION
@@ -81,6 +84,22 @@ inline in_flight_settle(from, to, done)
 #endif
 }
 
+/* A sweep settles what has a deadline; the others are settled under the lock only. */
+inline in_flight_finish(from, done)
+{
+#ifdef STORE_ALWAYS
+    state = WITH(from, ENDED);
+    done = true
+#else
+    if
+    :: overdue == 0 ->
+        state = WITH(from, ENDED);
+        done = true
+    :: else -> in_flight_settle(from, ENDED, done)
+    fi
+#endif
+}
+
 /* What was settled as a timeout or an end at this time is recorded after the lock is dropped. */
 inline in_flight_record(operation, when, late)
 {
@@ -88,7 +107,7 @@ inline in_flight_record(operation, when, late)
         assert(operation != 0);
         recorded[operation]++;
         assert(recorded[operation] == 1);
-        assert(late == (when >= overdue_of[operation]))
+        assert(late == OVERDUE(overdue_of[operation], when))
     }
 }
 
@@ -100,10 +119,13 @@ inline in_flight_start()
 #endif
     d_step {
         begun++;
-        mine = begun;
-        overdue_of[mine] = at + DEADLINE
+        mine = begun
     };
-    overdue = at + DEADLINE;
+    if
+    :: overdue_of[mine] = at + DEADLINE
+    :: overdue_of[mine] = 0
+    fi;
+    overdue = overdue_of[mine];
     which = mine;
 #ifndef FIELDS_LAST
     state = NEXT(seen)
@@ -117,8 +139,8 @@ inline in_flight_try_begin()
     in_flight_lock();
     seen = state;
     if
-    :: STATE(seen) == BEGUN && at < overdue -> skip /* CREST_ALREADY */
-    :: STATE(seen) == BEGUN && at >= overdue ->
+    :: STATE(seen) == BEGUN && !OVERDUE(overdue, at) -> skip /* CREST_ALREADY */
+    :: STATE(seen) == BEGUN && OVERDUE(overdue, at) ->
         old = which;
         in_flight_settle(seen, EXPIRED, won);
         if
@@ -147,7 +169,7 @@ inline crest_in_flight_end()
 #ifdef END_WITHOUT_CLOCK
     :: STATE(seen) == BEGUN ->
 #else
-    :: STATE(seen) == BEGUN && at >= overdue ->
+    :: STATE(seen) == BEGUN && OVERDUE(overdue, at) ->
         old = which;
         in_flight_settle(seen, EXPIRED, won);
         if
@@ -155,10 +177,10 @@ inline crest_in_flight_end()
         :: else
         fi;
         old = 0
-    :: STATE(seen) == BEGUN && at < overdue ->
+    :: STATE(seen) == BEGUN && !OVERDUE(overdue, at) ->
 #endif
         old = which;
-        in_flight_settle(seen, ENDED, won);
+        in_flight_finish(seen, won);
         if
         :: won -> skip
         :: else -> old = 0 /* a sweep was faster */
@@ -185,7 +207,7 @@ inline in_flight_sweep_entry()
         old = which;
         mine = overdue;
         if
-        :: state == seen && at >= mine ->
+        :: state == seen && OVERDUE(mine, at) ->
             in_flight_settle(seen, EXPIRED, won);
             if
             :: won -> in_flight_record(old, at, true)
