@@ -8,6 +8,7 @@
 
 #include <crest/distribution.h>
 
+#include "note_board.h"
 #include "shards.h"
 
 struct crest_distribution {

@@ -16,6 +16,7 @@
 #include "range_cell.h"
 #include "reading.h"
 #include "series.h"
+#include "slowest.h"
 #include "stage_series.h"
 
 #include <pthread.h>
@@ -138,6 +139,8 @@ static void lives_empty(crest_series *series)
         crest_arena_give(series->shared, CREST_LINE_BYTES);
     else if (metric->kind == CREST_KIND_RANGE_SAMPLER)
         crest_arena_give(series->shared, sizeof(crest_range_cell));
+    else if (metric->kind == CREST_KIND_TIMER && series->shared != NULL)
+        crest_slowest_shard_give(series->shared);
     else if (series->shared != NULL)
         crest_shared_shard_give(series->shared);
     crest_atomic_store_ptr_release(CREST_PTR(&series->shared), NULL); /* as in series.c */

@@ -239,6 +239,16 @@ static int record_unlocked(const crest_thread_record *lane, const crest_handle *
     return record_shard(lane, own, (uint64_t)value, times, noting);
 }
 
+/* A timer's that is the slowest of this tick. */
+static int record_slowest(const crest_thread_record *lane, const crest_handle *handle,
+                          int64_t duration_ns, const crest_op *op)
+{
+    crest_shard *own = record_own_shard(lane, handle);
+    const crest_series *series = own != NULL ? crest_handle_series(handle) : NULL;
+    return series != NULL &&
+           crest_slowest_record(series, own, (uint64_t)duration_ns, op, lane != NULL);
+}
+
 void crest_record_histogram(const crest_thread_record *lane, crest_histogram *histogram,
                             int64_t value, uint64_t times)
 {
@@ -291,15 +301,17 @@ crest_status crest_record_timer(const crest_thread_record *lane, crest_timer *ti
     crest_lock_saved saved;
     if (backwards)
         duration_ns = 0;
-    if (record_unlocked(lane, handle, duration_ns, 1, 0)) {
+    if (op == NULL)
+        op = &nobody;
+    if (record_unlocked(lane, handle, duration_ns, 1, 0) ||
+        record_slowest(lane, handle, duration_ns, op)) {
         why = CREST_OK;
     } else if (record_lock(handle, &saved) != 0) {
         why = record_shared(lane, handle, duration_ns, 1, &clamped);
     } else {
         uint32_t slot = crest_timer_resolve(timer, outcome, &why);
         if (slot != 0)
-            why = record_value(lane, handle->series, slot, duration_ns, 1, op ? op : &nobody,
-                               &clamped);
+            why = record_value(lane, handle->series, slot, duration_ns, 1, op, &clamped);
         crest_lock_drop(&saved);
     }
     if (why != CREST_OK)

@@ -13,6 +13,7 @@
 #include "misuse.h"
 #include "own_handles.h"
 #include "range_cell.h"
+#include "slowest.h"
 #include "stage_series.h"
 #include "utf8.h"
 
@@ -46,6 +47,8 @@ static void *series_shared_new(const crest_metric *metric)
         return crest_arena_take(CREST_ARENA_CELLS, CREST_LINE_BYTES, CREST_LINE_BYTES);
     if (metric->kind == CREST_KIND_RANGE_SAMPLER)
         return crest_range_cell_new();
+    if (metric->kind == CREST_KIND_TIMER)
+        return crest_slowest_shard_new();
     return crest_shared_shard_new();
 }
 

@@ -7,18 +7,13 @@
 #ifndef CREST_SHARDS_H
 #define CREST_SHARDS_H
 
+#include "atomic.h"
 #include "layouts.h"
 #include <crest/op.h>
 
 /* No cell is brought beyond this by a record of more than CREST_RECORD_TIMES_INLINE_MAX at once:
  * such a record is refused. One at a time it would take 292 years. */
 #define CREST_CELL_MAX (UINT64_C(1) << 63)
-
-/* A record worth telling of, and whose it was. */
-typedef struct crest_note {
-    uint64_t value;
-    crest_op op; /* CREST_OP_NONE: of nobody known */
-} crest_note;
 
 /*
  * The shard that threads without one share: a count per power of two, given when the series is
@@ -28,8 +23,7 @@ typedef struct crest_shared_shard {
     uint64_t sum;
     uint64_t max;
     uint64_t min_inverted;
-    uint64_t noted;  /* as a shard's, and of whoever noted without the lock */
-    crest_note note; /* under the lock: the slowest of this tick, of all threads; see slowest.h */
+    uint64_t noted; /* as a shard's, and of whoever could not note whose it was */
     uint64_t count[CREST_DISTRIBUTION_BLOCKS]; /* by the number of the value's significant bits */
 } crest_shared_shard;
 
@@ -46,6 +40,12 @@ int crest_shard_record_cold(crest_shard *shard, uint64_t value, uint64_t times, 
 
 /* The same of a lane's, by any thread: others add to it at the same time. */
 int crest_shard_record_atomic(crest_shard *shard, uint64_t value, uint64_t times, int noting);
+
+/* Whether the block of a value is there. */
+static inline int crest_shard_has_block(const crest_shard *shard, uint64_t value)
+{
+    return crest_atomic_load(&shard->block[63u - (unsigned)__builtin_clzll(value | 1)]) != 0;
+}
 
 /* Whether so many more would still fit into the cell of a value whose block is there. */
 int crest_shard_has_room(const crest_shard *shard, uint64_t value, uint64_t times);

@@ -3,24 +3,45 @@
  * The slowest operation: which one took the longest of a tick, and of a window.
  *
  * Each shard keeps in `noted` the largest value since the ticker's last visit, so that nearly all
- * records only compare with it. A larger one of a timer takes the slow path's lock and is noted
- * with its operation beside the series; that happens as often as records are broken, about ten
- * times in a million. The ticker takes notes and resets `noted`, right before it reads the series'
- * counts: what is recorded between the two shows one tick late, never not at all.
+ * records only compare with it. A larger one of a timer is written with its operation on the
+ * series' board, without a lock; that happens as often as records are broken, about ten times in a
+ * million. What the board has no place for, or comes with a first touch, is noted under the lock.
+ * The ticker takes notes and resets `noted`, right before it reads the series' counts: what is
+ * recorded between the two shows one tick late, never not at all.
  */
 #ifndef CREST_SLOWEST_H
 #define CREST_SLOWEST_H
 
+#include "note_board.h"
 #include "registry_inside.h"
+
+/* The shared shard of a timer's series. */
+typedef struct crest_slowest_shard {
+    crest_shared_shard shared;
+    crest_note note; /* the slowest of this tick that was noted under the lock */
+    crest_note_board board;
+} crest_slowest_shard;
+
+/* Under the lock: a new one, or NULL; and its end, when nobody records into it any more. */
+crest_slowest_shard *crest_slowest_shard_new(void);
+void crest_slowest_shard_give(crest_slowest_shard *shard);
+
+/*
+ * Records a duration that is the longest of the shard in this tick, and notes its operation. 0, and
+ * nothing was done, when that takes the lock. By the shard's thread, or, of a lane's shard (`lane`
+ * non-zero), by any. Any handler. No lock.
+ */
+int crest_slowest_record(const crest_series *series, crest_shard *shard, uint64_t value,
+                         const crest_op *op, int lane);
 
 /* Under the lock: notes the operation if none of this tick is as slow. */
 void crest_slowest_note(const crest_series *series, uint64_t value, const crest_op *op);
 
-/* Without it: notes the value alone. */
+/* Without it: notes the value alone. The series does not rest. */
 void crest_slowest_note_unlocked(const crest_series *series, uint64_t value);
 
 /* Takes what was noted of a distribution since the last time; value 0 if nothing was. Takes the
- * lock, if anything was noted of a timer. */
+ * lock, if anything was noted under it. */
 void crest_slowest_take(const crest_series *series, crest_note *note);
 
 /*

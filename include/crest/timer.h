@@ -80,7 +80,7 @@ CREST_API crest_status crest_timing_refuse(const crest_timer *timer, crest_statu
  * the slowest (NULL: it has no id). A negative duration counts as 0 and is counted as misuse.
  * Returns CREST_OK, or why the timer records nowhere, which is counted too. Everything that times
  * records through here. Any thread, any handler. Cost: that of crest_histogram_record; a duration
- * that is the longest of this thread since the last tick takes the cold path, about 1.5 µs.
+ * that is the longest of this thread since the last tick takes the cold path, about 60 ns.
  */
 CREST_INLINE crest_status crest_timer_record_op(crest_timer *timer, int64_t duration_ns,
                                                 crest_outcome outcome, const crest_op *op)
