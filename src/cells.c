@@ -16,8 +16,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Before a record is made, so many of the owned ones are asked whether their threads still exist.
- */
+/* Before a record is made, so many of the owned ones are asked whether their threads still exist;
+ * each once at most. */
 #define CELLS_PROBES 16
 
 /* What a thread has before its first touch and after its end: no chunk at all. */
@@ -167,7 +167,8 @@ uint32_t crest_cells_slot_new(void)
 static crest_thread_record *cells_record_left(void)
 {
     pid_t process = getpid();
-    for (int probes = 0; probes < CELLS_PROBES; probes++) {
+    uint64_t records = crest_atomic_load(&cells_record_count);
+    for (uint64_t probes = 0; probes < CELLS_PROBES && probes < records; probes++) {
         crest_thread_record *record = cells_probe_next ? cells_probe_next : cells_newest;
         if (record == NULL)
             return NULL;
@@ -260,6 +261,11 @@ uint64_t *crest_cells_touch(uint32_t slot)
     if (cell != NULL)
         crest_thread_cells_own = record->cells;
     return cell;
+}
+
+crest_reserve *crest_cells_reserve(void)
+{
+    return cells_record != NULL && cells_record != CELLS_GONE ? &cells_record->reserve : NULL;
 }
 
 uint64_t *crest_cells_touch_lane(const crest_thread_record *lane, uint32_t slot)

@@ -6,6 +6,7 @@
 #ifndef CREST_CELLS_H
 #define CREST_CELLS_H
 
+#include "reserves.h"
 #include <crest/cell.h>
 #include <sys/types.h>
 
@@ -19,7 +20,8 @@ typedef struct crest_thread_record {
     struct crest_thread_record *next; /* records are only ever pushed */
     uint32_t owned;                   /* a crest_record_owner */
     pid_t owner_process, owner;       /* as the system numbers them; the owner's and the lock's */
-    uint32_t lent; /* the owner's: to a runtime, so many rounds of destructors yet */
+    uint32_t lent;         /* the owner's: to a runtime, so many rounds of destructors yet */
+    crest_reserve reserve; /* the owner's; a lane has none */
 } crest_thread_record;
 
 typedef enum crest_record_owner {
@@ -39,6 +41,9 @@ uint32_t crest_cells_slot_new(void);
  * be: no memory, or the thread is being torn down. What is to be counted then goes to the shared
  * cell. */
 uint64_t *crest_cells_touch(uint32_t slot);
+
+/* What this thread has in reserve; NULL before its first touch and after its end. */
+crest_reserve *crest_cells_reserve(void);
 
 /* Under the lock: as many lanes as <crest/lane.h> says for so many processors, or those that there
  * are; 0 without memory. */

@@ -8,8 +8,14 @@
 #include "arena.h"
 #include "atomic.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+
+/* Of Linux 5.14; older C libraries do not name it. */
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ARENA_LEAK_ROOTS 1
@@ -45,10 +51,10 @@ static uint64_t arena_used[CREST_ARENA_KINDS];
 static uint64_t arena_fail_after;
 
 /* Blocks that were given back, by size; each holds the address of the next. In a forked child,
- * where the kernel has zeroed them, a list ends with its first. */
+ * where the kernel has zeroed them, a list ends with its first. Looked at without the lock too. */
 static struct arena_given {
-    size_t bytes;
-    uint64_t *first;
+    uint64_t bytes;
+    uint64_t first;
 } arena_given[CREST_ARENA_SIZES_MAX];
 
 static int arena_must_fail(void)
@@ -110,18 +116,28 @@ void crest_arena_give(void *block, size_t bytes)
     /* atomically, for readers that have nothing to do with it any more may still be looking */
     for (size_t i = 1; i < bytes / sizeof *words; i++)
         crest_atomic_store(&words[i], 0);
-    crest_atomic_store(&words[0], (uint64_t)(uintptr_t)given->first);
-    given->first = words;
-    given->bytes = bytes;
+    crest_atomic_store(&words[0], given->first);
+    crest_atomic_store(&given->first, (uint64_t)(uintptr_t)words);
+    crest_atomic_store(&given->bytes, bytes);
+}
+
+int crest_arena_has_given(size_t bytes)
+{
+    for (unsigned i = 0; i < CREST_ARENA_SIZES_MAX; i++) {
+        uint64_t size = crest_atomic_load(&arena_given[i].bytes);
+        if (size == bytes || size == 0)
+            return size != 0 && crest_atomic_load(&arena_given[i].first) != 0;
+    }
+    return 0;
 }
 
 static void *arena_take_given(size_t bytes)
 {
     struct arena_given *given = arena_given_find(bytes);
-    uint64_t *words = given ? given->first : NULL;
+    uint64_t *words = given ? (uint64_t *)(uintptr_t)given->first : NULL;
     if (words == NULL)
         return NULL;
-    given->first = (uint64_t *)(uintptr_t)crest_atomic_load(&words[0]);
+    crest_atomic_store(&given->first, crest_atomic_load(&words[0]));
     crest_atomic_store(&words[0], 0);
     return words;
 }
@@ -145,6 +161,18 @@ void *crest_arena_take(crest_arena_kind kind, size_t bytes, size_t align)
     crest_atomic_add(&arena_used[kind], start + bytes - region->used);
     region->used = start + bytes;
     return (char *)region + start;
+}
+
+void crest_arena_populate(void *start, size_t bytes)
+{
+    static uint32_t refused; /* once: it would be again, or there is no memory to be had ahead */
+    int error_number = errno;
+    size_t before = (uintptr_t)start % ARENA_PAGE; /* of whole pages, which regions consist of */
+    size_t pages = (before + bytes + ARENA_PAGE - 1) / ARENA_PAGE;
+    if (!crest_atomic_load32(&refused) &&
+        madvise((char *)start - before, pages * ARENA_PAGE, MADV_POPULATE_WRITE) != 0)
+        crest_atomic_store32(&refused, 1);
+    errno = error_number;
 }
 
 char *crest_arena_copy(const char *text, size_t bytes)

@@ -35,6 +35,15 @@ void *crest_arena_take(crest_arena_kind kind, size_t bytes, size_t align);
 #define CREST_ARENA_SIZES_MAX 64u
 void crest_arena_give(void *block, size_t bytes);
 
+/* Whether a block of so many bytes was given back and is not taken again yet; out of date at once.
+ * Any thread, without the lock. */
+int crest_arena_has_given(size_t bytes);
+
+/* Asks the system for the pages of these bytes of the arena at once, rather than for each when it
+ * is written to. What lies there stays as it is, and without such a system nothing is done. Any
+ * thread, any handler, without the lock. */
+void crest_arena_populate(void *start, size_t bytes);
+
 /* A copy of `bytes` bytes and a NUL after them. */
 char *crest_arena_copy(const char *text, size_t bytes);
 

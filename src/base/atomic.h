@@ -164,6 +164,26 @@ static inline void crest_atomic_lower(uint64_t *word, uint64_t n)
 #endif
 }
 
+/*
+ * Sets a word that is `was` and that only this thread and its handlers write, but others read:
+ * release, without a lock prefix on x86-64. Returns what was there: `was` when it was set.
+ */
+static inline uint64_t crest_word_change(uint64_t *word, uint64_t was, uint64_t n)
+{
+#ifdef CREST_X86_64_ASM
+    __asm__ volatile("cmpxchgq %2, %0" : "+m"(*word), "+a"(was) : "r"(n) : "cc", "memory");
+#else
+    __atomic_compare_exchange_n(word, &was, n, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+#endif
+    return was;
+}
+
+/* The same of a word that is 0. */
+static inline uint64_t crest_word_settle(uint64_t *word, uint64_t n)
+{
+    return crest_word_change(word, 0, n);
+}
+
 /* Full barrier exchange. */
 static inline uint64_t crest_atomic_exchange(uint64_t *word, uint64_t value)
 {
