@@ -5,6 +5,7 @@
 #include "alloc.h"
 #include "arena.h"
 #include "atomic.h"
+#include "beginnings.h"
 #include "distribution_inside.h"
 
 #include <string.h>
@@ -37,7 +38,12 @@ crest_distribution *crest_distribution_make_with(const crest_layout *layout, uin
 
 uint64_t crest_distribution_blocks(const crest_layout *layout, const crest_shard *shard)
 {
-    uint64_t blocks = 0;
+    uint64_t blocks = 0, value, address = (uint64_t)(uintptr_t)shard;
+    for (unsigned i = 0; crest_beginning_is(address) && i < CREST_BEGINNING_VALUES; i++)
+        if (crest_beginning_value(address, i, &value))
+            blocks |= UINT64_C(1) << crest_layout_block(layout, value);
+    if (crest_beginning_is(address))
+        return blocks;
     for (unsigned s = 0; s < layout->blocks; s++)
         blocks |= (uint64_t)(crest_atomic_load_ptr_acquire(
                                  CREST_PTR(&shard->block[crest_shard_place(layout, s)])) != NULL)
@@ -205,19 +211,6 @@ static void distribution_extremes(crest_distribution *distribution, uint64_t max
         distribution->min = min_inverted;
 }
 
-/* The cells of a block of a shard, or NULL. */
-static const uint64_t *distribution_shard_cells(const crest_layout *layout,
-                                                const crest_shard *shard, unsigned s)
-{
-    /* acquire: partner of the release store in crest_shard_touch */
-    uintptr_t word = (uintptr_t)crest_atomic_load_ptr_acquire(
-        CREST_PTR(&shard->block[crest_shard_place(layout, s)]));
-    uint64_t first = crest_layout_first_cell(layout, s);
-    return word != 0 ? (const uint64_t *)((word & ~(uintptr_t)CREST_BLOCK_SHIFT) +
-                                          first * sizeof(uint64_t))
-                     : NULL;
-}
-
 /* A block is read while the next one is on its way from memory. */
 static void distribution_fetch_cells(const uint64_t *cells, size_t count)
 {
@@ -230,7 +223,7 @@ void crest_distribution_fetch(const crest_layout *layout, const crest_shard *sha
 {
     size_t end = crest_layout_end_cell(layout);
     for (unsigned s = 0; s < layout->blocks; s++)
-        distribution_fetch_cells(distribution_shard_cells(layout, shard, s),
+        distribution_fetch_cells(crest_shard_cells(shard, layout, s),
                                  end - crest_layout_first_cell(layout, s));
 }
 
@@ -249,6 +242,28 @@ static int distribution_add_block(crest_distribution *distribution, unsigned s,
     return to != NULL;
 }
 
+/* Each value is read once, so that it is in all of it or in nothing. */
+static int distribution_add_beginning(crest_distribution *distribution, uint64_t beginning)
+{
+    const crest_layout *layout = &distribution->layout;
+    uint64_t value;
+    for (unsigned i = 0; i < CREST_BEGINNING_VALUES; i++) {
+        if (!crest_beginning_value(beginning, i, &value))
+            continue;
+        unsigned s = crest_layout_block(layout, value);
+        uint64_t *to = crest_distribution_block(distribution, s);
+        if (to == NULL)
+            return 0;
+        to += (value >> crest_layout_shift(layout, s)) - crest_layout_first_cell(layout, s);
+        *to = crest_distribution_plus(*to, 1);
+        distribution->large |= *to;
+        distribution->count++;
+        distribution->sum += value;
+        distribution_extremes(distribution, value, ~value);
+    }
+    return 1;
+}
+
 /*
  * Sum first, counts next, extremes last: the opposite order to the writer's, so that the sum covers
  * only records that the counts have, and the extremes cover every record that the counts have.
@@ -256,13 +271,14 @@ static int distribution_add_block(crest_distribution *distribution, unsigned s,
 int crest_distribution_add_shard(crest_distribution *distribution, const crest_shard *shard)
 {
     const crest_layout *layout = &distribution->layout;
-    /* acquire: partner of crest_word_add_release in crest_shard_record */
+    if (crest_beginning_is((uint64_t)(uintptr_t)shard))
+        return distribution_add_beginning(distribution, (uint64_t)(uintptr_t)shard);
+    /* acquire: partner of crest_word_sum_release in crest_shard_record */
     distribution->sum += crest_atomic_load_acquire(&shard->sum);
     const uint64_t *from = NULL;
     unsigned number = 0;
     for (unsigned s = 0; s <= layout->blocks; s++) {
-        const uint64_t *next =
-            s < layout->blocks ? distribution_shard_cells(layout, shard, s) : NULL;
+        const uint64_t *next = s < layout->blocks ? crest_shard_cells(shard, layout, s) : NULL;
         if (next == NULL && s < layout->blocks)
             continue;
         if (next != NULL)

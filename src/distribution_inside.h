@@ -32,7 +32,7 @@ crest_distribution *crest_distribution_make(const crest_layout *layout);
 
 /* One with the blocks of this mask, all in one piece of memory; others are made when needed. */
 crest_distribution *crest_distribution_make_with(const crest_layout *layout, uint64_t blocks);
-/* The blocks that a shard has. */
+/* The blocks that a shard has, or a beginning would have. */
 uint64_t crest_distribution_blocks(const crest_layout *layout, const crest_shard *shard);
 
 /* Empties it for other counts of the same layout; it keeps its memory. 0 without memory for that.
@@ -60,7 +60,7 @@ static inline uint64_t crest_distribution_plus(uint64_t a, uint64_t b)
 /* Asks for the counts of a shard that is to be added soon. */
 void crest_distribution_fetch(const crest_layout *layout, const crest_shard *shard);
 
-/* Reads a shard that its thread may be writing and adds it; 0 without memory. */
+/* Reads a shard, or a beginning, that its thread may be writing and adds it; 0 without memory. */
 int crest_distribution_add_shard(crest_distribution *distribution, const crest_shard *shard);
 int crest_distribution_add_shared(crest_distribution *distribution,
                                   const crest_shared_shard *shared);

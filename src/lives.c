@@ -10,6 +10,7 @@
 #include "lives.h"
 #include "arena.h"
 #include "attachment.h"
+#include "beginnings.h"
 #include "cells.h"
 #include "children.h"
 #include "lock.h"
@@ -129,11 +130,14 @@ static void lives_empty(crest_series *series)
     const crest_thread_record *record = metric->layout != NULL ? crest_cells_records() : NULL;
     for (; record != NULL; record = record->next) {
         uint64_t *cell = (uint64_t *)(uintptr_t)crest_cells_of(record, series->slot);
-        crest_shard *shard = cell ? (crest_shard *)(uintptr_t)crest_atomic_load(cell) : NULL;
-        if (shard == NULL)
+        uint64_t there = cell != NULL ? crest_atomic_load(cell) : 0;
+        if (there == 0)
             continue;
         crest_atomic_store(cell, 0);
-        crest_shard_give(shard, metric->layout);
+        if (crest_beginning_is(there))
+            crest_beginning_give(there);
+        else
+            crest_shard_give((crest_shard *)(uintptr_t)there, metric->layout);
     }
     if (metric->kind == CREST_KIND_GAUGE)
         crest_arena_give(series->shared, CREST_LINE_BYTES);

@@ -11,6 +11,7 @@
  */
 #include "record.h"
 #include "atomic.h"
+#include "beginnings.h"
 #include "cells.h"
 #include "clock_inside.h"
 #include "handles.h"
@@ -147,13 +148,14 @@ double crest_gauge_value(const crest_gauge *gauge)
     return value;
 }
 
-/* The lane's shard, or this thread's own; NULL while there is none. No lock. */
+/* The lane's shard, or this thread's own; NULL while there is none but a beginning. No lock. */
 static crest_shard *record_own_shard(const crest_thread_record *lane, const crest_handle *handle)
 {
     const uint64_t *cell =
         lane ? crest_cells_of(lane, crest_atomic_load32(&handle->slot)) : crest_cell_of(handle);
     /* acquire: of a lane's, partner of the release store below */
-    return cell ? (crest_shard *)(uintptr_t)crest_atomic_load_acquire(cell) : NULL;
+    uint64_t there = cell != NULL ? crest_atomic_load_acquire(cell) : 0;
+    return crest_beginning_is(there) ? NULL : (crest_shard *)(uintptr_t)there;
 }
 
 static int record_shard(const crest_thread_record *lane, crest_shard *shard, uint64_t value,
@@ -170,15 +172,12 @@ static int record_distribution(const crest_thread_record *lane, const crest_seri
 {
     const crest_layout *layout = series->metric->layout;
     uint64_t *cell = record_touch(lane, slot);
-    crest_shard *shard = cell ? (crest_shard *)(uintptr_t)crest_atomic_load(cell) : NULL;
-    if (cell != NULL && shard == NULL) {
-        shard = crest_shard_new();
-        /* partner: the acquire load in distribution.c */
-        crest_atomic_store_release(cell, (uint64_t)(uintptr_t)shard);
-    }
-    if (shard == NULL || !crest_shard_touch(shard, layout, value))
+    crest_shard *shard = cell != NULL ? crest_shard_at(cell, layout, NULL) : NULL;
+    if (shard == NULL || !crest_shard_touch(shard, layout, value, NULL))
         return crest_shared_shard_record(series->shared, value, times);
-    return crest_shard_has_room(shard, value, times) && record_shard(lane, shard, value, times, 1);
+    /* few always fit; and to read a new page before it is written to is a fault more */
+    return (times <= CREST_RECORD_TIMES_INLINE_MAX || crest_shard_has_room(shard, value, times)) &&
+           record_shard(lane, shard, value, times, 1);
 }
 
 /* A value as it is to be recorded. */
@@ -203,8 +202,8 @@ static crest_status record_value(const crest_thread_record *lane, const crest_se
     return record_distribution(lane, series, slot, kept, times) ? CREST_OK : CREST_LIMIT;
 }
 
-/* Without the lock, of a handle that has a slot: the registry may have been freed meanwhile. What
- * was the slowest is noted, but not whose it was. */
+/* Without the lock, of a handle that has a slot: the registry may have been freed meanwhile. If it
+ * is the slowest this is noted, but not whose it was. */
 static crest_status record_shared(const crest_thread_record *lane, const crest_handle *handle,
                                   int64_t value, uint64_t times, int *clamped)
 {
@@ -239,6 +238,53 @@ static int record_unlocked(const crest_thread_record *lane, const crest_handle *
     return record_shard(lane, own, (uint64_t)value, times, noting);
 }
 
+/* Among the first few of a cell; `op` is a timer's, NULL a histogram's. 0 when it has them. */
+static int record_begin(const crest_series *series, uint64_t *cell, crest_reserve *reserve,
+                        uint64_t value, const crest_op *op)
+{
+    if (!crest_beginning_has_room(cell))
+        return 0;
+    if (op != NULL)
+        return crest_slowest_begin(series, cell, reserve, value, op);
+    /* acquire: partner of the release store in series.c */
+    if (crest_atomic_load_ptr_acquire(CREST_PTR(&series->shared)) == NULL)
+        return 0;
+    crest_slowest_note_unlocked(series, value);
+    return crest_beginning_add(cell, reserve, value);
+}
+
+/*
+ * The same of what this thread meets for the first time: begins with the value, or makes its shard
+ * with the block of it, of what the thread has in reserve, and records; 0 when that takes the lock.
+ * The series' slot rests long enough before it is another's that this may still write into its
+ * cell, as the inlined part may.
+ */
+static int record_first(const crest_handle *handle, int64_t value, uint64_t times,
+                        const crest_op *op)
+{
+    const crest_shard *own = record_own_shard(NULL, handle);
+    if (own != NULL && crest_shard_has_block(own, (uint64_t)value))
+        return 0;
+    /* acquire: as in record_lock */
+    int registered = crest_atomic_load32_acquire(&handle->slot) != 0;
+    const crest_series *series = crest_handle_series(handle);
+    crest_status why;
+    if (!registered || times == 0 || handle->abi != CREST_ABI || series == NULL ||
+        crest_series_is_dead(series, &why))
+        return 0;
+    const crest_layout *layout = series->metric->layout;
+    uint64_t *cell = crest_cell_of(handle);
+    crest_reserve *reserve = crest_cells_reserve();
+    /* a negative value is beyond any range here */
+    if (layout == NULL || (uint64_t)value > layout->highest || cell == NULL || reserve == NULL)
+        return 0;
+    if (times == 1 && record_begin(series, cell, reserve, (uint64_t)value, op))
+        return 1;
+    crest_shard *shard = crest_shard_at(cell, layout, reserve);
+    return shard != NULL && crest_shard_touch(shard, layout, (uint64_t)value, reserve) &&
+           record_unlocked(NULL, handle, value, times, op == NULL);
+}
+
 /* A timer's that is the slowest of this tick. */
 static int record_slowest(const crest_thread_record *lane, const crest_handle *handle,
                           int64_t duration_ns, const crest_op *op)
@@ -252,7 +298,8 @@ static int record_slowest(const crest_thread_record *lane, const crest_handle *h
 void crest_record_histogram(const crest_thread_record *lane, crest_histogram *histogram,
                             int64_t value, uint64_t times)
 {
-    if (record_unlocked(lane, &histogram->handle, value, times, 1))
+    if (record_unlocked(lane, &histogram->handle, value, times, 1) ||
+        (lane == NULL && record_first(&histogram->handle, value, times, NULL)))
         return;
     crest_status why = crest_handle_dead(&histogram->handle);
     if (times == 0)
@@ -304,6 +351,7 @@ crest_status crest_record_timer(const crest_thread_record *lane, crest_timer *ti
     if (op == NULL)
         op = &nobody;
     if (record_unlocked(lane, handle, duration_ns, 1, 0) ||
+        (lane == NULL && record_first(handle, duration_ns, 1, op)) ||
         record_slowest(lane, handle, duration_ns, op)) {
         why = CREST_OK;
     } else if (record_lock(handle, &saved) != 0) {

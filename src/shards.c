@@ -5,41 +5,59 @@
 #include "shards.h"
 #include "arena.h"
 #include "atomic.h"
+#include "beginnings.h"
+#include "lock.h"
 
 /* Even biased, a block begins on a cache line, so that the bits of the shift are free. */
 _Static_assert(CREST_LINE_BYTES > CREST_BLOCK_SHIFT, "a block's word has no room for its shift");
 _Static_assert((sizeof(uint64_t) << CREST_LAYOUT_BITS_MIN) % (CREST_BLOCK_SHIFT + 1) == 0,
                "a block's bias moves it off its cache line");
 
-crest_shard *crest_shard_new(void)
+static void *shards_take(crest_reserve *reserve, size_t bytes)
 {
-    crest_shard *shard = crest_arena_take(CREST_ARENA_CELLS, sizeof *shard, CREST_LINE_BYTES);
-    if (shard != NULL)
-        shard->min = UINT64_MAX;
-    return shard;
+    return reserve != NULL ? crest_reserve_take(reserve, bytes)
+                           : crest_arena_take(CREST_ARENA_CELLS, bytes, CREST_LINE_BYTES);
 }
 
-int crest_shard_touch(crest_shard *shard, const crest_layout *layout, uint64_t value)
+/* Puts a new piece where none is; returns what is there then, a handler's if one came before. */
+static uint64_t shards_settle(uint64_t *word, uint64_t leads, void *piece, size_t bytes)
 {
-    unsigned number = crest_layout_block(layout, value);
-    unsigned place = crest_shard_place(layout, number);
-    if (shard->block[place] != 0)
-        return 1;
-    uint64_t first = crest_layout_first_cell(layout, number);
-    size_t cells = crest_layout_end_cell(layout) - first;
-    uint64_t *block =
-        crest_arena_take(CREST_ARENA_CELLS, cells * sizeof(uint64_t), CREST_LINE_BYTES);
+    uint64_t others = crest_word_settle(word, leads);
+    if (others == 0)
+        return leads;
+    crest_reserve_give(piece, bytes);
+    return others;
+}
+
+/* The word of a block, made if need be; 0 without memory. */
+static uint64_t shards_block(crest_shard *shard, const crest_layout *layout, unsigned number,
+                             crest_reserve *reserve)
+{
+    uint64_t *word = &shard->block[crest_shard_place(layout, number)];
+    uint64_t there = crest_atomic_load(word), first = crest_layout_first_cell(layout, number);
+    size_t bytes = (crest_layout_end_cell(layout) - first) * sizeof(uint64_t);
+    uint64_t *block = there != 0 ? NULL : shards_take(reserve, bytes);
     if (block == NULL)
-        return 0;
-    uintptr_t word = ((uintptr_t)block - (uintptr_t)(first * sizeof(uint64_t))) |
-                     crest_layout_shift(layout, number);
+        return there;
+    uint64_t biased = (uint64_t)(uintptr_t)block - first * sizeof(uint64_t);
     /* partner: the acquire load in distribution.c, which reads this word; the lowest block's others
      * lead to cells that it has then seen */
-    crest_atomic_store_ptr_release(CREST_PTR(&shard->block[place]), (void *)word);
+    return shards_settle(word, biased | crest_layout_shift(layout, number), block, bytes);
+}
+
+int crest_shard_touch(crest_shard *shard, const crest_layout *layout, uint64_t value,
+                      crest_reserve *reserve)
+{
+    unsigned number = crest_layout_block(layout, value);
+    if (crest_shard_has_block(shard, value))
+        return 1;
+    uint64_t word = shards_block(shard, layout, number, reserve);
     unsigned top = 63u - (unsigned)__builtin_clzll(layout->highest);
-    for (unsigned p = 1; number == 0 && p <= top && p <= layout->unit + layout->bits; p++)
-        crest_atomic_store_ptr_release(CREST_PTR(&shard->block[p]), (void *)word);
-    return 1;
+    /* a handler that comes meanwhile writes the same */
+    for (unsigned p = 1; word != 0 && number == 0 && p <= top && p <= layout->unit + layout->bits;
+         p++)
+        crest_atomic_store_ptr_release(CREST_PTR(&shard->block[p]), (void *)(uintptr_t)word);
+    return word != 0;
 }
 
 /* The cell of a value, or NULL while its block is not there. */
@@ -108,7 +126,79 @@ void crest_shard_give(crest_shard *shard, const crest_layout *layout)
             (uint64_t *)((word & ~(uintptr_t)CREST_BLOCK_SHIFT) + first * sizeof(uint64_t)),
             (crest_layout_end_cell(layout) - first) * sizeof(uint64_t));
     }
+    uint64_t beginning = crest_atomic_load(&shard->beginning);
+    if (beginning != 0)
+        crest_beginning_give(beginning);
     crest_arena_give(shard, sizeof *shard);
+}
+
+/* Records what a beginning has into a shard that nobody else has seen; 0 without memory. */
+static int shards_take_over(crest_shard *shard, const crest_layout *layout, uint64_t beginning,
+                            crest_reserve *reserve)
+{
+    uint64_t value;
+    for (unsigned i = 0; i < CREST_BEGINNING_VALUES; i++) {
+        if (!crest_beginning_value(beginning, i, &value))
+            continue;
+        if (!crest_shard_touch(shard, layout, value, reserve))
+            return 0;
+        crest_shard_record_cold(shard, value, 1, 0);
+    }
+    return 1;
+}
+
+/* Gives back a shard that nobody else has seen, as crest_reserve_give does. */
+static void shards_drop(crest_shard *shard, const crest_layout *layout,
+                        const crest_reserve *reserve)
+{
+    crest_lock_saved saved;
+    if (reserve == NULL) {
+        crest_shard_give(shard, layout);
+    } else if (crest_lock_take_unless_forking(&saved)) {
+        crest_shard_give(shard, layout);
+        crest_lock_drop(&saved);
+    }
+}
+
+/* Puts a shard where `before` is, nothing or a beginning; NULL when a handler has changed the cell
+ * or, which *whole 0 says, there is no memory. */
+static crest_shard *shards_replace(uint64_t *cell, uint64_t before, const crest_layout *layout,
+                                   crest_reserve *reserve, int *whole)
+{
+    crest_shard *shard = shards_take(reserve, sizeof *shard);
+    *whole = shard != NULL;
+    if (shard == NULL)
+        return NULL;
+    shard->min = UINT64_MAX;
+    if (before != 0) {
+        crest_beginning_close(before);
+        *whole = shards_take_over(shard, layout, before, reserve);
+    }
+    crest_atomic_store(&shard->beginning, before);
+    /* partner: the acquire load in snapshot.c */
+    if (*whole && crest_word_change(cell, before, (uint64_t)(uintptr_t)shard) == before)
+        return shard;
+    crest_atomic_store(&shard->beginning, 0);
+    shards_drop(shard, layout, reserve);
+    return NULL;
+}
+
+/*
+ * A handler that meets the cell in between puts a beginning or a shard there itself, and what was
+ * made here is not needed. What it records meanwhile cannot be lost: a beginning that is closed
+ * takes no more.
+ */
+crest_shard *crest_shard_at(uint64_t *cell, const crest_layout *layout, crest_reserve *reserve)
+{
+    for (int whole = 1; whole;) {
+        uint64_t there = crest_atomic_load(cell);
+        if (there != 0 && !crest_beginning_is(there))
+            return (crest_shard *)(uintptr_t)there;
+        crest_shard *shard = shards_replace(cell, there, layout, reserve, &whole);
+        if (shard != NULL)
+            return shard;
+    }
+    return NULL;
 }
 
 void crest_shared_shard_give(crest_shared_shard *shard)

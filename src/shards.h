@@ -9,7 +9,7 @@
 
 #include "atomic.h"
 #include "layouts.h"
-#include <crest/op.h>
+#include "reserves.h"
 
 /* No cell is brought beyond this by a record of more than CREST_RECORD_TIMES_INLINE_MAX at once:
  * such a record is refused. One at a time it would take 292 years. */
@@ -27,12 +27,17 @@ typedef struct crest_shared_shard {
     uint64_t count[CREST_DISTRIBUTION_BLOCKS]; /* by the number of the value's significant bits */
 } crest_shared_shard;
 
-/* Under the lock: a new shard, of any layout, or NULL. */
-crest_shard *crest_shard_new(void);
+/*
+ * The shard that a cell leads to, made if need be, with the values of a beginning that was there;
+ * NULL without memory. Of the arena's memory under the lock, or without it by the cell's thread,
+ * handlers included, of that thread's reserve.
+ */
+crest_shard *crest_shard_at(uint64_t *cell, const crest_layout *layout, crest_reserve *reserve);
 
-/* Under the lock: makes the block that `value`, within the range, falls into; non-zero when it is
- * there. */
-int crest_shard_touch(crest_shard *shard, const crest_layout *layout, uint64_t value);
+/* Likewise: makes the block that `value`, within the range, falls into; non-zero when it is there.
+ */
+int crest_shard_touch(crest_shard *shard, const crest_layout *layout, uint64_t value,
+                      crest_reserve *reserve);
 
 /* By the shard's thread: records on the cold path, extremes included; `noting` 0 leaves `noted` as
  * it is. 0 when the block is not there. Any handler. */
@@ -66,6 +71,19 @@ int crest_shared_shard_record(crest_shared_shard *shard, uint64_t value, uint64_
 static inline unsigned crest_shard_place(const crest_layout *layout, unsigned block)
 {
     return block == 0 ? 0 : layout->unit + layout->bits + block;
+}
+
+/* The counts of a block of a shard, from the block's first cell on, or NULL. Any thread. */
+static inline const uint64_t *crest_shard_cells(const crest_shard *shard,
+                                                const crest_layout *layout, unsigned block)
+{
+    /* acquire: partner of the release store in crest_shard_touch */
+    uintptr_t word = (uintptr_t)crest_atomic_load_ptr_acquire(
+        CREST_PTR(&shard->block[crest_shard_place(layout, block)]));
+    uint64_t first = crest_layout_first_cell(layout, block);
+    return word != 0 ? (const uint64_t *)((word & ~(uintptr_t)CREST_BLOCK_SHIFT) +
+                                          first * sizeof(uint64_t))
+                     : NULL;
 }
 
 #endif

@@ -6,6 +6,7 @@
 #include "alloc.h"
 #include "arena.h"
 #include "atomic.h"
+#include "beginnings.h"
 #include "cells.h"
 #include "lock.h"
 
@@ -73,6 +74,23 @@ int crest_slowest_record(const crest_series *series, crest_shard *shard, uint64_
     return 1;
 }
 
+/* A beginning has no word that could stay above the notes: each of its few values looks at the
+ * board. */
+int crest_slowest_begin(const crest_series *series, uint64_t *cell, crest_reserve *reserve,
+                        uint64_t value, const crest_op *op)
+{
+    crest_slowest_shard *shared = slowest_shared(series);
+    uint64_t turn;
+    if (shared == NULL || !crest_note_board_write(&shared->board, value, op, &turn) ||
+        !crest_beginning_add(cell, reserve, value))
+        return 0;
+    /* a full barrier: the value before the look at the turn, as above */
+    uint64_t barrier = 0;
+    crest_atomic_exchange(&barrier, 1);
+    slowest_stays(shared, value, op, turn);
+    return 1;
+}
+
 void crest_slowest_note(const crest_series *series, uint64_t value, const crest_op *op)
 {
     crest_note *note = &((crest_slowest_shard *)series->shared)->note;
@@ -106,7 +124,9 @@ static uint64_t slowest_take_words(const crest_series *series)
         /* acquire: partner of the release store in record.c */
         crest_shard *shard =
             cell ? (crest_shard *)(uintptr_t)crest_atomic_load_acquire(cell) : NULL;
-        uint64_t noted = shard != NULL ? slowest_take_word(&shard->noted) : 0;
+        /* what a beginning has was noted by whoever recorded it */
+        int is_shard = shard != NULL && !crest_beginning_is((uint64_t)(uintptr_t)shard);
+        uint64_t noted = is_shard ? slowest_take_word(&shard->noted) : 0;
         if (noted > largest)
             largest = noted;
     }

@@ -34,6 +34,10 @@ void crest_slowest_shard_give(crest_slowest_shard *shard);
 int crest_slowest_record(const crest_series *series, crest_shard *shard, uint64_t value,
                          const crest_op *op, int lane);
 
+/* The same of a duration that is among the first few of a thread's cell: see beginnings.h. */
+int crest_slowest_begin(const crest_series *series, uint64_t *cell, crest_reserve *reserve,
+                        uint64_t value, const crest_op *op);
+
 /* Under the lock: notes the operation if none of this tick is as slow. */
 void crest_slowest_note(const crest_series *series, uint64_t value, const crest_op *op);
 

@@ -42,6 +42,7 @@ typedef struct crest_shard {
     uint64_t max;
     uint64_t min;   /* UINT64_MAX at first */
     uint64_t noted; /* the largest since the ticker took it last, which sets it to 0; at most max */
+    uint64_t beginning; /* the library's: where its first values were, before there was a shard */
 } crest_shard;
 
 /* The part of a block's word that is the shift. Blocks begin on cache lines, so it is free. */

@@ -57,7 +57,8 @@ CREST_API void crest_histogram_record_slow(crest_histogram *histogram, int64_t v
  * above the range counts as the range's highest and is counted in
  * crest_misuse_total{cause="clamped"}; a negative one is not applied and is counted as misuse. Any
  * thread, any handler, the first touch included; never locks, blocks, allocates or fails once the
- * thread has touched the value's power of two. Cost: inline, about thirty instructions.
+ * thread has recorded five values, one of this power of two among them: the first four, which take
+ * a call each, are kept as they are. Cost: inline, about thirty instructions.
  */
 CREST_INLINE void crest_histogram_record_n(crest_histogram *histogram, int64_t value,
                                            uint64_t times)

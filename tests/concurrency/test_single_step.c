@@ -26,6 +26,7 @@ int main(void)
 #else
 
 #define _GNU_SOURCE
+#include "beginnings.h"
 #include "cells.h"
 #include "step_fixture.h"
 
@@ -183,6 +184,60 @@ static void before_other_power(void)
     step_want(act_kind, act_place, 100000);
 }
 
+/* So many of the first values are there. */
+static void before_more(unsigned values)
+{
+    while (values-- != 0) {
+        before_record();
+        act_record();
+    }
+}
+
+/* The thread has the chunk, but nothing in reserve. */
+static void before_first_value(void)
+{
+    step_want(COUNTER, NEAR, 1);
+    step_record(COUNTER, NEAR, 1);
+    before_record();
+}
+
+/* Many at once, which begin with a shard. */
+static void act_many(void)
+{
+    crest_histogram_record_n(&step_metrics[HISTOGRAM][act_place].handle.histogram, 100, 3);
+}
+
+static void before_many(void)
+{
+    before_first_value();
+    before_record();
+    before_record();
+}
+
+static void before_last_value(void)
+{
+    before_first_value();
+    before_more(CREST_BEGINNING_VALUES - 1);
+}
+
+static void before_first_shard(void)
+{
+    before_first_value();
+    before_more(CREST_BEGINNING_VALUES);
+}
+
+/* It has something in reserve too, because it has met another's second power of two. */
+static void before_of_reserve(void)
+{
+    step_kind other = act_kind == HISTOGRAM ? TIMER : HISTOGRAM;
+    for (uint64_t value = 5000; value < 50000; value *= 3) {
+        step_want(other, NEAR, value);
+        step_record(other, NEAR, value);
+    }
+    before_more(CREST_BEGINNING_VALUES);
+    before_record();
+}
+
 /* The first of the thread: glibc maps an arena for it. */
 static void act_malloc(void)
 {
@@ -261,6 +316,15 @@ static const step_act act_first = {"first record", before_record, act_record, ac
 static const step_act act_later = {"later record", before_later, act_record, act_nothing, 0, 0};
 static const step_act act_power = {
     "new power", before_other_power, act_other_power, act_nothing, 0, 0};
+static const step_act act_value = {
+    "first value", before_first_value, act_record, act_nothing, 0, 0};
+static const step_act act_last_value = {
+    "last of the first values", before_last_value, act_record, act_nothing, 0, 0};
+static const step_act act_several = {"several", before_many, act_many, act_nothing, 0, 0};
+static const step_act act_shard = {
+    "first shard", before_first_shard, act_record, act_nothing, 0, 0};
+static const step_act act_reserve = {
+    "first touch of the reserve", before_of_reserve, act_record, act_nothing, 0, 0};
 
 /* ---- the handlers ---- */
 
@@ -418,8 +482,16 @@ static void step_record_of(step_kind kind)
         act_place = NEAR;
         wrong += step_all(&act_first, (step_how)how, 1, 1);
         wrong += step_all(&act_later, (step_how)how, 1, 1);
-        if (kind == HISTOGRAM || kind == TIMER)
-            wrong += step_all(&act_power, (step_how)how, 1, 1);
+        if (kind != HISTOGRAM && kind != TIMER)
+            continue;
+        wrong += step_all(&act_power, (step_how)how, 1, 1);
+        wrong += step_all(&act_value, (step_how)how, 1, 1);
+        wrong += step_all(&act_last_value, (step_how)how, 1, 1);
+        /* what makes a shard is long, and what others do in the middle of it is no concern of it */
+        unsigned stride = how == SAME ? 1 : 3;
+        wrong += kind == HISTOGRAM ? step_all(&act_several, (step_how)how, stride, 1) : 0;
+        wrong += step_all(&act_shard, (step_how)how, stride, 1);
+        wrong += step_all(&act_reserve, (step_how)how, stride, 1);
     }
     assert_int_equal(wrong, 0);
 }

@@ -11,8 +11,9 @@
 static crest_shard *shard_new(void)
 {
     crest_lock_saved saved;
+    uint64_t cell = 0;
     crest_lock_take(&saved);
-    crest_shard *shard = crest_shard_new();
+    crest_shard *shard = crest_shard_at(&cell, &crest_layout_default, NULL);
     crest_lock_drop(&saved);
     assert_non_null(shard);
     return shard;
@@ -22,7 +23,7 @@ static void shard_record(crest_shard *shard, uint64_t value, uint64_t times)
 {
     crest_lock_saved saved;
     crest_lock_take(&saved);
-    int there = crest_shard_touch(shard, &crest_layout_default, value);
+    int there = crest_shard_touch(shard, &crest_layout_default, value, NULL);
     crest_lock_drop(&saved);
     assert_true(there);
     assert_true(crest_shard_record_cold(shard, value, times, 1));

@@ -11,9 +11,9 @@ package io.crest;
  * }</pre>
  *
  * <p>Any thread may use one, virtual threads too. A record adds to memory of the thread's own: it
- * takes no lock, allocates nothing and calls nothing once the thread has touched the value's power
- * of two, except for a value that is the largest of the thread's since the last tick or its least
- * of all.
+ * takes no lock, allocates nothing and calls nothing once the thread has recorded five values, one
+ * of this power of two among them, except for a value that is the largest of the thread's since the
+ * last tick or its least of all.
  */
 public final class Histogram extends Instrument {
     Histogram(Series series) {

@@ -23,9 +23,10 @@ import java.util.function.Supplier;
  * the exception goes on as it is, whatever it is.
  *
  * <p>Any thread, virtual ones too. A record adds to memory of the thread's own: it takes no lock,
- * allocates nothing and calls nothing once the thread has touched the duration's power of two, but
- * for one that is the thread's longest since the last tick, which is noted with its operation (1.5
- * µs). The clock is {@link System#nanoTime}; of what is begun by its id, the library's.
+ * allocates nothing and calls nothing once the thread has recorded five durations, one of this
+ * power of two among them, but for one that is the thread's longest since the last tick, which is
+ * noted with its operation by a call. The clock is {@link System#nanoTime}; of what is begun by its
+ * id, the library's.
  */
 public final class Timer extends Keyed {
     /** The address of the histogram of the first outcome. */
