@@ -67,51 +67,17 @@ void crest_distribution_free(crest_distribution *distribution)
 {
     if (distribution == NULL)
         return;
-    for (unsigned s = 0; s < CREST_DISTRIBUTION_BLOCKS; s++) {
+    for (unsigned s = 0; s < CREST_DISTRIBUTION_BLOCKS; s++)
         distribution_block_free(distribution, distribution->block[s]);
-        if (distribution->spare != NULL)
-            distribution_block_free(distribution, distribution->spare[s]);
-    }
-    crest_alloc_free(distribution->spare);
     crest_alloc_free(distribution);
-}
-
-/* A block that is not there yet, its cells as they may be; NULL without memory. */
-static uint64_t *distribution_block_new(crest_distribution *distribution, unsigned number)
-{
-    uint64_t *spare = distribution->spare != NULL ? distribution->spare[number] : NULL;
-    if (spare == NULL)
-        spare = crest_alloc(crest_distribution_cells(distribution, number), sizeof(uint64_t));
-    else
-        distribution->spare[number] = NULL;
-    return distribution->block[number] = spare;
 }
 
 uint64_t *crest_distribution_block(crest_distribution *distribution, unsigned number)
 {
-    if (distribution->block[number] == NULL && distribution_block_new(distribution, number) != NULL)
-        memset(distribution->block[number], 0,
-               crest_distribution_cells(distribution, number) * sizeof(uint64_t));
+    if (distribution->block[number] == NULL)
+        distribution->block[number] =
+            crest_alloc(crest_distribution_cells(distribution, number), sizeof(uint64_t));
     return distribution->block[number];
-}
-
-int crest_distribution_empty(crest_distribution *distribution)
-{
-    if (distribution->spare == NULL)
-        distribution->spare = crest_alloc(CREST_DISTRIBUTION_BLOCKS, sizeof(uint64_t *));
-    if (distribution->spare == NULL)
-        return 0;
-    for (unsigned s = 0; s < distribution->layout.blocks; s++)
-        if (distribution->block[s] != NULL) {
-            distribution->spare[s] = distribution->block[s];
-            distribution->block[s] = NULL;
-        }
-    distribution->count = distribution->sum = distribution->min = distribution->max = 0;
-    distribution->sum_is_past = 0;
-    distribution->note = (crest_note){.value = 0};
-    distribution->counted = 1;
-    distribution->large = 0;
-    return 1;
 }
 
 /* ---- many cells at once ---- */
@@ -219,14 +185,6 @@ static void distribution_fetch_cells(const uint64_t *cells, size_t count)
         __builtin_prefetch(&cells[i]);
 }
 
-void crest_distribution_fetch(const crest_layout *layout, const crest_shard *shard)
-{
-    size_t end = crest_layout_end_cell(layout);
-    for (unsigned s = 0; s < layout->blocks; s++)
-        distribution_fetch_cells(crest_shard_cells(shard, layout, s),
-                                 end - crest_layout_first_cell(layout, s));
-}
-
 static int distribution_add_block(crest_distribution *distribution, unsigned s,
                                   const uint64_t *from)
 {
@@ -236,7 +194,7 @@ static int distribution_add_block(crest_distribution *distribution, unsigned s,
         distribution->counted = 0;
         return 1;
     }
-    uint64_t *to = distribution_block_new(distribution, s);
+    uint64_t *to = crest_distribution_block(distribution, s);
     if (to != NULL)
         distribution->count += distribution_copy_cells(to, from, cells, &distribution->large);
     return to != NULL;

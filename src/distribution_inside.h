@@ -18,12 +18,11 @@ struct crest_distribution {
     uint64_t min;   /* 0 while count is 0 */
     uint64_t max;
     int sum_is_past; /* the sum is more than 64 bits can say */
-    int counted;    /* while it is merged: `count` is that of the cells so far, modulo 2^64, */
-    uint64_t large; /* which all have only these bits */
+    int counted;     /* while it is merged: `count` is that of the cells so far, modulo 2^64, */
+    uint64_t large;  /* which all have only these bits */
     crest_note note; /* of a reading of the ticker: the largest of the tick before it */
-    uint64_t *block[CREST_DISTRIBUTION_BLOCKS]; /* from its first cell on; NULL: nothing there */
-    uint64_t **spare; /* blocks of what was emptied, by number, or NULL; not zeroed */
-    size_t within;    /* cells of blocks that came with it */
+    uint64_t *block[CREST_DISTRIBUTION_BLOCKS];  /* from its first cell on; NULL: nothing there */
+    size_t within;                               /* cells of blocks that came with it */
     __attribute__((aligned(16))) uint64_t own[]; /* these */
 };
 
@@ -34,10 +33,6 @@ crest_distribution *crest_distribution_make(const crest_layout *layout);
 crest_distribution *crest_distribution_make_with(const crest_layout *layout, uint64_t blocks);
 /* The blocks that a shard has, or a beginning would have. */
 uint64_t crest_distribution_blocks(const crest_layout *layout, const crest_shard *shard);
-
-/* Empties it for other counts of the same layout; it keeps its memory. 0 without memory for that.
- */
-int crest_distribution_empty(crest_distribution *distribution);
 
 /* The counts of a block, from its first cell on, made if need be; NULL without memory. */
 uint64_t *crest_distribution_block(crest_distribution *distribution, unsigned number);
@@ -56,9 +51,6 @@ static inline uint64_t crest_distribution_plus(uint64_t a, uint64_t b)
     uint64_t sum;
     return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
-
-/* Asks for the counts of a shard that is to be added soon. */
-void crest_distribution_fetch(const crest_layout *layout, const crest_shard *shard);
 
 /* Reads a shard, or a beginning, that its thread may be writing and adds it; 0 without memory. */
 int crest_distribution_add_shard(crest_distribution *distribution, const crest_shard *shard);

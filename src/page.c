@@ -33,7 +33,7 @@ crest_status crest_page_write(crest_registry *registry, crest_format format, cre
                                "The page was not written: there is no memory for a snapshot. "
                                "Nothing recorded is lost; write it again.");
     crest_status status = crest_snapshot_write(snapshot, format, NULL, write, context, error);
-    if (status == CREST_OK && snapshot->lacked)
+    if (status == CREST_OK && crest_snapshot_lacked(snapshot))
         status =
             crest_error_set(error, CREST_NO_MEMORY,
                             "The page is wrong: memory ran out while it was being written, and "

@@ -160,6 +160,7 @@ static void distributions_put_bucket(distributions_series *series, unsigned buck
         at = crest_buffer_reserve(out, 1);
     }
     crest_line_end(out, at);
+    series->shared->page->source->fetch(series->shared->page->snapshot);
 }
 
 /* A line without le, up to its number. */
@@ -186,36 +187,32 @@ static char *distributions_begin(const distributions_series *series, const char 
  * bound that is not below the lower end: counted by the upper end, values exactly on a bound would
  * go to the next one.
  */
-static void distributions_put_buckets(distributions_series *series, uint64_t all)
+static void distributions_put_buckets(distributions_series *series, const crest_totals *totals)
 {
-    const crest_page_bounds *bounds = series->shared->bounds;
-    uint64_t below[CREST_BUCKETS_MAX] = {0};
-    if (all != 0)
-        series->shared->page->source->below(series->row->distribution, bounds->limits,
-                                            bounds->count, below);
-    for (unsigned at = 0; at < bounds->count; at++)
-        distributions_put_bucket(series, at, below[at]);
-    distributions_put_bucket(series, bounds->count, all);
+    unsigned count = series->shared->bounds->count;
+    for (unsigned at = 0; at < count; at++)
+        distributions_put_bucket(series, at, totals->below[at]);
+    distributions_put_bucket(series, count, totals->count);
 }
 
 void crest_page_put_distribution(const crest_page_distributions *lines, const crest_page_row *row,
                                  size_t index)
 {
     const crest_page *page = lines->page;
-    const crest_distribution *distribution = row->distribution;
-    uint64_t count = distribution != NULL ? page->source->count(distribution) : 0;
-    uint64_t sum = distribution != NULL ? page->source->sum(distribution) : 0;
+    const crest_page_bounds *bounds = lines->bounds;
+    crest_totals totals;
+    page->source->totals(page->snapshot, index, bounds->limits, bounds->count, &totals);
     distributions_series series;
     series.shared = lines;
     series.row = row;
     series.digits_length = 0;
     distributions_head(&series);
     distributions_find_exemplar(&series, index);
-    distributions_put_buckets(&series, count);
+    distributions_put_buckets(&series, &totals);
     char *at = distributions_begin(&series, "_sum");
-    crest_line_end(page->out, at + crest_number_scaled(at, sum, lines->decimals));
+    crest_line_end(page->out, at + crest_number_scaled(at, totals.sum, lines->decimals));
     at = distributions_begin(&series, "_count");
-    crest_line_end(page->out, distributions_digits(&series, at, count));
+    crest_line_end(page->out, distributions_digits(&series, at, totals.count));
     if (row->made_s != 0) {
         at = distributions_begin(&series, "_created");
         crest_line_end(page->out, at + crest_number_u64(at, row->made_s));

@@ -10,10 +10,6 @@
 
 #include <string.h>
 
-/* So many series ahead memory is asked for, so that it is there when their turn comes: with a
- * million of them nothing is in a cache. */
-#define PAGE_ROWS_AHEAD 12u
-
 static void page_rows_metric(const crest_snapshot *snapshot, size_t index,
                              crest_page_metric *metric)
 {
@@ -46,10 +42,16 @@ static void page_rows_timer(const crest_series *series, unsigned count, crest_pa
     row->bytes = (uint16_t)(row->bytes + row->lengths[count]);
 }
 
-static void page_rows_ahead(const crest_series *series)
+/* The three lines that most series lie in, into the second-level cache. */
+static void page_rows_ahead(const crest_snapshot *snapshot, size_t index)
 {
-    for (unsigned line = 0; line < 3; line++)
-        __builtin_prefetch((const char *)series + line * CREST_LINE_BYTES);
+    const crest_directory *directory = snapshot->directory;
+    if (index >= directory->count)
+        return;
+    const char *series = (const char *)directory->series[index];
+    __builtin_prefetch(series, 0, 2);
+    __builtin_prefetch(series + CREST_LINE_BYTES, 0, 2);
+    __builtin_prefetch(series + 2 * CREST_LINE_BYTES, 0, 2);
 }
 
 /* What rows have that are no distributions'. */
@@ -72,16 +74,10 @@ static unsigned page_rows_fill(const crest_snapshot *snapshot, const crest_page_
     size_t left = directory->count - index, values = crest_child_bytes(own->kind);
     crest_series *const *series = directory->series + index;
     unsigned count = 0, labels = own->label_count;
-    if (snapshot->passing && own->layout != NULL)
-        room = 1; /* what it has of one series is good until the next */
     for (; count < room && count < left && series[count]->metric == own; count++) {
         crest_page_row *row = &rows[count];
-        if (left - count > PAGE_ROWS_AHEAD)
-            page_rows_ahead(series[count + PAGE_ROWS_AHEAD]);
         row->values = (const char *const *)((uintptr_t)series[count] + values);
         row->made_s = metric->made ? crest_made_s(series[count]->slot) : 0;
-        if (own->layout != NULL)
-            row->distribution = crest_snapshot_distribution(snapshot, index + count);
         if (own->kind == CREST_KIND_TIMER)
             page_rows_timer(series[count], labels, row);
         else
@@ -93,7 +89,6 @@ static unsigned page_rows_fill(const crest_snapshot *snapshot, const crest_page_
 }
 
 const crest_page_source crest_page_source_snapshot = {
-    crest_snapshot_size,    page_rows_metric,         page_rows_fill,
-    crest_snapshot_windows, crest_snapshot_window,    crest_distribution_count,
-    crest_distribution_sum, crest_distribution_below,
+    crest_snapshot_size,    page_rows_metric,      page_rows_fill,        page_rows_ahead,
+    crest_snapshot_windows, crest_snapshot_window, crest_snapshot_totals, crest_snapshot_fetch,
 };

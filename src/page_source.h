@@ -16,6 +16,7 @@
 #define CREST_PAGE_SOURCE_H
 
 #include "registry_inside.h"
+#include "totals.h"
 #include <crest/snapshot.h>
 
 /* Rows that are read at a time. */
@@ -33,14 +34,13 @@ typedef struct crest_page_metric {
     const void *identity; /* the source's own */
 } crest_page_metric;
 
-/* One series. */
+/* One series, but for what it has of a distribution. */
 typedef struct crest_page_row {
     const char *const *values; /* of the labels that are not constant */
     union {
         uint64_t counter;
         double gauge;
         int64_t current;
-        const crest_distribution *distribution;
     };
     uint32_t made_s; /* since 1970; 0: not known, or not asked for */
     /* non-zero: the values are valid UTF-8, need no escaping, and `bytes` and `lengths` are
@@ -60,16 +60,18 @@ typedef struct crest_page_source {
      * metric's end, and only there: fewer than `room` say nothing. */
     unsigned (*rows)(const crest_snapshot *snapshot, const crest_page_metric *metric, size_t index,
                      crest_page_row *rows, unsigned room);
+    /* Asks for the memory that the row of series `index` is made from, if there is one. Called for
+     * each row that is written, of a series CREST_PAGE_ROWS further on: with a million series none
+     * is in a cache, and asked for all at once they would be waited for. */
+    void (*ahead)(const crest_snapshot *snapshot, size_t index);
     /* As the functions of these names in <crest/snapshot.h>. */
     unsigned (*windows)(const crest_snapshot *snapshot, unsigned window_s[CREST_WINDOWS_MAX]);
     crest_status (*window)(const crest_snapshot *snapshot, size_t index, unsigned window_s,
                            crest_window *window);
-    /* Those in <crest/distribution.h>. */
-    uint64_t (*count)(const crest_distribution *distribution);
-    uint64_t (*sum)(const crest_distribution *distribution);
-    /* As crest_distribution_below. */
-    void (*below)(const crest_distribution *distribution, const uint64_t *limits, unsigned count,
-                  uint64_t *counts);
+    /* As crest_snapshot_totals and crest_snapshot_fetch. */
+    void (*totals)(const crest_snapshot *snapshot, size_t index, const uint64_t *limits,
+                   unsigned count, crest_totals *totals);
+    void (*fetch)(const crest_snapshot *snapshot);
 } crest_page_source;
 
 extern const crest_page_source crest_page_source_snapshot;

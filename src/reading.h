@@ -8,6 +8,7 @@
 
 #include "directory.h"
 #include "distribution_inside.h"
+#include "totals.h"
 #include <crest/snapshot.h>
 
 struct crest_snapshot {
@@ -15,12 +16,7 @@ struct crest_snapshot {
     uint64_t time_ns;
     uint64_t wall_ns;
     struct crest_window_copies *windows; /* what they say of its series, or NULL */
-    /* Of a snapshot for one page: values are read when they are asked for, counters some at a time
-     * into `values`, and distributions into this one, one after the other. */
-    int passing;
-    int lacked; /* memory for one of them */
-    crest_distribution *passed;
-    size_t passed_first, passed_end; /* counters that `values` has at present */
+    struct crest_passing *passing;       /* passing.h's, of a snapshot for one page, or NULL */
     uint64_t shift; /* previous.c's: how far an earlier snapshot's index is off, roughly */
     struct crest_carried_list *carried; /* previous.h's, or NULL */
     uint64_t values[];                  /* a counter; the bits of a gauge; a range sampler; a
@@ -41,25 +37,37 @@ void crest_snapshot_lose(crest_snapshot *snapshot, size_t index);
 
 /*
  * A snapshot to be read once, by one thread, and freed soon: it keeps no values, but reads them as
- * they are asked for; a distribution is good until the next. So a page takes no more memory however
- * many series it has. It has at least what was recorded before this was called. Slots that it
- * knows get no other series until it is freed. NULL without memory, or before the first metric;
+ * they are asked for, and has no distributions, but their totals. So a page takes no more memory
+ * however many series it has. It has at least what was recorded before this was called. Slots that
+ * it knows get no other series until it is freed. NULL without memory, or before the first metric;
  * what memory lacked for later is not in it, and it says so.
  */
 crest_snapshot *crest_snapshot_take_passing(crest_registry *registry);
+/* Whether memory lacked for a distribution's totals. */
+int crest_snapshot_lacked(const crest_snapshot *snapshot);
 
-/* Counters that it reads at a time. */
-#define CREST_SNAPSHOT_PASSED 1024u
+/* What series hold now, all of one kind that has no distributions. */
+void crest_snapshot_read_values(const crest_directory *directory, crest_kind kind, size_t index,
+                                size_t count, uint64_t *values);
 
 /* The values of `count` series from `index` on, all of one kind that has no distributions: as they
  * lie in the flat array. */
 void crest_snapshot_values(const crest_snapshot *snapshot, crest_kind kind, size_t index,
                            size_t count, uint64_t *values);
 
+/* What a page says of a series' distribution; limits ascend. */
+void crest_snapshot_totals(const crest_snapshot *snapshot, size_t index, const uint64_t *limits,
+                           unsigned count, crest_totals *totals);
+
+/* Of a snapshot for one page, and nothing of others: asks for a part of the memory that the next
+ * series' totals are read from. For who writes lines between the totals of one series and those of
+ * the next, one for each limit and one more: after each of them. */
+void crest_snapshot_fetch(const crest_snapshot *snapshot);
+
 /* Fills what a view has that is not a value, of a series that there is. */
 void crest_snapshot_describe(const crest_snapshot *snapshot, size_t index, crest_series_view *view);
 
-/* A series' distribution, or NULL for other kinds. */
+/* A series' distribution, or NULL for other kinds; not of a snapshot for one page. */
 const crest_distribution *crest_snapshot_distribution(const crest_snapshot *snapshot, size_t index);
 
 #endif

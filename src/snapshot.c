@@ -2,6 +2,7 @@
 /*
  * Taking snapshots. See reading.h and <crest/snapshot.h>.
  */
+#include "ahead.h"
 #include "alloc.h"
 #include "arena.h"
 #include "atomic.h"
@@ -9,6 +10,7 @@
 #include "clock_inside.h"
 #include "in_flight_figures.h"
 #include "lives.h"
+#include "passing.h"
 #include "poller.h"
 #include "previous.h"
 #include "range_cell.h"
@@ -23,20 +25,6 @@
 
 #include <string.h>
 
-/* The next thread's shard of a series from *record on, which goes on behind it; NULL at the end. */
-static const crest_shard *snapshot_shard(uint32_t slot, const crest_thread_record **record)
-{
-    while (*record != NULL) {
-        const uint64_t *cell = crest_cells_of(*record, slot);
-        *record = (*record)->next;
-        /* acquire: partner of the release store in record.c */
-        uint64_t word = cell != NULL ? crest_atomic_load_acquire(cell) : 0;
-        if (word != 0)
-            return (const crest_shard *)(uintptr_t)word;
-    }
-    return NULL;
-}
-
 /* What a snapshot has of distributions: all of each; the notes of a tick too; or nothing yet. */
 typedef enum snapshot_how { SNAPSHOT_PLAIN, SNAPSHOT_NOTES, SNAPSHOT_PASSING } snapshot_how;
 
@@ -47,43 +35,10 @@ static int snapshot_merge_into(crest_distribution *merged, const crest_series *s
     int whole = crest_distribution_add_shared(merged, series->shared);
     const crest_thread_record *record = crest_cells_records();
     const crest_shard *shard;
-    while (whole && (shard = snapshot_shard(slot, &record)) != NULL)
+    while (whole && (shard = crest_ahead_shard(slot, &record)) != NULL)
         whole = crest_distribution_add_shard(merged, shard);
     crest_distribution_finish(merged);
     return whole;
-}
-
-/* A number, not a pointer: after the last distribution comes another kind, whose cells are no
- * addresses. */
-static void snapshot_fetch(uintptr_t from, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i += CREST_LINE_BYTES)
-        __builtin_prefetch((const void *)(from + i));
-}
-
-/*
- * Asks for what the next distributions of a stretch are merged from, one link of the chain to the
- * counts for each: the thread's cell of the one three further on, the shard of the one after next,
- * the counts of the next. So that they are there when it is their turn, for a page of histograms
- * would wait for memory half of its time. Of the thread that recorded last only; most series have
- * one.
- */
-static void snapshot_fetch_ahead(const crest_directory *directory, size_t index)
-{
-    size_t left = directory->count - index;
-    crest_series *const *series = directory->series + index;
-    const crest_thread_record *record = crest_cells_records();
-    if (left > 3 && record != NULL) {
-        __builtin_prefetch(crest_cells_of(record, directory->slots[index + 3]));
-        __builtin_prefetch(series[3]->shared);
-    }
-    const crest_shard *shard;
-    if (left > 2 && (shard = snapshot_shard(directory->slots[index + 2], &record)) != NULL)
-        snapshot_fetch((uintptr_t)shard, sizeof *shard);
-    record = crest_cells_records();
-    const crest_layout *layout = left > 1 ? series[1]->metric->layout : NULL;
-    if (layout != NULL && (shard = snapshot_shard(directory->slots[index + 1], &record)) != NULL)
-        crest_distribution_fetch(layout, shard);
 }
 
 /* The merged distribution of a series; NULL without memory. */
@@ -93,7 +48,7 @@ static crest_distribution *snapshot_merge(const crest_series *series, int notes)
     const crest_thread_record *record = crest_cells_records();
     const crest_shard *shard;
     uint64_t blocks = 0;
-    while ((shard = snapshot_shard(crest_atomic_load32(&series->slot), &record)) != NULL)
+    while ((shard = crest_ahead_shard(crest_atomic_load32(&series->slot), &record)) != NULL)
         blocks |= crest_distribution_blocks(layout, shard);
     crest_distribution *merged = crest_distribution_make_with(layout, blocks);
     /* before the counts: what is recorded in between is in them and noted the next time */
@@ -102,22 +57,6 @@ static crest_distribution *snapshot_merge(const crest_series *series, int notes)
     if (merged != NULL && snapshot_merge_into(merged, series))
         return merged;
     crest_distribution_free(merged);
-    return NULL;
-}
-
-/* The same into the one that is passing by. */
-static const crest_distribution *snapshot_pass(crest_snapshot *snapshot, const crest_series *series)
-{
-    const crest_layout *layout = series->metric->layout;
-    crest_distribution *passed = snapshot->passed;
-    if (passed == NULL || !crest_layout_equal(&passed->layout, layout) ||
-        !crest_distribution_empty(passed)) {
-        crest_distribution_free(passed);
-        passed = snapshot->passed = crest_distribution_make(layout);
-    }
-    if (passed != NULL && snapshot_merge_into(passed, series))
-        return passed;
-    snapshot->lacked = 1;
     return NULL;
 }
 
@@ -131,8 +70,10 @@ static int snapshot_merge_stretch(const crest_directory *directory,
                                   const crest_directory_stretch *stretch, int notes,
                                   uint64_t *values)
 {
+    crest_ahead ahead;
     for (uint32_t i = stretch->first; i < stretch->first + stretch->count; i++) {
-        snapshot_fetch_ahead(directory, i);
+        crest_ahead_of(&ahead, directory, i, 1);
+        crest_ahead_ask(&ahead);
         crest_distribution *merged = snapshot_merge(directory->series[i], notes);
         values[i] = (uint64_t)(uintptr_t)merged;
         if (merged == NULL)
@@ -141,9 +82,8 @@ static int snapshot_merge_stretch(const crest_directory *directory,
     return 1;
 }
 
-/* What series hold now that have no distributions. */
-static void snapshot_read_values(const crest_directory *directory, crest_kind kind, size_t index,
-                                 size_t count, uint64_t *values)
+void crest_snapshot_read_values(const crest_directory *directory, crest_kind kind, size_t index,
+                                size_t count, uint64_t *values)
 {
     crest_series *const *series = directory->series + index;
     if (kind == CREST_KIND_COUNTER)
@@ -156,40 +96,53 @@ static void snapshot_read_values(const crest_directory *directory, crest_kind ki
             values[i] = (uint64_t)crest_range_cell_value(series[i]->shared);
 }
 
-/* The counters from `index` on, as many as are read at a time. */
-static void snapshot_pass_counters(crest_snapshot *snapshot, size_t index)
-{
-    const crest_directory *directory = snapshot->directory;
-    size_t low = 0, high = directory->stretch_count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (directory->stretches[middle].first <= index)
-            low = middle;
-        else
-            high = middle;
-    }
-    size_t end = directory->stretches[low].first + directory->stretches[low].count;
-    if (end - index > CREST_SNAPSHOT_PASSED)
-        end = index + CREST_SNAPSHOT_PASSED;
-    snapshot_read_values(directory, CREST_KIND_COUNTER, index, end - index, snapshot->values);
-    snapshot->passed_first = index;
-    snapshot->passed_end = end;
-}
-
 void crest_snapshot_values(const crest_snapshot *snapshot, crest_kind kind, size_t index,
                            size_t count, uint64_t *values)
 {
-    if (snapshot->passing && kind != CREST_KIND_COUNTER) {
-        snapshot_read_values(snapshot->directory, kind, index, count, values);
-        return;
-    }
-    if (snapshot->passing) {
-        if (index < snapshot->passed_first || index + count > snapshot->passed_end)
-            /* its only reader made it, and may change what passes by */
-            snapshot_pass_counters((crest_snapshot *)(uintptr_t)snapshot, index);
-        index -= snapshot->passed_first;
-    }
-    memcpy(values, snapshot->values + index, count * sizeof *values);
+    if (snapshot->passing != NULL)
+        crest_passing_values(snapshot->passing, snapshot->directory, kind, index, count, values);
+    else
+        memcpy(values, snapshot->values + index, count * sizeof *values);
+}
+
+void crest_snapshot_totals(const crest_snapshot *snapshot, size_t index, const uint64_t *limits,
+                           unsigned count, crest_totals *totals)
+{
+    if (snapshot->passing != NULL)
+        crest_passing_totals(snapshot->passing, snapshot->directory, index, limits, count, totals);
+    else
+        crest_totals_of(crest_snapshot_distribution(snapshot, index), limits, count, totals);
+}
+
+void crest_snapshot_fetch(const crest_snapshot *snapshot)
+{
+    if (snapshot->passing != NULL)
+        crest_ahead_ask(&snapshot->passing->ahead);
+}
+
+int crest_snapshot_lacked(const crest_snapshot *snapshot)
+{
+    return snapshot->passing != NULL && snapshot->passing->lacked;
+}
+
+/* One without values yet; NULL without memory. */
+static crest_snapshot *snapshot_new(crest_directory *directory, int passing)
+{
+    size_t values = passing ? 0 : directory->count;
+    crest_snapshot *snapshot =
+        crest_alloc(1, sizeof *snapshot + (values + 1) * sizeof snapshot->values[0]);
+    if (snapshot == NULL)
+        return NULL;
+    snapshot->directory = directory;
+    snapshot->time_ns = crest_now();
+    snapshot->wall_ns = crest_clock_wall_ns();
+    if (!passing)
+        return snapshot;
+    snapshot->passing = crest_alloc(1, sizeof *snapshot->passing);
+    if (snapshot->passing != NULL)
+        return snapshot;
+    crest_alloc_free(snapshot);
+    return NULL;
 }
 
 static crest_snapshot *snapshot_read(crest_registry_state *state, snapshot_how how)
@@ -198,19 +151,13 @@ static crest_snapshot *snapshot_read(crest_registry_state *state, snapshot_how h
     crest_directory *directory = crest_directory_of(state);
     if (directory == NULL)
         return NULL;
-    size_t values = how == SNAPSHOT_PASSING ? CREST_SNAPSHOT_PASSED : directory->count;
-    crest_snapshot *snapshot =
-        crest_alloc(1, sizeof *snapshot + (values + 1) * sizeof snapshot->values[0]);
+    crest_snapshot *snapshot = snapshot_new(directory, how == SNAPSHOT_PASSING);
     if (snapshot == NULL) {
         crest_directory_read(directory);
         crest_directory_drop(directory);
         return NULL;
     }
-    snapshot->directory = directory;
-    snapshot->time_ns = crest_now();
-    snapshot->wall_ns = crest_clock_wall_ns();
-    snapshot->passing = how == SNAPSHOT_PASSING;
-    if (snapshot->passing)
+    if (how == SNAPSHOT_PASSING)
         return snapshot;
     int whole = 1;
     for (size_t i = 0; whole && i < directory->stretch_count; i++) {
@@ -219,8 +166,8 @@ static crest_snapshot *snapshot_read(crest_registry_state *state, snapshot_how h
             whole =
                 snapshot_merge_stretch(directory, stretch, how == SNAPSHOT_NOTES, snapshot->values);
         else
-            snapshot_read_values(directory, stretch->kind, stretch->first, stretch->count,
-                                 snapshot->values + stretch->first);
+            crest_snapshot_read_values(directory, stretch->kind, stretch->first, stretch->count,
+                                       snapshot->values + stretch->first);
     }
     crest_directory_read(directory);
     if (whole)
@@ -290,7 +237,7 @@ void crest_snapshot_free(crest_snapshot *snapshot)
     if (snapshot == NULL)
         return;
     const crest_directory *directory = snapshot->directory;
-    size_t stretches = snapshot->passing ? 0 : directory->stretch_count;
+    size_t stretches = snapshot->passing != NULL ? 0 : directory->stretch_count;
     for (size_t s = 0; s < stretches; s++) {
         const crest_directory_stretch *stretch = &directory->stretches[s];
         for (uint32_t i = 0; stretch->distributions && i < stretch->count; i++)
@@ -298,9 +245,9 @@ void crest_snapshot_free(crest_snapshot *snapshot)
                 (crest_distribution *)(uintptr_t)snapshot->values[stretch->first + i]);
     }
     crest_previous_free(snapshot->carried);
-    crest_distribution_free(snapshot->passed);
-    if (snapshot->passing)
+    if (snapshot->passing != NULL)
         crest_directory_read(snapshot->directory);
+    crest_alloc_free(snapshot->passing);
     crest_directory_drop(snapshot->directory);
     crest_alloc_free(snapshot->windows);
     crest_alloc_free(snapshot);
@@ -323,15 +270,7 @@ uint64_t crest_snapshot_wall_ns(const crest_snapshot *snapshot)
 
 const crest_distribution *crest_snapshot_distribution(const crest_snapshot *snapshot, size_t index)
 {
-    const crest_series *series = snapshot->directory->series[index];
-    const crest_metric *metric = series->metric;
-    if (snapshot->passing && metric->layout != NULL) {
-        /* its only reader made it, and may change what passes by */
-        const crest_distribution *passed =
-            snapshot_pass((crest_snapshot *)(uintptr_t)snapshot, series);
-        snapshot_fetch_ahead(snapshot->directory, index);
-        return passed;
-    }
+    const crest_metric *metric = snapshot->directory->series[index]->metric;
     return metric->layout ? (const crest_distribution *)(uintptr_t)snapshot->values[index] : NULL;
 }
 

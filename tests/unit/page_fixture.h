@@ -69,7 +69,7 @@ static void fake_row(const crest_series_view *series, unsigned constants, crest_
     case CREST_KIND_COUNTER: row->counter = series->counter; break;
     case CREST_KIND_GAUGE: row->gauge = series->gauge; break;
     case CREST_KIND_RANGE_SAMPLER: row->current = series->current; break;
-    default: row->distribution = series->distribution;
+    default: break;
     }
 }
 
@@ -85,6 +85,11 @@ static unsigned fake_rows(const crest_snapshot *snapshot, const crest_page_metri
         rows[count].made_s = metric->made ? snapshot->made_s : 0;
     }
     return count;
+}
+
+static void fake_ahead(const crest_snapshot *snapshot, size_t index)
+{
+    assert_in_range(index, CREST_PAGE_ROWS, snapshot->size + CREST_PAGE_ROWS - 1);
 }
 
 static unsigned fake_windows(const crest_snapshot *snapshot, unsigned window_s[CREST_WINDOWS_MAX])
@@ -105,32 +110,31 @@ static crest_status fake_window(const crest_snapshot *snapshot, size_t index, un
     return window->covered_s > 0 ? CREST_OK : CREST_NOT_FOUND;
 }
 
-static uint64_t fake_count(const crest_distribution *distribution)
+static void fake_totals(const crest_snapshot *snapshot, size_t index, const uint64_t *limits,
+                        unsigned count, crest_totals *totals)
 {
-    uint64_t count = 0;
-    for (size_t i = 0; i < distribution->size; i++)
-        count += distribution->buckets[i].count;
-    return count;
-}
-
-static uint64_t fake_sum(const crest_distribution *distribution)
-{
-    return distribution->sum;
-}
-
-static void fake_below(const crest_distribution *distribution, const uint64_t *limits,
-                       unsigned count, uint64_t *counts)
-{
-    for (unsigned i = 0; i < count; i++) {
-        counts[i] = 0;
-        for (size_t k = 0; k < distribution->size; k++)
-            if (distribution->buckets[k].lowest <= limits[i])
-                counts[i] += distribution->buckets[k].count;
+    static const crest_distribution nothing;
+    const crest_distribution *distribution = snapshot->series[index].distribution;
+    if (distribution == NULL)
+        distribution = &nothing;
+    memset(totals, 0, sizeof *totals);
+    totals->sum = distribution->sum;
+    for (size_t k = 0; k < distribution->size; k++) {
+        const crest_bucket *bucket = &distribution->buckets[k];
+        totals->count += bucket->count;
+        for (unsigned i = 0; i < count; i++)
+            totals->below[i] += bucket->lowest <= limits[i] ? bucket->count : 0;
     }
 }
 
+static void fake_fetch(const crest_snapshot *snapshot)
+{
+    assert_non_null(snapshot);
+}
+
 static const crest_page_source fake = {
-    fake_size, fake_metric, fake_rows, fake_windows, fake_window, fake_count, fake_sum, fake_below,
+    fake_size,    fake_metric, fake_rows,   fake_ahead,
+    fake_windows, fake_window, fake_totals, fake_fetch,
 };
 
 /* ---- where pages go ---- */
