@@ -131,11 +131,22 @@ static crest_scrape_connection *scrape_connections_place(crest_scrape_server *se
     return longest->socket < 0 ? longest : NULL;
 }
 
+/* Many may have come since the last look at those that are here. Before one of them is to make room
+ * those go that have gone, and whose request has arrived is waited for no longer. */
+static void scrape_connections_look(crest_scrape_server *server)
+{
+    for (unsigned i = 0; i < server->settings->connections; i++)
+        if (server->connections[i].socket < 0)
+            return;
+    MHD_run(server->daemon);
+}
+
 /* Accepts one; 0 when there is none, or no room. */
 int crest_scrape_connections_accept(crest_scrape_server *server)
 {
     struct sockaddr_storage address;
     socklen_t size = sizeof address;
+    scrape_connections_look(server);
     if (!crest_scrape_connections_have_room(server))
         return 0;
     int accepted = accept4(server->listener.socket, (struct sockaddr *)&address, &size,
