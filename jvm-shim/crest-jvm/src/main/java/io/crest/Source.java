@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.crest;
 
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -315,6 +316,7 @@ public final class Source {
      * @throws E what it throws; recorded under {@link Outcome#of}, and rethrown as it is
      */
     public <T, E extends Exception> T timer(String name, Timed<T, E> block) throws E {
+        Objects.requireNonNull(block, "the code to be timed");
         Timer timer = timerOf(name);
         return timer != null ? timer.time(block) : block.run();
     }
@@ -329,6 +331,7 @@ public final class Source {
      * @throws Exception what it throws; recorded under {@link Outcome#of}, and rethrown as it is
      */
     public <T> T timer(String name, Callable<T> block) throws Exception {
+        Objects.requireNonNull(block, "the code to be timed");
         Timer timer = timerOf(name);
         return timer != null ? timer.time(block) : block.call();
     }
@@ -343,6 +346,7 @@ public final class Source {
      * @return what it returns
      */
     public <T> T timer(String name, Supplier<T> block) {
+        Objects.requireNonNull(block, "the code to be timed");
         Timer timer = timerOf(name);
         return timer != null ? timer.time(block) : block.get();
     }
@@ -359,6 +363,7 @@ public final class Source {
      */
     public <T> CompletionStage<T> timerStage(
             String name, Supplier<? extends CompletionStage<T>> block) {
+        Objects.requireNonNull(block, "what makes the stage to be timed");
         Timer timer = timerOf(name);
         return timer != null ? timer.timeStage(block) : block.get();
     }

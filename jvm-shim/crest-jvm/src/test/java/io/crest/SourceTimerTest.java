@@ -38,6 +38,30 @@ class SourceTimerTest {
         assertEquals(0, count("connect_time", Outcome.ERROR));
     }
 
+    /** Whether or not there is a timer to record it in. */
+    @Test
+    void noBlockIsRefusedByName() {
+        for (String name : new String[] {"none", "not a name"}) {
+            NullPointerException e =
+                    assertThrows(
+                            NullPointerException.class,
+                            () -> COMM.timer(name, (Supplier<String>) null));
+            assertEquals("the code to be timed", e.getMessage());
+            e = assertThrows(
+                    NullPointerException.class,
+                    () -> COMM.timer(name, (Callable<String>) null));
+            assertEquals("the code to be timed", e.getMessage());
+            e = assertThrows(
+                    NullPointerException.class,
+                    () -> COMM.<String, RuntimeException>timer(
+                            name, (Timed<String, RuntimeException>) null));
+            assertEquals("the code to be timed", e.getMessage());
+            e = assertThrows(
+                    NullPointerException.class, () -> COMM.<String>timerStage(name, null));
+            assertEquals("what makes the stage to be timed", e.getMessage());
+        }
+    }
+
     @Test
     void aBlockThatFailsIsRecordedAndRethrown() {
         IOException failure = new IOException("refused");
