@@ -22,7 +22,8 @@ final class Hiccups implements Runnable {
         this.timer = timer;
         this.record = this::record;
         this.resolutionNanos = resolutionNanos;
-        thread = new Thread(this, "crest-jvm-hiccups");
+        // inherits no thread-locals of whoever starts
+        thread = new Thread(null, this, "crest-jvm-hiccups", 0, false);
         thread.setDaemon(true);
         thread.setContextClassLoader(null);
     }

@@ -22,7 +22,7 @@ import java.util.concurrent.locks.LockSupport;
  * collections it hears by notifications, so that none is missed.
  */
 public final class JvmMetrics implements AutoCloseable {
-    /** How long a close waits for each of its threads. */
+    /** How long a close waits for each of its threads, and for collections not yet heard of. */
     static final long JOIN_MILLIS = 2_000;
     /**
      * The process's system property that says that somebody collects. Not a static field: each
@@ -37,7 +37,8 @@ public final class JvmMetrics implements AutoCloseable {
     private final Cost cost = new Cost("jvm");
     private final List<Figures> figures = new ArrayList<>();
     private final AtomicBoolean closed = new AtomicBoolean();
-    private final Thread thread = new Thread(this::run, "crest-jvm");
+    /** Inherits no thread-locals of whoever starts. */
+    private final Thread thread = new Thread(null, this::run, "crest-jvm", 0, false);
     private GcEvents events;
     private Hiccups hiccups;
     private long slowDue;
@@ -117,7 +118,8 @@ public final class JvmMetrics implements AutoCloseable {
     }
 
     /**
-     * Reads once more, so that nothing is missing of what a last report says, and ends. When this
+     * Reads once more, so that nothing is missing of what a last report says, and ends: each
+     * collection that ended before this call is recorded. When this
      * returns no thread of it runs, no listener of it is registered, and nothing is recorded any
      * more. What was recorded stays; counters go on when somebody starts again. Does nothing the
      * second time. Thread-safe.
@@ -125,9 +127,9 @@ public final class JvmMetrics implements AutoCloseable {
     @Override
     public void close() {
         if (!closed.compareAndSet(false, true)) return;
-        if (events != null) events.close();
+        boolean interrupted = events != null && events.close();
         LockSupport.unpark(thread);
-        boolean interrupted = awaitEnd(thread);
+        interrupted |= awaitEnd(thread);
         if (hiccups != null) interrupted |= hiccups.close();
         if (!thread.isAlive()) cost.of(this::read);
         System.clearProperty(RUNNING);
