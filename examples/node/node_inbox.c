@@ -102,12 +102,17 @@ void inbox_wake(void)
     pthread_mutex_unlock(&inbox_lock);
 }
 
-void inbox_sample(void)
+unsigned inbox_waiting(void)
 {
     pthread_mutex_lock(&inbox_lock);
     unsigned depth = inbox_depth;
     pthread_mutex_unlock(&inbox_lock);
-    crest_gauge_set(&inbound_queue_sampled, depth);
+    return depth;
+}
+
+void inbox_sample(void)
+{
+    crest_gauge_set(&inbound_queue_sampled, inbox_waiting());
 }
 
 uint64_t inbox_deepest(void)

@@ -38,6 +38,9 @@ void inbox_wake(void);
  * thread, which has nothing else to do. */
 void inbox_sample(void);
 
+/* How many messages wait now. Any thread. */
+unsigned inbox_waiting(void);
+
 /* The deepest the queue has ever been. */
 uint64_t inbox_deepest(void);
 

@@ -13,6 +13,9 @@
 
 /* It sleeps until the next deploy is due, but never longer: to notice a stop. */
 #define LOAD_SLEEP_NS (50 * NODE_NS_PER_MS)
+/* With --blocks: so many deploys may wait in the inbox, and so long it waits for room. */
+#define LOAD_AHEAD 1024u
+#define LOAD_ROOM_NS (200 * UINT64_C(1000))
 
 /* ---- what this part measures: the load that is offered, whatever becomes of it ---- */
 
@@ -52,6 +55,26 @@ static void load_offer(void)
     wire_out_free(&out);
 }
 
+static void load_sleep_until(uint64_t wake_ns)
+{
+    struct timespec until = {(time_t)(wake_ns / NODE_NS_PER_S), (long)(wake_ns % NODE_NS_PER_S)};
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+
+/* What the blocks need and no more, as fast as the node takes it. */
+static void *load_run_blocks(void *unused)
+{
+    (void)unused;
+    uint64_t wanted = (uint64_t)load_options->blocks * load_options->deploys_per_block;
+    while (load_deploys < wanted && !__atomic_load_n(&load_stopping, __ATOMIC_RELAXED)) {
+        while (inbox_waiting() > LOAD_AHEAD && !__atomic_load_n(&load_stopping, __ATOMIC_RELAXED))
+            load_sleep_until(node_now_ns() + LOAD_ROOM_NS);
+        for (unsigned i = 0; i < LOAD_AHEAD && load_deploys < wanted; i++)
+            load_offer();
+    }
+    return NULL;
+}
+
 static void *load_run(void *unused)
 {
     (void)unused;
@@ -66,9 +89,7 @@ static void *load_run(void *unused)
             continue;
         }
         uint64_t wake_ns = due_ns < now_ns + LOAD_SLEEP_NS ? due_ns : now_ns + LOAD_SLEEP_NS;
-        struct timespec until = {(time_t)(wake_ns / NODE_NS_PER_S),
-                                 (long)(wake_ns % NODE_NS_PER_S)};
-        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+        load_sleep_until(wake_ns);
     }
     return NULL;
 }
@@ -76,12 +97,13 @@ static void *load_run(void *unused)
 bool load_open(const node_options *options)
 {
     load_options = options;
-    if (options->deploys_per_second <= 0)
+    if (options->deploys_per_second <= 0 && options->blocks == 0)
         return true;
     /* numbers go on where an earlier run of this node stopped: a deploy is known by its number */
     load_sequence = node_wall_ms() << 20;
     load_random = UINT64_C(0x9e3779b97f4a7c15) * (options->index + 1);
-    int rc = pthread_create(&load_thread, NULL, load_run, NULL);
+    int rc =
+        pthread_create(&load_thread, NULL, options->blocks > 0 ? load_run_blocks : load_run, NULL);
     if (rc != 0)
         node_say("cannot start the load's thread: %s; allow the node more threads", strerror(rc));
     load_running = rc == 0;

@@ -111,7 +111,8 @@ static void main_wait_for_stop(const node_options *options, int signals)
     uint64_t end_ns = options->seconds > 0
                           ? node_now_ns() + (uint64_t)(options->seconds * (double)NODE_NS_PER_S)
                           : UINT64_MAX;
-    for (uint64_t now_ns, sample_ns = 0; (now_ns = node_now_ns()) < end_ns;) {
+    turns_work work;
+    for (uint64_t now_ns, sample_ns = 0; (now_ns = node_now_ns()) < end_ns && !turns_done(&work);) {
         if (now_ns >= sample_ns) {
             sample_ns = now_ns + MAIN_SAMPLE_NS;
             inbox_sample();
@@ -161,6 +162,13 @@ static void main_final_report(uint64_t ran_ns)
     report_member(&r, "ran_seconds", "%.3f", (double)ran_ns / (double)NODE_NS_PER_S);
     report_member(&r, "height", "%u", turns_height());
     report_member(&r, "deepest_inbound_queue", "%" PRIu64, inbox_deepest());
+    turns_work work;
+    if (turns_done(&work)) {
+        report_member(&r, "blocks", "%u", work.blocks);
+        report_member(&r, "blocks_seconds", "%.6f", (double)work.ns / (double)NODE_NS_PER_S);
+        report_member(&r, "blocks_cpu_seconds", "%.6f",
+                      (double)work.cpu_ns / (double)NODE_NS_PER_S);
+    }
     report_series_begin(&r, "series");
     load_report(&r);
     inbox_report(&r);

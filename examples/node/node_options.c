@@ -31,6 +31,12 @@ static const char options_help[] =
     "0 never)\n"
     "  --slowest-validator-ms D  node I keeps each vote D*(I+1)/N ms, standing in for slower\n"
     "                            machines (default 480)\n"
+    "  --blocks B                make B blocks as fast as it goes, each as soon as there are "
+    "enough\n"
+    "                            deploys, offer just these, and stop; one node only (default 0: "
+    "by\n"
+    "                            the clock)\n"
+    "  --deploys-per-block D     that are enough (default 100)\n"
     "Store\n"
     "  --data DIR                where the blocks are kept (default node-data/node-I)\n"
     "  --map-size BYTES          most the store may hold; k, M, G allowed (default 256M)\n"
@@ -66,6 +72,8 @@ enum options_code {
     OPT_MAP,
     OPT_INBOX,
     OPT_SECONDS,
+    OPT_BLOCKS,
+    OPT_PER_BLOCK,
     OPT_SETTLE,
     OPT_CREST,
     OPT_PAGE,
@@ -87,6 +95,8 @@ static const struct option options_table[] = {
     {"map-size", required_argument, NULL, OPT_MAP},
     {"inbox-capacity", required_argument, NULL, OPT_INBOX},
     {"seconds", required_argument, NULL, OPT_SECONDS},
+    {"blocks", required_argument, NULL, OPT_BLOCKS},
+    {"deploys-per-block", required_argument, NULL, OPT_PER_BLOCK},
     {"settle-ms", required_argument, NULL, OPT_SETTLE},
     {"crest-opts", required_argument, NULL, OPT_CREST},
     {"page", required_argument, NULL, OPT_PAGE},
@@ -184,6 +194,9 @@ static bool options_one(node_options *o, int code, const char *text)
     case OPT_INBOX:
         return options_unsigned("inbox-capacity", text, 16, 1u << 20, &o->inbox_capacity);
     case OPT_SECONDS: return options_number("seconds", text, 0, 1e7, &o->seconds);
+    case OPT_BLOCKS: return options_unsigned("blocks", text, 0, 10000000, &o->blocks);
+    case OPT_PER_BLOCK:
+        return options_unsigned("deploys-per-block", text, 1, 500, &o->deploys_per_block);
     case OPT_SETTLE: return options_unsigned("settle-ms", text, 0, 60000, &o->settle_ms);
     case OPT_CREST: o->crest = text; return true;
     case OPT_PAGE: o->page = text; return true;
@@ -206,7 +219,8 @@ int node_options_read(node_options *options, int count, char **arguments)
                               .fork_every = 7,
                               .slowest_validator_ms = 480,
                               .inbox_capacity = 16384,
-                              .settle_ms = 3000};
+                              .settle_ms = 3000,
+                              .deploys_per_block = 100};
     for (unsigned i = 0; i < NODE_COUNT_MAX; i++)
         options->port[i] = (uint16_t)(OPTIONS_PORT_FIRST + i);
     int code;
@@ -231,6 +245,11 @@ int node_options_read(node_options *options, int count, char **arguments)
         fprintf(stderr,
                 "node: --index %u with %u nodes: the index is counted from 0, so at most %u\n",
                 options->index, options->nodes, options->nodes - 1);
+        return 2;
+    }
+    if (options->blocks > 0 && options->nodes != 1) {
+        fprintf(stderr, "node: --blocks %u with %u nodes: it is for one node, with --nodes 1\n",
+                options->blocks, options->nodes);
         return 2;
     }
     if (options->data == NULL) {

@@ -25,8 +25,10 @@ typedef struct node_options {
     unsigned inbox_capacity;
     unsigned settle_ms; /* at a stop, how long blocks in flight are waited for at most */
     double seconds;     /* 0: until told */
-    const char *crest;  /* options of crest_start, or NULL */
-    const char *page;   /* file that gets the metrics page at exit, or NULL */
+    unsigned blocks;    /* as fast as it goes, then stop; 0: by the clock */
+    unsigned deploys_per_block;
+    const char *crest; /* options of crest_start, or NULL */
+    const char *page;  /* file that gets the metrics page at exit, or NULL */
     bool events;
     int clock_skew_ms; /* added to the wall clock, as if this were another machine */
 } node_options;

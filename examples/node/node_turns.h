@@ -16,7 +16,17 @@
 #include "node_chain.h"
 #include "node_options.h"
 
+/* What making --blocks took, from the first deploy that the worker looked at on. */
+typedef struct turns_work {
+    unsigned blocks;
+    uint64_t ns;     /* passed */
+    uint64_t cpu_ns; /* of the whole process, all its threads */
+} turns_work;
+
 void turns_open(const node_options *options);
+
+/* Non-zero when --blocks have been made, and *work is filled. Any thread. */
+bool turns_done(turns_work *work);
 
 /* Does what is due; returns when the next thing is. */
 uint64_t turns_due(uint64_t now_ns);
