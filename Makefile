@@ -105,6 +105,7 @@ so_flags := -shared -Wl,-z,relro,-z,now,-z,nodelete,--as-needed,-Bsymbolic-funct
 # ---- what there is to build -----------------------------------------------------------------------
 
 HEADERS       := $(wildcard include/crest/*.h)
+off_headers   := $(wildcard include/crest/off/*.h)
 base_src      := $(wildcard src/base/*.c)
 core_src      := $(wildcard src/*.c src/system/*.c src/latency/*.c)
 reporters_src := $(wildcard reporters/*.c)
@@ -129,12 +130,14 @@ bench_obj     := $(call objects,$(bench_src))
 reading_obj   := $(call objects,$(reading_src))
 public_obj    := $(call objects,$(examples_src) $(demo_src)) $(node_obj)
 test_obj      := $(call objects,$(unit_src) $(conc_src) $(integ_src) $(fuzz_src) $(if $(fuzz_src),tests/fuzz/replay_corpus.c))
-all_obj       := $(lib_obj) $(public_obj) $(test_obj) $(sort $(bench_obj) $(reading_obj))
+off_obj       := $(patsubst $(OBJ)/%,$(OBJ)/disabled/%,$(node_obj))
+all_obj       := $(lib_obj) $(public_obj) $(off_obj) $(test_obj) $(sort $(bench_obj) $(reading_obj))
 
 programs = $(patsubst %,$(B)/%,$(basename $(1)))
 
 EXAMPLES   := $(call programs,$(examples_src) $(demo_src))
 NODE       := $(if $(node_src),$(B)/examples/node/node)
+OFF_NODE   := $(B)/disabled/examples/node/node
 UNIT_TESTS := $(call programs,$(unit_src))
 CONC_TESTS := $(call programs,$(conc_src))
 FUZZ_TESTS := $(call programs,$(fuzz_src))
@@ -337,6 +340,10 @@ catalogue: ## tables, headers, dashboard and rules from the manifests; needs pyt
 	run rules $(library_manifests) -o $(filter %.yml,$(library_views)); \
 	exit $$status
 
+.PHONY: off
+off: ## include/crest/off, what the headers have with CREST_DISABLE, from the headers
+	scripts/make-off
+
 .PHONY: format
 format: ## clang-format over every C and C++ file
 	clang-format -i $(wildcard $(HEADERS) src/*.[ch] src/*/*.[ch] reporters/*.[ch] examples/*.c \
@@ -381,6 +388,7 @@ $(base_obj): private cpp = $(inc_base) $(lib_flags)
 $(core_obj): private cpp = $(inc_src) $(lib_flags) -DCREST_OWN_CELLS
 $(reporters_obj): private cpp = $(inc_reporters) $(lib_flags)
 $(public_obj): private cpp = $(inc_public)
+$(off_obj): private cpp = $(inc_public) -DCREST_DISABLE
 $(test_obj): private cpp = $(inc_tests)
 $(sort $(bench_obj) $(reading_obj)): private cpp = $(inc_public) -Ibench
 
@@ -392,6 +400,12 @@ run := @
 endif
 
 $(OBJ)/%.o: %.c
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(run)$(CC) $(cpp) $(CPPFLAGS) $(ALL_CFLAGS) $(make_deps) -c $< -o $@
+
+# The same sources without the library.
+$(OBJ)/disabled/%.o: %.c
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(run)$(CC) $(cpp) $(CPPFLAGS) $(ALL_CFLAGS) $(make_deps) -c $< -o $@
@@ -439,6 +453,12 @@ $(NODE): $(node_obj) $(need_archive)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(run)$(CC) $(ALL_LDFLAGS) -o $@ $(node_obj) $(link_archive) $(LMDB_LIBS) -lm
+
+# The same without the library: docs/disable.md.
+$(OFF_NODE): $(off_obj)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(run)$(CC) $(ALL_LDFLAGS) -o $@ $(off_obj) $(LMDB_LIBS) -lm -lpthread
 
 # The C++ driver links, so that a test may be C++.
 $(UNIT_TESTS) $(CONC_TESTS) $(INTEG_BINS): $(B)/%: $(OBJ)/%.o $(need_archive)
@@ -496,8 +516,9 @@ man_pages    := $(wildcard docs/man/*.1)
 
 .PHONY: install
 install: all ## headers, libraries, .pc files, tools, manuals, a dashboard, the jar if it was built, below DESTDIR and PREFIX
-	install -d $(to_include) $(to_lib)/pkgconfig
+	install -d $(to_include)/off $(to_lib)/pkgconfig
 	install -m 644 $(HEADERS) $(to_include)
+	install -m 644 $(off_headers) $(to_include)/off
 	install -m 644 $(filter %.a,$(LIBRARIES)) $(to_lib)
 	for so in $(notdir $(filter %.so,$(LIBRARIES))); do \
 	    install -m 755 $(LIB)/$$so.$(VERSION) $(to_lib) && \
@@ -519,6 +540,7 @@ install: all ## headers, libraries, .pc files, tools, manuals, a dashboard, the 
 .PHONY: uninstall
 uninstall: ## removes what install put there
 	rm -f $(addprefix $(to_include)/,$(notdir $(HEADERS)))
+	rm -rf $(to_include)/off
 	-rmdir $(to_include)
 	rm -f $(foreach l,libcrest libcrest-reporters,$(addprefix $(to_lib)/$l,.a .so .so.$(SOVERSION) .so.$(VERSION)))
 	rm -f $(addprefix $(to_lib)/pkgconfig/,$(pc_files))

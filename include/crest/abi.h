@@ -22,8 +22,21 @@
 #define CREST_DEFAULT_(value)
 #endif
 
-/* A symbol that the shared libraries export; everything else is hidden. */
+/*
+ * A symbol that the shared libraries export; everything else is hidden. In a program that is
+ * compiled with CREST_DISABLE (docs/disable.md) each such function is an inline one that does
+ * nothing, in off/: one file for each header, made by scripts/make-off.
+ */
+#ifndef CREST_DISABLE
 #define CREST_API __attribute__((visibility("default")))
+#elif defined(CREST_BUILDING)
+#error "CREST_DISABLE is for programs that use Crest; the library itself needs its code"
+#else
+#define CREST_API static inline __attribute__((unused))
+/* What functions that never return NULL return then: zeros, enough for any handle. */
+static unsigned char crest_nothing_[1024] __attribute__((aligned(64), unused));
+#define CREST_NOTHING_(type) ((type *)(void *)crest_nothing_)
+#endif
 
 /*
  * The hot path is inline in these headers. src/inline_symbols.c compiles them once more with this

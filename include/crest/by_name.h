@@ -62,7 +62,7 @@ static inline __attribute__((unused)) crest_source *crest_source_of_(long)
     return nullptr;
 }
 #define CREST_SOURCE(name)                                                                         \
-    static crest_source crest_source_here_ = CREST_SOURCE_INIT_(name);                             \
+    static crest_source crest_source_here_ __attribute__((unused)) = CREST_SOURCE_INIT_(name);     \
     static inline __attribute__((unused)) crest_source *crest_source_of_(int)                      \
     {                                                                                              \
         return &crest_source_here_;                                                                \
@@ -150,6 +150,7 @@ CREST_API crest_stages *crest_stages_by_name_in(crest_source *source, const char
 
 CREST_END_C
 
+#ifndef CREST_DISABLE
 /*
  * The handle of a call site: with a literal name, a static pointer filled at the first call.
  * Whether the name is a literal is decided by the text of the argument, not after inlining, when
@@ -234,5 +235,10 @@ CREST_END_C
     crest_timer_begin(CREST_SITE_(crest_timer, crest_timer_by_name_in, name), op)
 #define crest_timer_end_by_name(name, op, outcome)                                                 \
     crest_timer_end(CREST_SITE_(crest_timer, crest_timer_by_name_in, name), op, outcome)
+#endif
+
+#ifdef CREST_DISABLE
+#include <crest/off/by_name_off.h>
+#endif
 
 #endif

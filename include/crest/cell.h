@@ -58,6 +58,7 @@ typedef struct crest_handle {
 
 CREST_BEGIN_C
 
+#ifndef CREST_DISABLE
 /* The library's; read through the recording calls only. */
 extern CREST_API __thread crest_cells *crest_thread_cells
     __attribute__((tls_model("initial-exec")));
@@ -120,7 +121,12 @@ CREST_INLINE int crest_shard_record(crest_shard *shard, uint64_t value, uint64_t
     crest_word_sum_release(&shard->sum, value * times);
     return 1;
 }
+#endif
 
 CREST_END_C
+
+#ifdef CREST_DISABLE
+#include <crest/off/cell_off.h>
+#endif
 
 #endif

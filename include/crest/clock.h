@@ -31,6 +31,7 @@ typedef enum crest_clock_source {
 
 CREST_BEGIN_C
 
+#ifndef CREST_DISABLE
 #if defined(__x86_64__)
 #define CREST_CLOCK_READ() __builtin_ia32_rdtsc()
 #elif defined(__aarch64__)
@@ -70,6 +71,7 @@ CREST_INLINE uint64_t crest_now(void)
     return crest_now_slow();
 #endif
 }
+#endif
 
 /* Which source crest_now uses at this moment. Any thread, any handler. */
 CREST_API crest_clock_source crest_clock_source_now(void);
@@ -92,5 +94,9 @@ CREST_API uint64_t crest_wall_now(void);
 CREST_API uint64_t crest_wall_error(void);
 
 CREST_END_C
+
+#ifdef CREST_DISABLE
+#include <crest/off/clock_off.h>
+#endif
 
 #endif

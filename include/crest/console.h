@@ -75,4 +75,8 @@ CREST_API crest_reporter *crest_console_new(const crest_console_options *options
 
 CREST_END_C
 
+#ifdef CREST_DISABLE
+#include <crest/off/console_off.h>
+#endif
+
 #endif

@@ -41,6 +41,7 @@ CREST_API void crest_counter_add_slow(crest_counter *counter, int64_t amount);
 /* What crest_counter_add does when this thread's share went past 2^64 - 1. */
 CREST_API void crest_counter_full_slow(crest_counter *counter);
 
+#ifndef CREST_DISABLE
 /*
  * Adds `amount`, 0 or more, in the counter's unit. A negative amount is not applied and is counted
  * as misuse. A counter that has got to 2^64 - 1 stays there, which is counted too. Any thread, any
@@ -61,11 +62,16 @@ CREST_INLINE void crest_counter_inc(crest_counter *counter)
 {
     crest_counter_add(counter, 1);
 }
+#endif
 
 /* The counter's value now, over all threads that ever added; at least what happened before the
  * call. Any thread, any handler. Cost: one load per thread record. */
 CREST_API uint64_t crest_counter_value(const crest_counter *counter);
 
 CREST_END_C
+
+#ifdef CREST_DISABLE
+#include <crest/off/counter_off.h>
+#endif
 
 #endif

@@ -112,4 +112,8 @@ CREST_API void crest_coverage_read(crest_coverage *coverage, crest_coverage_stat
 
 CREST_END_C
 
+#ifdef CREST_DISABLE
+#include <crest/off/coverage_off.h>
+#endif
+
 #endif

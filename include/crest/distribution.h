@@ -129,4 +129,8 @@ CREST_API crest_status crest_distribution_subtract(crest_distribution *later,
 
 CREST_END_C
 
+#ifdef CREST_DISABLE
+#include <crest/off/distribution_off.h>
+#endif
+
 #endif

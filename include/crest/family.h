@@ -70,21 +70,31 @@ typedef struct crest_stages_family {
     }                                                                                              \
     typedef type variable##_crest_series_
 
-#define CREST_FAMILY_DECLARE_(linkage, type, kind_, variable, name_, description_, options_, ...)  \
-    static const char *const variable##_crest_keys[] = {                                           \
-        CREST_EACH_(CREST_KEY_STRING_, __VA_ARGS__)};                                              \
-    static const crest_declaration variable##_crest_declaration = {                                \
+#define CREST_FAMILY_DECLARATION_(kind_, variable, name_, description_, options_, ...)             \
+    static const char *const variable##_crest_keys[]                                               \
+        __attribute__((unused)) = {CREST_EACH_(CREST_KEY_STRING_, __VA_ARGS__)};                   \
+    static const crest_declaration variable##_crest_declaration __attribute__((unused)) = {        \
         kind_,                                                                                     \
         (struct crest_registry *)(CREST_REGISTRY_HERE),                                            \
         variable##_crest_keys,                                                                     \
         CREST_COUNT_(__VA_ARGS__),                                                                 \
-        {.name = (name_), .description = (description_), CREST_UNWRAP_ options_}};                 \
+        {.name = (name_), .description = (description_), CREST_UNWRAP_ options_}}
+
+#ifndef CREST_DISABLE
+#define CREST_FAMILY_DECLARE_(linkage, type, kind_, variable, name_, description_, options_, ...)  \
+    CREST_FAMILY_DECLARATION_(kind_, variable, name_, description_, options_, __VA_ARGS__);        \
     linkage type variable = {{NULL, CREST_ABI, 0, &variable##_crest_declaration}};                 \
     __attribute__((constructor)) static void variable##_crest_register(void)                       \
     {                                                                                              \
         crest_family_register(&variable.family);                                                   \
     }                                                                                              \
     typedef type variable##_crest_type_
+#else
+#define CREST_FAMILY_DECLARE_(linkage, type, kind_, variable, name_, description_, options_, ...)  \
+    CREST_FAMILY_DECLARATION_(kind_, variable, name_, description_, options_, __VA_ARGS__);        \
+    linkage type variable __attribute__((unused));                                                 \
+    typedef type variable##_crest_type_
+#endif
 
 /*
  * CREST_COUNTER_FAMILY(variable, name, description, key[, key…]): a family at file scope, static,
@@ -273,5 +283,9 @@ CREST_API crest_range_sampler *crest_range_sampler_labelled(crest_registry *regi
                                                             unsigned count, crest_status *status);
 
 CREST_END_C
+
+#ifdef CREST_DISABLE
+#include <crest/off/family_off.h>
+#endif
 
 #endif

@@ -38,6 +38,7 @@ CREST_BEGIN_C
 CREST_API void crest_gauge_set_slow(crest_gauge *gauge, double value);
 CREST_API void crest_gauge_add_slow(crest_gauge *gauge, double delta);
 
+#ifndef CREST_DISABLE
 /*
  * Sets the gauge, in its unit; negative and infinite values are values. NaN is not applied and
  * counted as misuse. Any thread, any handler. Cost: inline, one store to a shared line.
@@ -80,6 +81,7 @@ CREST_INLINE void crest_gauge_add(crest_gauge *gauge, double delta)
     } while (
         !__atomic_compare_exchange_n(cell, &seen, bits, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 }
+#endif
 
 /* Sets the gauge to the wall clock, in seconds since 1970: "last time X happened". Any thread, any
  * handler. Cost: a call, a kernel clock read. */
@@ -89,5 +91,9 @@ CREST_API void crest_gauge_set_to_now(crest_gauge *gauge);
 CREST_API double crest_gauge_value(const crest_gauge *gauge);
 
 CREST_END_C
+
+#ifdef CREST_DISABLE
+#include <crest/off/gauge_off.h>
+#endif
 
 #endif

@@ -71,4 +71,8 @@ CREST_API crest_status crest_hiccups_stop(void);
 
 CREST_END_C
 
+#ifdef CREST_DISABLE
+#include <crest/off/hiccups_off.h>
+#endif
+
 #endif

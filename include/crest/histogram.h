@@ -51,6 +51,7 @@ CREST_API void crest_histogram_record_slow(crest_histogram *histogram, int64_t v
 #define CREST_RECORD_TIMES_INLINE_MAX (UINT64_C(1) << 20)
 #define CREST_RECORD_BITS_INLINE_MAX 43u
 
+#ifndef CREST_DISABLE
 /*
  * Records `value`, in the histogram's unit, `times` times (0 does nothing). It is a whole number:
  * C turns a 0.5 into 0 without a word, so choose a fine unit, and keep a ratio in a gauge. A value
@@ -79,7 +80,12 @@ CREST_INLINE void crest_histogram_record(crest_histogram *histogram, int64_t val
 {
     crest_histogram_record_n(histogram, value, 1);
 }
+#endif
 
 CREST_END_C
+
+#ifdef CREST_DISABLE
+#include <crest/off/histogram_off.h>
+#endif
 
 #endif

@@ -73,4 +73,8 @@ CREST_API size_t crest_timer_oldest(const crest_timer *timer, crest_in_flight_op
 
 CREST_END_C
 
+#ifdef CREST_DISABLE
+#include <crest/off/in_flight_off.h>
+#endif
+
 #endif

@@ -93,4 +93,8 @@ CREST_API crest_reporter *crest_json_lines_new(const crest_json_lines_options *o
 
 CREST_END_C
 
+#ifdef CREST_DISABLE
+#include <crest/off/json_lines_off.h>
+#endif
+
 #endif

@@ -77,4 +77,8 @@ CREST_API crest_status crest_lane_timer_record(unsigned lane, crest_timer *timer
 
 CREST_END_C
 
+#ifdef CREST_DISABLE
+#include <crest/off/lane_off.h>
+#endif
+
 #endif

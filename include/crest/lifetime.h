@@ -65,4 +65,8 @@ CREST_API size_t crest_retire(crest_registry *registry, const char *key, const c
 
 CREST_END_C
 
+#ifdef CREST_DISABLE
+#include <crest/off/lifetime_off.h>
+#endif
+
 #endif

@@ -73,6 +73,7 @@ typedef struct crest_range {
     unsigned digits;  /* 1 to 5; or 0 */
 } crest_range;
 
+#ifndef CREST_DISABLE
 CREST_BEGIN_C
 extern CREST_API const crest_range crest_range_loose;      /* 1 to one hour in ns, 1 digit */
 extern CREST_API const crest_range crest_range_default;    /* the same, 2 digits */
@@ -80,6 +81,13 @@ extern CREST_API const crest_range crest_range_fine;       /* the same, 3 digits
 extern CREST_API const crest_range crest_range_percentage; /* 1 to 100, 2 digits */
 extern CREST_API const crest_range crest_range_none;       /* count, sum, extremes */
 CREST_END_C
+#else
+static const crest_range crest_range_loose __attribute__((unused)) = {0, 0, 0};
+static const crest_range crest_range_default __attribute__((unused)) = {0, 0, 0};
+static const crest_range crest_range_fine __attribute__((unused)) = {0, 0, 0};
+static const crest_range crest_range_percentage __attribute__((unused)) = {0, 0, 0};
+static const crest_range crest_range_none __attribute__((unused)) = {0, 0, 0};
+#endif
 
 #define CREST_RANGE_LOOSE (&crest_range_loose)
 #define CREST_RANGE_DEFAULT (&crest_range_default)
@@ -87,6 +95,7 @@ CREST_END_C
 #define CREST_RANGE_PERCENTAGE (&crest_range_percentage)
 #define CREST_RANGE_NONE (&crest_range_none)
 
+#ifndef CREST_DISABLE
 CREST_BEGIN_C
 extern CREST_API const crest_buckets crest_buckets_fast; /* 10 µs to 1 s */
 extern CREST_API const crest_buckets
@@ -96,6 +105,14 @@ extern CREST_API const crest_buckets crest_buckets_bytes; /* 512 B to 16 MiB */
 extern CREST_API const crest_buckets crest_buckets_ratio; /* 0.05 to 0.95 */
 extern CREST_API const crest_buckets crest_buckets_magnitudes; /* 1 to 1,000,000: bare numbers */
 CREST_END_C
+#else
+static const crest_buckets crest_buckets_fast __attribute__((unused)) = {NULL, 0};
+static const crest_buckets crest_buckets_default __attribute__((unused)) = {NULL, 0};
+static const crest_buckets crest_buckets_slow __attribute__((unused)) = {NULL, 0};
+static const crest_buckets crest_buckets_bytes __attribute__((unused)) = {NULL, 0};
+static const crest_buckets crest_buckets_ratio __attribute__((unused)) = {NULL, 0};
+static const crest_buckets crest_buckets_magnitudes __attribute__((unused)) = {NULL, 0};
+#endif
 
 #define CREST_BUCKETS_FAST (&crest_buckets_fast)
 #define CREST_BUCKETS_DEFAULT (&crest_buckets_default)
@@ -159,20 +176,33 @@ enum { CREST_REGISTRY_HERE = 0 };
         0, CREST_ABI, NULL, (declaration)                                                          \
     }
 
-/* The declaration and the constructor that registers it at load; `linkage` is static or empty. */
+/* The declaration. It is there with CREST_DISABLE too, so that what it names is used and checked,
+ * until the compiler sees that nobody reads it. */
+#define CREST_DECLARATION_(kind_, variable, name_, description_, ...)                              \
+    static const crest_declaration variable##_crest_declaration                                    \
+        __attribute__((unused)) = {kind_,                                                          \
+                                   (struct crest_registry *)(CREST_REGISTRY_HERE),                 \
+                                   NULL,                                                           \
+                                   0,                                                              \
+                                   {.name = (name_), .description = (description_), __VA_ARGS__}}
+
+/* The same, the handle, and the constructor that registers it at load; `linkage` is static or
+ * empty. */
+#ifndef CREST_DISABLE
 #define CREST_DECLARE_(linkage, type, kind_, init, variable, name_, description_, ...)             \
-    static const crest_declaration variable##_crest_declaration = {                                \
-        kind_,                                                                                     \
-        (struct crest_registry *)(CREST_REGISTRY_HERE),                                            \
-        NULL,                                                                                      \
-        0,                                                                                         \
-        {.name = (name_), .description = (description_), __VA_ARGS__}};                            \
+    CREST_DECLARATION_(kind_, variable, name_, description_, __VA_ARGS__);                         \
     linkage type variable = init(&variable##_crest_declaration);                                   \
     __attribute__((constructor)) static void variable##_crest_register(void)                       \
     {                                                                                              \
         crest_handle_register(&variable.handle);                                                   \
     }                                                                                              \
     typedef type variable##_crest_type_
+#else
+#define CREST_DECLARE_(linkage, type, kind_, init, variable, name_, description_, ...)             \
+    CREST_DECLARATION_(kind_, variable, name_, description_, __VA_ARGS__);                         \
+    linkage type variable __attribute__((unused));                                                 \
+    typedef type variable##_crest_type_
+#endif
 
 CREST_BEGIN_C
 
@@ -185,5 +215,9 @@ CREST_BEGIN_C
 CREST_API crest_status crest_handle_register(crest_handle *handle);
 
 CREST_END_C
+
+#ifdef CREST_DISABLE
+#include <crest/off/metric_off.h>
+#endif
 
 #endif

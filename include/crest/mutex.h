@@ -45,6 +45,7 @@ typedef struct crest_mutex {
 } crest_mutex;
 
 /* What CREST_MUTEX and CREST_MUTEX_DEFINE have in common. */
+#ifndef CREST_DISABLE
 #define CREST_MUTEX_OF_(linkage, variable, name)                                                   \
     CREST_RANGE_SAMPLER(variable##_crest_queue, name ".lock.queue",                                \
                         "Threads that wait for the lock.");                                        \
@@ -58,6 +59,10 @@ typedef struct crest_mutex {
                                     0,                                                             \
                                     0,                                                             \
                                     0}
+#else
+#define CREST_MUTEX_OF_(linkage, variable, name)                                                   \
+    linkage crest_mutex variable = {PTHREAD_MUTEX_INITIALIZER, NULL, NULL, NULL, 0, 0, 0}
+#endif
 
 /*
  * CREST_MUTEX(variable, name): a static mutex of the default kind and its three metrics, which
@@ -119,5 +124,9 @@ CREST_END_C
 #define CREST_MUTEX_SCOPE(mutex)                                                                   \
     __attribute__((cleanup(crest_mutex_scope_end), unused)) crest_mutex_scope CREST_PASTE_(        \
         crest_mutex_scope_of_, __COUNTER__) = crest_mutex_scope_begin(mutex)
+
+#ifdef CREST_DISABLE
+#include <crest/off/mutex_off.h>
+#endif
 
 #endif

@@ -80,4 +80,8 @@ CREST_API size_t crest_op_format(const crest_op *op, char *text, size_t size);
 
 CREST_END_C
 
+#ifdef CREST_DISABLE
+#include <crest/off/op_off.h>
+#endif
+
 #endif

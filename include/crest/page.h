@@ -125,4 +125,8 @@ CREST_API size_t crest_exported_name(const char *canonical, crest_kind kind, cre
 
 CREST_END_C
 
+#ifdef CREST_DISABLE
+#include <crest/off/page_off.h>
+#endif
+
 #endif

@@ -120,4 +120,8 @@ CREST_API crest_status crest_peer_clock_read(const crest_peer_clock *clock,
 
 CREST_END_C
 
+#ifdef CREST_DISABLE
+#include <crest/off/peer_clock_off.h>
+#endif
+
 #endif

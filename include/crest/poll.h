@@ -164,4 +164,8 @@ CREST_API crest_status crest_poll_read(const crest_poll *poll, crest_poll_state 
 
 CREST_END_C
 
+#ifdef CREST_DISABLE
+#include <crest/off/poll_off.h>
+#endif
+
 #endif

@@ -218,4 +218,8 @@ CREST_API crest_status crest_tcp_info_read(int fd, crest_tcp_info *info, crest_e
 
 CREST_END_C
 
+#ifdef CREST_DISABLE
+#include <crest/off/probe_off.h>
+#endif
+
 #endif

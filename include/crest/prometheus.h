@@ -115,4 +115,8 @@ CREST_API unsigned crest_prometheus_port(const crest_reporter *reporter);
 
 CREST_END_C
 
+#ifdef CREST_DISABLE
+#include <crest/off/prometheus_off.h>
+#endif
+
 #endif

@@ -135,8 +135,16 @@ CREST_API crest_reporter *crest_pushgateway_new(const crest_pushgateway_options 
 
 /* Non-zero; naming it in a static link pulls in the object that tells crest_start of this reporter.
  */
+#ifndef CREST_DISABLE
 extern CREST_API const int crest_reporters_linked;
+#else
+static const int crest_reporters_linked __attribute__((unused)) = 1;
+#endif
 
 CREST_END_C
+
+#ifdef CREST_DISABLE
+#include <crest/off/pushgateway_off.h>
+#endif
 
 #endif

@@ -77,6 +77,7 @@ CREST_BEGIN_C
 CREST_API void crest_range_sampler_add_slow(crest_range_sampler *sampler, int64_t delta);
 CREST_API void crest_range_sampler_set_slow(crest_range_sampler *sampler, int64_t value);
 
+#ifndef CREST_DISABLE
 /*
  * The time by which changes are weighted: crest_now() / CREST_RANGE_TICK_NS, or one less, and never
  * back, since a new scale of the clock begins where the one before stands.
@@ -302,10 +303,15 @@ CREST_INLINE void crest_range_sampler_set(crest_range_sampler *sampler, int64_t 
     crest_range_sampler_set_slow(sampler, value);
 #endif
 }
+#endif
 
 /* The value now; 0 before the first update. Any thread, any handler. */
 CREST_API int64_t crest_range_sampler_value(const crest_range_sampler *sampler);
 
 CREST_END_C
+
+#ifdef CREST_DISABLE
+#include <crest/off/range_sampler_off.h>
+#endif
 
 #endif

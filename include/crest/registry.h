@@ -55,7 +55,7 @@ typedef struct crest_registry {
 /* CREST_REGISTRY(dht_metrics, .prefix = "dht", .labels = {{"network", "main"}}): a static registry
  * for an embedded library's metrics. */
 #define CREST_REGISTRY(variable, ...)                                                              \
-    static crest_registry variable = {CREST_ABI, 0, NULL, {__VA_ARGS__}}
+    static crest_registry variable __attribute__((unused)) = {CREST_ABI, 0, NULL, {__VA_ARGS__}}
 #define CREST_REGISTRY_DECLARE(variable) extern crest_registry variable
 #define CREST_REGISTRY_DEFINE(variable, ...)                                                       \
     CREST_REGISTRY_DECLARE(variable);                                                              \
@@ -115,5 +115,9 @@ CREST_API crest_stages *crest_stages_get(crest_registry *registry,
                                          const crest_metric_options *options, crest_status *status);
 
 CREST_END_C
+
+#ifdef CREST_DISABLE
+#include <crest/off/registry_off.h>
+#endif
 
 #endif

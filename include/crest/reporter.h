@@ -270,4 +270,8 @@ CREST_API void crest_options_free(crest_options *options);
 
 CREST_END_C
 
+#ifdef CREST_DISABLE
+#include <crest/off/reporter_off.h>
+#endif
+
 #endif

@@ -119,4 +119,8 @@ CREST_API const char *crest_version(void);
 
 CREST_END_C
 
+#ifdef CREST_DISABLE
+#include <crest/off/run_off.h>
+#endif
+
 #endif

@@ -29,6 +29,7 @@ typedef struct crest_time_scope {
 
 CREST_BEGIN_C
 
+#ifndef CREST_DISABLE
 /* What the declaration below begins with. */
 CREST_INLINE crest_time_scope crest_time_scope_begin(crest_timer *timer, crest_op op,
                                                      const crest_outcome *outcome)
@@ -55,6 +56,7 @@ CREST_INLINE void crest_time_scope_end(crest_time_scope *scope)
 {
     crest_time_scope_record(scope, scope->outcome ? *scope->outcome : CREST_OUTCOME_OK);
 }
+#endif
 
 CREST_END_C
 
@@ -66,6 +68,7 @@ CREST_END_C
  * block; they end in the opposite order. Any thread, any handler. Cost: that of a start and an end.
  */
 #ifdef __cplusplus
+#ifndef CREST_DISABLE
 class crest_time_scope_guard
 {
   public:
@@ -88,6 +91,16 @@ class crest_time_scope_guard
     crest_time_scope scope_;
     int exceptions_;
 };
+#else
+class crest_time_scope_guard
+{
+  public:
+    crest_time_scope_guard(crest_timer *, crest_op, const crest_outcome *) {}
+    crest_time_scope_guard(const crest_time_scope_guard &) = delete;
+    crest_time_scope_guard &operator=(const crest_time_scope_guard &) = delete;
+    ~crest_time_scope_guard() {}
+};
+#endif
 
 #define CREST_TIME_SCOPE(timer, op, outcome)                                                       \
     crest_time_scope_guard CREST_PASTE_(crest_time_scope_of_, __COUNTER__)(timer, op, outcome)
@@ -95,6 +108,10 @@ class crest_time_scope_guard
 #define CREST_TIME_SCOPE(timer, op, outcome)                                                       \
     __attribute__((cleanup(crest_time_scope_end), unused)) crest_time_scope CREST_PASTE_(          \
         crest_time_scope_of_, __COUNTER__) = crest_time_scope_begin(timer, op, outcome)
+#endif
+
+#ifdef CREST_DISABLE
+#include <crest/off/scope_off.h>
 #endif
 
 #endif

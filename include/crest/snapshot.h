@@ -119,4 +119,8 @@ CREST_API crest_status crest_snapshot_select(crest_snapshot *snapshot, const cha
 
 CREST_END_C
 
+#ifdef CREST_DISABLE
+#include <crest/off/snapshot_off.h>
+#endif
+
 #endif

@@ -74,4 +74,8 @@ CREST_API size_t crest_stages_oldest(const crest_stages *stages, crest_in_flight
 
 CREST_END_C
 
+#ifdef CREST_DISABLE
+#include <crest/off/stages_off.h>
+#endif
+
 #endif

@@ -151,4 +151,8 @@ CREST_API crest_status crest_stamp_record_at(crest_timer *propagation, uint64_t 
 
 CREST_END_C
 
+#ifdef CREST_DISABLE
+#include <crest/off/stamp_off.h>
+#endif
+
 #endif

@@ -128,4 +128,8 @@ CREST_API crest_reporter *crest_statsd_new(const crest_statsd_options *options, 
 
 CREST_END_C
 
+#ifdef CREST_DISABLE
+#include <crest/off/statsd_off.h>
+#endif
+
 #endif

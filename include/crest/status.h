@@ -83,4 +83,8 @@ CREST_API void crest_log_write(crest_log_level level, const char *format, ...)
 
 CREST_END_C
 
+#ifdef CREST_DISABLE
+#include <crest/off/status_off.h>
+#endif
+
 #endif

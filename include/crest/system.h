@@ -130,4 +130,8 @@ CREST_API size_t crest_system_list(const crest_system *system, crest_system_stat
 
 CREST_END_C
 
+#ifdef CREST_DISABLE
+#include <crest/off/system_off.h>
+#endif
+
 #endif

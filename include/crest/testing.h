@@ -186,4 +186,8 @@ CREST_API crest_status crest_testing_page_value(const char *page, const char *se
 
 CREST_END_C
 
+#ifdef CREST_DISABLE
+#include <crest/off/testing_off.h>
+#endif
+
 #endif

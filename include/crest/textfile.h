@@ -80,4 +80,8 @@ CREST_API crest_reporter *crest_textfile_new(const crest_textfile_options *optio
 
 CREST_END_C
 
+#ifdef CREST_DISABLE
+#include <crest/off/textfile_off.h>
+#endif
+
 #endif

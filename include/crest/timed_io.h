@@ -118,4 +118,8 @@ CREST_API crest_probe *crest_probe_file(const char *store, const char *directory
 
 CREST_END_C
 
+#ifdef CREST_DISABLE
+#include <crest/off/timed_io_off.h>
+#endif
+
 #endif

@@ -75,6 +75,7 @@ CREST_API crest_status crest_timer_record_slow(crest_timer *timer, int64_t durat
 /* Counts an end that records nothing, of the timer if it is known, and returns its status. */
 CREST_API crest_status crest_timing_refuse(const crest_timer *timer, crest_status why);
 
+#ifndef CREST_DISABLE
 /*
  * Records a duration measured elsewhere, of an operation that is named so that it can be found as
  * the slowest (NULL: it has no id). A negative duration counts as 0 and is counted as misuse.
@@ -178,10 +179,15 @@ CREST_INLINE crest_status crest_timing_stop(crest_timing *timing, crest_op op)
 {
     return crest_timing_end(timing, op, CREST_OUTCOME_OK);
 }
+#endif
 
 /* The label value of an outcome: "ok", "error", "timeout", "cancelled"; NULL for none. */
 CREST_API const char *crest_outcome_text(crest_outcome outcome);
 
 CREST_END_C
+
+#ifdef CREST_DISABLE
+#include <crest/off/timer_off.h>
+#endif
 
 #endif

@@ -116,4 +116,8 @@ CREST_API crest_window crest_range_sampler_window(const crest_range_sampler *sam
 
 CREST_END_C
 
+#ifdef CREST_DISABLE
+#include <crest/off/window_off.h>
+#endif
+
 #endif

@@ -49,9 +49,9 @@ def check_installed(rules, root, version):
         for suffix in (".a", ".so", ".so.0", f".so.{version}"):
             if not os.path.exists(f"{library}/{name}{suffix}"):
                 rules.broken(INSTALLED, f"no {name}{suffix}")
-    for header in (ROOT / "include/crest").glob("*.h"):
-        if not os.path.exists(f"{root}{PREFIX}/include/crest/{header.name}"):
-            rules.broken(INSTALLED, f"no crest/{header.name}")
+    for header in (ROOT / "include").rglob("*.h"):
+        if not os.path.exists(f"{root}{PREFIX}/include/{header.relative_to(ROOT / 'include')}"):
+            rules.broken(INSTALLED, f"no {header.relative_to(ROOT / 'include')}")
     jar = os.path.exists(f"{root}{PREFIX}/share/java/crest-jvm.jar")
     if jar != (ROOT / "build/jvm/built").exists():
         rules.broken(INSTALLED, f"the jar is {'' if jar else 'not '}installed")
