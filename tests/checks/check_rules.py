@@ -17,6 +17,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 SLASHED = "// SPDX-License-Identifier: Apache-2.0\n"
 JAVA = "jvm-shim/crest-jvm/src/main/java/io/crest/"
 JAR = "build/jvm/crest-jvm/"  # what is planted there goes into the jar
+SIDE = "bench/peers/one/side.json"
+CRATES = 'source = "registry+https://github.com/rust-lang/'
 SPDX = "/* SPDX-License-Identifier: Apache-2.0 */\n/* For check_rules.py. */\n"
 
 # A tree in which every rule holds.
@@ -34,6 +36,11 @@ GOOD = {
                               "int crest_top(void)\n{\n    return crest_get();\n}\n",
     "examples/01_use.c": SPDX + "#include <crest/abi.h>\nint main(void)\n{\n    return 0;\n}\n",
     "Makefile": "VERSION := 7.8.9\n",
+    SIDE: '{"name": "one", "text": "One.", "run": ["{build}/one"]}',
+    "bench/peers/one/Cargo.toml": "[package]\n",
+    "bench/peers/one/Cargo.lock": f'{CRATES}crates.io-index"\n',
+    "bench/profiles/base.json": '{"sides": ["one"]}',
+    "bench/targets.json": '[{"id": "one/counter/hot/2-same", "value": 1}]',
     "jvm-shim/pom.xml": "<version>7.8.9</version>\n",
     "jvm-shim/native/jvm.c": SPDX + "#include <crest/abi.h>\n__attribute__((visibility("
                                     "\"default\"))) int JNI_OnLoad(void);\n"
@@ -147,6 +154,18 @@ BREAKS = [
      lambda text: text.replace("return base_get()", "extern const char *curl_version(void);\n"
                                                     "    return base_get() + *curl_version()")),
     ("jvm", "manifest", JAR + "META-INF/MANIFEST.MF", lambda text: text.replace("ALL", "NO")),
+    ("sides", "what it must have", SIDE, lambda text: text.replace("One.", "")),
+    ("sides", "what it must have", SIDE, lambda text: text.replace("{build}", "{here}")),
+    ("sides", "what it must have", SIDE,
+     lambda text: text.replace("]}", '], "needs": [{"command": "x"}]}')),
+    ("sides", "what it must have", SIDE, lambda text: text[1:]),
+    ("sides", "has its own name", "bench/peers/two/side.json",
+     lambda text: '{"name": "one", "text": "One more.", "run": ["one"]}'),
+    ("sides", "a profile runs it", SIDE, lambda text: text.replace('"one"', '"two"')),
+    ("sides", "PEER/OPERATION", "bench/targets.json", lambda text: text.replace("/hot", "")),
+    ("sides", "public registries", "bench/peers/one/Cargo.lock",
+     lambda text: text.replace("github.com", "mirror.example")),
+    ("sides", "are locked", "bench/peers/two/go.mod", lambda text: "module two\n"),
     ("links", "lead to files", "docs/safety.md", lambda text: text + "[a page](none.md)\n"),
     ("links", "lead to headings", "docs/safety.md",
      lambda text: text + "# One `heading`\n[there](#one-heading), [not there](#one)\n"),
