@@ -116,8 +116,8 @@ unit_src      := $(wildcard tests/unit/test_*.c tests/unit/test_*.cc)
 conc_src      := $(wildcard tests/concurrency/test_*.c)
 integ_src     := $(wildcard tests/integration/*.c)
 fuzz_src      := $(wildcard tests/fuzz/fuzz_*.c)
-bench_src     := $(wildcard bench/*.cc bench/*.c)
-reading_src   := $(wildcard bench/reading/*.cc) bench/machine.cc bench/two_threads.cc bench/verdict.cc
+side_src      := $(wildcard bench/side/*.cc)
+sides         := crest
 
 objects = $(patsubst %,$(OBJ)/%.o,$(basename $(1)))
 
@@ -126,12 +126,13 @@ core_obj      := $(call objects,$(core_src))
 reporters_obj := $(call objects,$(reporters_src))
 lib_obj       := $(base_obj) $(core_obj) $(reporters_obj)
 node_obj      := $(call objects,$(node_src))
-bench_obj     := $(call objects,$(bench_src))
-reading_obj   := $(call objects,$(reading_src))
+side_obj      := $(call objects,$(side_src))
+limits_obj    := $(OBJ)/bench/crest/so/limits_so.o
+sides_obj     := $(side_obj) $(call objects,$(foreach s,$(sides),$(wildcard bench/$(s)/*.c bench/$(s)/*.cc)))
 public_obj    := $(call objects,$(examples_src) $(demo_src)) $(node_obj)
 test_obj      := $(call objects,$(unit_src) $(conc_src) $(integ_src) $(fuzz_src) $(if $(fuzz_src),tests/fuzz/replay_corpus.c))
 off_obj       := $(patsubst $(OBJ)/%,$(OBJ)/disabled/%,$(node_obj))
-all_obj       := $(lib_obj) $(public_obj) $(off_obj) $(test_obj) $(sort $(bench_obj) $(reading_obj))
+all_obj       := $(lib_obj) $(public_obj) $(off_obj) $(test_obj) $(sort $(sides_obj) $(limits_obj))
 
 programs = $(patsubst %,$(B)/%,$(basename $(1)))
 
@@ -142,8 +143,7 @@ UNIT_TESTS := $(call programs,$(unit_src))
 CONC_TESTS := $(call programs,$(conc_src))
 FUZZ_TESTS := $(call programs,$(fuzz_src))
 INTEG_BINS := $(call programs,$(integ_src))
-BENCH      := $(if $(bench_src),$(B)/bench/bench)
-READING    := $(B)/bench/reading
+SIDES      := $(sides:%=$(B)/bench/%)
 
 fuzz_replay  := tests/fuzz/replay_corpus.c
 FUZZ_B       := build/fuzz
@@ -207,12 +207,8 @@ fuzz: $(FUZZERS) ## each fuzz target for FUZZ_TIME=60 seconds, with clang; FUZZ=
 	        $(FUZZ_B)/corpus/$$target tests/fuzz/corpus/$$target || exit 1; done
 
 .PHONY: bench
-bench: deps $(BENCH) ## the ratios of the hot path; BENCH_ARGS= goes to Google Benchmark
-	@$(BENCH) $(BENCH_ARGS)
-
-.PHONY: bench-reading
-bench-reading: deps $(READING) ## pages against prometheus-cpp's, memory, ticks; BENCH_ARGS=--largest=N narrows
-	@$(READING) $(BENCH_ARGS)
+bench: deps $(SIDES) ## what recording costs, beside what: bench/README.md; BENCH_ARGS='--overlay quick', BENCH_ARGS=--list, STRICT=1
+	@CC='$(CC)' CXX='$(CXX)' python3 bench/runner/bench.py --build $(B) $(if $(STRICT),--strict) $(BENCH_ARGS)
 
 # ---- the JVM shim: a JNI library of C, and a jar that Maven makes and that carries it ---------------
 
@@ -289,7 +285,7 @@ build/jvm/bench: build/jvm/built $(jvm_java)
 	@touch $@
 
 # What only some goals need: the peer of a benchmark, who fetches and runs npm's statsd, a JDK.
-asked_for := $(if $(filter bench-reading,$(MAKECMDGOALS)),prometheus-cpp-dev) \
+asked_for := $(if $(filter bench,$(MAKECMDGOALS)),prometheus-cpp-dev) \
              $(if $(filter check servers deps,$(MAKECMDGOALS)),nodejs npm) \
              $(if $(filter check jvm bench-jvm deps,$(MAKECMDGOALS)),default-jdk-headless maven)
 
@@ -362,7 +358,7 @@ help: ## this text
 # ---- compiling ------------------------------------------------------------------------------------
 
 # When the goal is one that first looks after its packages, nothing compiles before that is done.
-ifneq ($(filter check demo bench bench-reading jvm bench-jvm deps,$(MAKECMDGOALS)),)
+ifneq ($(filter check demo bench jvm bench-jvm deps,$(MAKECMDGOALS)),)
 first := deps
 endif
 
@@ -390,7 +386,7 @@ $(reporters_obj): private cpp = $(inc_reporters) $(lib_flags)
 $(public_obj): private cpp = $(inc_public)
 $(off_obj): private cpp = $(inc_public) -DCREST_DISABLE
 $(test_obj): private cpp = $(inc_tests)
-$(sort $(bench_obj) $(reading_obj)): private cpp = $(inc_public) -Ibench
+$(sort $(sides_obj)): private cpp = $(inc_public) -Ibench -Ibench/side -Ibench/crest
 
 say = @printf '  %-4s %s\n' $(1) $(2)
 ifeq ($(V),1)
@@ -484,20 +480,24 @@ $(FUZZERS): $(FUZZ_B)/%: $(FUZZ_B)/obj/tests/fuzz/%.o $(fuzz_lib_obj)
 	$(call say,LINK,$@)
 	$(run)$(FUZZ_CC) $(fuzz_flags)$(fuzz_san) -o $@ $^ $(CURL_LIBS) $(MHD_LIBS) $(ZLIB_LIBS) $(CK_LIBS) -lpthread -lm
 
-# Against the shared library, as users link: the record path must be as cheap there.
-$(BENCH): $(bench_obj) $(filter %.so,$(LIBRARIES))
+# A side of the comparison: what is in its folder, and what all sides share. It has the shared
+# library, as users link: recording must be as cheap there.
+$(foreach s,$(sides),$(eval $(B)/bench/$(s): $(call objects,$(wildcard bench/$(s)/*.c bench/$(s)/*.cc))))
+$(SIDES): $(side_obj) $(filter %.so,$(LIBRARIES))
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(run)$(CXX) $(ALL_LDFLAGS) -o $@ $(bench_obj) -L$(LIB) -Wl,-rpath,'$$ORIGIN/../lib' \
-	    $(if $(core_src)$(base_src),-lcrest) $(BENCHMARK_LIBS) $(CK_LIBS) -lpthread -lm
+	$(run)$(CXX) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) -L$(LIB) -Wl,-rpath,'$$ORIGIN/../lib' \
+	    $(side_libs) -lcrest $(BENCHMARK_LIBS) $(CK_LIBS) -lpthread -lm
 
-# prometheus-cpp is linked when its headers are there, which is what the source asks too.
-$(READING): $(reading_obj) $(filter %.so,$(LIBRARIES))
+# What calls into a shared library cost at least: one that does nothing.
+limits_so := $(B)/bench/libbench_limits.so
+$(limits_obj): private cpp = $(inc_public) -fPIC -fvisibility=hidden -ftls-model=initial-exec
+$(limits_so): $(limits_obj)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(run)$(CXX) $(ALL_LDFLAGS) -o $@ $(reading_obj) -L$(LIB) -Wl,-rpath,'$$ORIGIN/../lib' -lcrest \
-	    $$(echo '#include <prometheus/registry.h>' | $(CXX) $(CPPFLAGS) -x c++ -E - > /dev/null 2>&1 && \
-	       echo '$(PROMETHEUS_LIBS)') $(CK_LIBS) -lpthread -lm
+	$(run)$(CC) -shared -Wl,-z,relro,-z,now,-soname,$(@F) $(ALL_LDFLAGS) -o $@ $^
+$(B)/bench/crest: private side_libs = -L$(B)/bench -Wl,-rpath,'$$ORIGIN' -lbench_limits
+$(B)/bench/crest: $(limits_so)
 
 # ---- installing -----------------------------------------------------------------------------------
 

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The timed loops as C++. See loops_body.h. */
+#include <crest/crest.h>
+
+#define LOOPS_PEER LOOPS_PEER_CC
+#define LOOPS_TABLE loops_cc
+#include "loops_body.h"

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The metrics that Crest's loops record into, and whether in the end they hold what was asked for.
+ * Everything is read through the public interface.
+ */
+#ifndef BENCH_SUBJECTS_H
+#define BENCH_SUBJECTS_H
+
+#include "loops.h"
+#include "side.h"
+
+/* Copies the inputs to where the loops find them; must come first. */
+void subjects_inputs(const workload &given);
+
+/* How many sets of metrics there are, for threads that are to have their own. */
+unsigned subjects_sets(const workload &given);
+
+/* A loop on an operation's metrics, whose objects are a number without a cast. */
+std::function<void(unsigned object, uint64_t times)>
+subjects_loop(loops_peer peer, loops_operation operation, unsigned objects, loops_loop *loop);
+
+/* The arrangements of threads that are asked for, apart where the operation's metrics need it. */
+side_threads subjects_threads(loops_peer peer, loops_operation operation, side_threads threads);
+
+/* Makes the metrics of an operation: LOOPS_HOT, and `sets` times as many as there are names; for
+ * each cast. */
+void subjects_make(loops_peer peer, loops_operation operation, unsigned sets);
+
+/* Expects in them what `hot` and `random`, the ids of their benchmarks, were asked for. */
+void subjects_expect(side &mine, loops_peer peer, loops_operation operation, const std::string &hot,
+                     const std::string &random, unsigned sets);
+
+/* What there is in a histogram or a timer by now, once the rounds are over. */
+workload_left subjects_recorded(const std::string &name, const std::vector<std::string> &labels);
+
+/* Expects so many in a timer's `ok`, and that they took any time. */
+void subjects_expect_timer(side &mine, const std::string &check, const std::string &name,
+                           const std::function<uint64_t()> &asked);
+
+#endif
