@@ -117,7 +117,8 @@ conc_src      := $(wildcard tests/concurrency/test_*.c)
 integ_src     := $(wildcard tests/integration/*.c)
 fuzz_src      := $(wildcard tests/fuzz/fuzz_*.c)
 side_src      := $(wildcard bench/side/*.cc)
-sides         := crest
+sides         := crest whole
+started_src   := $(wildcard bench/whole/start_up/*.c)
 
 objects = $(patsubst %,$(OBJ)/%.o,$(basename $(1)))
 
@@ -126,13 +127,14 @@ core_obj      := $(call objects,$(core_src))
 reporters_obj := $(call objects,$(reporters_src))
 lib_obj       := $(base_obj) $(core_obj) $(reporters_obj)
 node_obj      := $(call objects,$(node_src))
+started_obj   := $(call objects,$(started_src))
 side_obj      := $(call objects,$(side_src))
 limits_obj    := $(OBJ)/bench/crest/so/limits_so.o
 sides_obj     := $(side_obj) $(call objects,$(foreach s,$(sides),$(wildcard bench/$(s)/*.c bench/$(s)/*.cc)))
 public_obj    := $(call objects,$(examples_src) $(demo_src)) $(node_obj)
 test_obj      := $(call objects,$(unit_src) $(conc_src) $(integ_src) $(fuzz_src) $(if $(fuzz_src),tests/fuzz/replay_corpus.c))
 off_obj       := $(patsubst $(OBJ)/%,$(OBJ)/disabled/%,$(node_obj))
-all_obj       := $(lib_obj) $(public_obj) $(off_obj) $(test_obj) $(sort $(sides_obj) $(limits_obj))
+all_obj       := $(lib_obj) $(public_obj) $(off_obj) $(test_obj) $(sort $(started_obj) $(sides_obj) $(limits_obj))
 
 programs = $(patsubst %,$(B)/%,$(basename $(1)))
 
@@ -144,6 +146,8 @@ CONC_TESTS := $(call programs,$(conc_src))
 FUZZ_TESTS := $(call programs,$(fuzz_src))
 INTEG_BINS := $(call programs,$(integ_src))
 SIDES      := $(sides:%=$(B)/bench/%)
+STATIC_METRICS ?= 10000
+STARTED    := $(addprefix $(B)/bench/started-,without $(sort 0 $(STATIC_METRICS)))
 
 fuzz_replay  := tests/fuzz/replay_corpus.c
 FUZZ_B       := build/fuzz
@@ -209,6 +213,10 @@ fuzz: $(FUZZERS) ## each fuzz target for FUZZ_TIME=60 seconds, with clang; FUZZ=
 .PHONY: bench
 bench: deps $(SIDES) ## what recording costs, beside what: bench/README.md; BENCH_ARGS='--overlay quick', BENCH_ARGS=--list, STRICT=1
 	@CC='$(CC)' CXX='$(CXX)' python3 bench/runner/bench.py --build $(B) $(if $(STRICT),--strict) $(BENCH_ARGS)
+
+.PHONY: bench-reading
+bench-reading: ## pages against prometheus-cpp's, snapshots, ticks: bench with the overlay `reading`
+	@$(make_program) bench BENCH_ARGS='--overlay reading $(BENCH_ARGS)'
 
 # ---- the JVM shim: a JNI library of C, and a jar that Maven makes and that carries it ---------------
 
@@ -285,7 +293,7 @@ build/jvm/bench: build/jvm/built $(jvm_java)
 	@touch $@
 
 # What only some goals need: the peer of a benchmark, who fetches and runs npm's statsd, a JDK.
-asked_for := $(if $(filter bench,$(MAKECMDGOALS)),prometheus-cpp-dev) \
+asked_for := $(if $(filter bench bench-reading,$(MAKECMDGOALS)),prometheus-cpp-dev) \
              $(if $(filter check servers deps,$(MAKECMDGOALS)),nodejs npm) \
              $(if $(filter check jvm bench-jvm deps,$(MAKECMDGOALS)),default-jdk-headless maven)
 
@@ -358,7 +366,7 @@ help: ## this text
 # ---- compiling ------------------------------------------------------------------------------------
 
 # When the goal is one that first looks after its packages, nothing compiles before that is done.
-ifneq ($(filter check demo bench jvm bench-jvm deps,$(MAKECMDGOALS)),)
+ifneq ($(filter check demo bench bench-reading jvm bench-jvm deps,$(MAKECMDGOALS)),)
 first := deps
 endif
 
@@ -386,7 +394,7 @@ $(reporters_obj): private cpp = $(inc_reporters) $(lib_flags)
 $(public_obj): private cpp = $(inc_public)
 $(off_obj): private cpp = $(inc_public) -DCREST_DISABLE
 $(test_obj): private cpp = $(inc_tests)
-$(sort $(sides_obj)): private cpp = $(inc_public) -Ibench -Ibench/side -Ibench/crest
+$(sort $(started_obj) $(sides_obj)): private cpp = $(inc_public) -Ibench -Ibench/side -Ibench/crest
 
 say = @printf '  %-4s %s\n' $(1) $(2)
 ifeq ($(V),1)
@@ -498,6 +506,33 @@ $(limits_so): $(limits_obj)
 	$(run)$(CC) -shared -Wl,-z,relro,-z,now,-soname,$(@F) $(ALL_LDFLAGS) -o $@ $^
 $(B)/bench/crest: private side_libs = -L$(B)/bench -Wl,-rpath,'$$ORIGIN' -lbench_limits
 $(B)/bench/crest: $(limits_so)
+
+# prometheus-cpp is linked when its headers are there, which is what the source asks too.
+$(B)/bench/whole: private side_libs = $$(echo '\#include <prometheus/registry.h>' | \
+    $(CXX) $(CPPFLAGS) -x c++ -E - > /dev/null 2>&1 && echo '$(PROMETHEUS_LIBS)')
+$(B)/bench/whole: $(STARTED)
+
+# What is started to see how long a start takes: without the library, with it, with metrics.
+started_ends := $(OBJ)/bench/whole/start_up/started
+$(B)/bench/started-without: $(started_ends)_main.o $(started_ends)_without.o
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(run)$(CC) $(ALL_LDFLAGS) -o $@ $^
+
+# no intermediate files, which make would remove
+.SECONDARY: $(foreach n,0 $(STATIC_METRICS),$(OBJ)/bench/static-$(n).c $(OBJ)/bench/static-$(n).o)
+$(OBJ)/bench/static-%.c: bench/whole/start_up/make_static_metrics.py
+	@mkdir -p $(@D)
+	$(run)python3 $< $* > $@
+
+$(OBJ)/bench/static-%.o: $(OBJ)/bench/static-%.c $(HEADERS) $(B)/flags
+	$(call say,CC,$<)
+	$(run)$(CC) $(inc_public) $(CPPFLAGS) $(ALL_CFLAGS) -c $< -o $@
+
+$(B)/bench/started-%: $(started_ends)_main.o $(started_ends)_with.o $(OBJ)/bench/static-%.o $(filter %.so,$(LIBRARIES))
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(run)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) -L$(LIB) -Wl,-rpath,'$$ORIGIN/../lib' -lcrest $(CK_LIBS) -lpthread
 
 # ---- installing -----------------------------------------------------------------------------------
 

@@ -3,8 +3,10 @@
  * The two sides of the comparison: a registry with the same series, labels and values in each, of
  * which a page is written to a sink that keeps nothing, or everything's checksum.
  */
-#ifndef BENCH_READING_SIDES_H
-#define BENCH_READING_SIDES_H
+#ifndef BENCH_PAGE_SIDES_H
+#define BENCH_PAGE_SIDES_H
+
+#include "workload.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +19,7 @@ struct sides_shape {
     size_t series;
     bool histograms;  /* otherwise counters */
     unsigned writers; /* threads whose cells have a part of each series; 1 or more */
+    const workload *given;
 };
 
 /* Takes a page in pieces. It counts bytes; `checking`, also what lines there are. */
@@ -45,14 +48,15 @@ class sides_side
     virtual void page(sides_sink &sink) = 0;
 };
 
-/* Null when prometheus-cpp was not there when this was built. */
+/* Null when prometheus-cpp was not there when this was built, as the second says. */
 std::unique_ptr<sides_side> sides_peer(const sides_shape &shape);
+bool sides_peer_is_there();
 std::unique_ptr<sides_side> sides_crest(const sides_shape &shape);
 
 /* ---- what both sides are filled with ---- */
 
 const size_t SIDES_FAMILY_SERIES = 1000;
-const unsigned SIDES_RECORDS = 400; /* of each histogram */
+const unsigned SIDES_RECORDS = 400; /* of each histogram: the first of the values */
 
 /* The canonical name of the family of a series, and what it says of itself. */
 std::string sides_name(const sides_shape &shape, size_t family);
@@ -65,9 +69,7 @@ std::string sides_peer_address(size_t series);
 uint64_t sides_amount(size_t series, unsigned writer);
 uint64_t sides_amounts(size_t series, unsigned writers);
 
-/* The durations that a histogram records, in nanoseconds: log-normal. */
-const std::vector<uint64_t> &sides_durations();
 /* Bounds of the exported buckets, in seconds. */
-const std::vector<double> &sides_bounds();
+std::vector<double> sides_bounds(const workload &given);
 
 #endif

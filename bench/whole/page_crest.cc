@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Crest's side; see sides.h. */
-#include "crest_side.h"
+/* Crest's side; see page_sides.h. */
+#include "page_crest.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <thread>
@@ -9,7 +10,8 @@
 crest_side::crest_side(const sides_shape &shape)
     : shape_(shape), registry_(crest_registry_new(nullptr))
 {
-    const crest_buckets buckets = {sides_bounds().data(), unsigned(sides_bounds().size())};
+    std::vector<double> bounds = sides_bounds(*shape.given);
+    const crest_buckets buckets = {bounds.data(), unsigned(bounds.size())};
     for (size_t first = 0; first < shape.series; first += SIDES_FAMILY_SERIES)
         make_family(first, std::min(shape.series, first + SIDES_FAMILY_SERIES), buckets);
     fill();
@@ -67,10 +69,9 @@ void crest_side::fill_as(unsigned writer)
 {
     for (size_t i = 0; i < counters.size(); i++)
         crest_counter_add(counters[i], int64_t(sides_amount(i, writer)));
-    const std::vector<uint64_t> &durations = sides_durations();
     for (crest_histogram *histogram : histograms)
-        for (size_t i = writer; i < durations.size(); i += shape_.writers)
-            crest_histogram_record(histogram, int64_t(durations[i]));
+        for (size_t i = writer; i < SIDES_RECORDS; i += shape_.writers)
+            crest_histogram_record(histogram, shape_.given->values[i]);
 }
 
 static int crest_side_put(void *context, const void *bytes, size_t length)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See recorders.h. */
 #include "recorders.h"
-#include "crest_side.h"
-#include "machine.h"
+#include "page_crest.h"
+#include "together.h"
 
 #include <algorithm>
 #include <atomic>
@@ -19,7 +19,7 @@ struct phase_state {
 
 void scrape(crest_side &side, phase_state &state)
 {
-    machine_pin(1);
+    together_pin(1);
     state.running = true;
     while (!state.ended) {
         sides_sink sink;
@@ -59,7 +59,7 @@ recorders_phase recorders_run(crest_side &side, unsigned ms, bool scraped)
     while (scraped && !state.running)
         std::this_thread::yield();
     recorder = std::thread([&] {
-        machine_pin(0);
+        together_pin(0);
         record(side, ms, batches);
     });
     recorder.join();

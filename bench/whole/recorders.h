@@ -2,8 +2,8 @@
 /*
  * What a recording thread notices of pages being written all the time beside it.
  */
-#ifndef BENCH_READING_RECORDERS_H
-#define BENCH_READING_RECORDERS_H
+#ifndef BENCH_RECORDERS_H
+#define BENCH_RECORDERS_H
 
 #include <cstdint>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Crest's side, whose parts are measured one by one too; see sides.h. */
-#ifndef BENCH_READING_CREST_SIDE_H
-#define BENCH_READING_CREST_SIDE_H
+/* Crest's side, whose parts are measured one by one too; see page_sides.h. */
+#ifndef BENCH_PAGE_CREST_H
+#define BENCH_PAGE_CREST_H
 
-#include "sides.h"
+#include "page_sides.h"
 
 #include <crest/crest.h>
 

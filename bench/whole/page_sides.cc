@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See sides.h: names, values and the sink. */
-#include "sides.h"
+/* See page_sides.h: names, values and the sink. */
+#include "page_sides.h"
 
-#include <cmath>
+#include <cstdio>
 #include <cstdlib>
-#include <random>
 
 std::string sides_name(const sides_shape &shape, size_t family)
 {
@@ -46,24 +45,12 @@ uint64_t sides_amounts(size_t series, unsigned writers)
     return sum;
 }
 
-const std::vector<uint64_t> &sides_durations()
+std::vector<double> sides_bounds(const workload &given)
 {
-    static const std::vector<uint64_t> durations = [] {
-        std::mt19937_64 random(7);
-        std::normal_distribution<double> normal;
-        std::vector<uint64_t> made;
-        for (unsigned i = 0; i < SIDES_RECORDS; i++)
-            made.push_back(uint64_t(2e7 * std::exp(normal(random))));
-        return made;
-    }();
-    return durations;
-}
-
-const std::vector<double> &sides_bounds()
-{
-    static const std::vector<double> bounds = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
-                                               0.25,  0.5,    1,     2.5,  5,     10,   30};
-    return bounds;
+    std::vector<double> seconds;
+    for (double ns : given.bounds)
+        seconds.push_back(ns / 1e9);
+    return seconds;
 }
 
 static bool sides_ends(const std::string &text, const char *with)

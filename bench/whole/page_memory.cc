@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See memory.h. */
-#include "memory.h"
-#include "crest_side.h"
+/* See page_memory.h. */
+#include "page_memory.h"
+#include "page_crest.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -40,7 +40,7 @@ int put(void *context, const void *, size_t)
 
 } // namespace
 
-memory_reading memory_read(crest_side &side)
+own_process_values page_memory(crest_side &side)
 {
     /* a series more, so that another directory is made beside that of a snapshot still held */
     crest_snapshot *held = crest_snapshot_take(side.registry());
@@ -58,12 +58,12 @@ memory_reading memory_read(crest_side &side)
     encoding page = {0};
     crest_snapshot_write(snapshot, CREST_FORMAT_PROMETHEUS_TEXT, nullptr, put, &page, nullptr);
     uint64_t peak = status_bytes("VmHWM:");
-    memory_reading result;
-    result.snapshot_bytes = double(with_snapshot - with_directory) / series;
-    result.directory_bytes =
+    own_process_values result;
+    result["snapshot-memory-"] = double(with_snapshot - with_directory) / series;
+    result["snapshot-shared-memory-"] =
         double(with_directory - empty - (with_snapshot - with_directory)) / series;
-    result.encoding_bytes = double(page.most - with_snapshot);
-    result.resident_bytes = peak > resident ? double(peak - resident) : 0;
+    result["encoding-memory-"] = double(page.most - with_snapshot);
+    result["encoding-resident-"] = peak > resident ? double(peak - resident) : 0;
     crest_snapshot_free(held);
     crest_snapshot_free(first);
     crest_snapshot_free(snapshot);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The side of prometheus-cpp, Debian's libprometheus-cpp-core; see sides.h. */
-#include "sides.h"
+/* The side of prometheus-cpp, Debian's libprometheus-cpp-core; see page_sides.h. */
+#include "page_sides.h"
 
 #if __has_include(<prometheus/registry.h>)
 
@@ -10,6 +10,7 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include <algorithm>
 #include <ostream>
 #include <streambuf>
 
@@ -96,10 +97,11 @@ class peer_side : public sides_side
                            .Name(name(shape, first))
                            .Help(sides_description(shape))
                            .Register(registry_);
+        std::vector<double> bounds = sides_bounds(*shape.given);
         for (size_t i = first; i < end; i++) {
-            auto &histogram = family.Add(labels(i), sides_bounds());
-            for (uint64_t ns : sides_durations())
-                histogram.Observe(double(ns) * 1e-9);
+            auto &histogram = family.Add(labels(i), bounds);
+            for (unsigned j = 0; j < SIDES_RECORDS; j++)
+                histogram.Observe(double(shape.given->values[j]) * 1e-9);
         }
     }
 
@@ -114,11 +116,21 @@ std::unique_ptr<sides_side> sides_peer(const sides_shape &shape)
     return std::make_unique<peer_side>(shape);
 }
 
+bool sides_peer_is_there()
+{
+    return true;
+}
+
 #else
 
 std::unique_ptr<sides_side> sides_peer(const sides_shape &)
 {
     return nullptr;
+}
+
+bool sides_peer_is_there()
+{
+    return false;
 }
 
 #endif

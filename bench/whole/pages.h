@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The cost of reading: pages beside prometheus-cpp's, snapshots, their memory, ticks, and what
+ * recording threads notice of it.
+ */
+#ifndef BENCH_PAGES_H
+#define BENCH_PAGES_H
+
+class side;
+
+void pages_benchmarks(side &mine);
+
+#endif
