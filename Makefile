@@ -118,6 +118,8 @@ integ_src     := $(wildcard tests/integration/*.c)
 fuzz_src      := $(wildcard tests/fuzz/fuzz_*.c)
 side_src      := $(wildcard bench/side/*.cc)
 sides         := crest whole
+# a peer is compiled only when its side asks for it: its headers may be missing
+cpp_peer_src  := $(wildcard bench/peers/prometheus-cpp/*.cc)
 started_src   := $(wildcard bench/whole/start_up/*.c)
 
 objects = $(patsubst %,$(OBJ)/%.o,$(basename $(1)))
@@ -131,10 +133,11 @@ started_obj   := $(call objects,$(started_src))
 side_obj      := $(call objects,$(side_src))
 limits_obj    := $(OBJ)/bench/crest/so/limits_so.o
 sides_obj     := $(side_obj) $(call objects,$(foreach s,$(sides),$(wildcard bench/$(s)/*.c bench/$(s)/*.cc)))
+cpp_peer_obj  := $(call objects,$(cpp_peer_src))
 public_obj    := $(call objects,$(examples_src) $(demo_src)) $(node_obj)
 test_obj      := $(call objects,$(unit_src) $(conc_src) $(integ_src) $(fuzz_src) $(if $(fuzz_src),tests/fuzz/replay_corpus.c))
 off_obj       := $(patsubst $(OBJ)/%,$(OBJ)/disabled/%,$(node_obj))
-all_obj       := $(lib_obj) $(public_obj) $(off_obj) $(test_obj) $(sort $(started_obj) $(sides_obj) $(limits_obj))
+all_obj       := $(lib_obj) $(public_obj) $(off_obj) $(test_obj) $(sort $(started_obj) $(sides_obj) $(limits_obj) $(cpp_peer_obj))
 
 programs = $(patsubst %,$(B)/%,$(basename $(1)))
 
@@ -146,6 +149,7 @@ CONC_TESTS := $(call programs,$(conc_src))
 FUZZ_TESTS := $(call programs,$(fuzz_src))
 INTEG_BINS := $(call programs,$(integ_src))
 SIDES      := $(sides:%=$(B)/bench/%)
+CPP_PEER   := $(B)/bench/prometheus-cpp
 STATIC_METRICS ?= 10000
 STARTED    := $(addprefix $(B)/bench/started-,without $(sort 0 $(STATIC_METRICS)))
 
@@ -217,6 +221,10 @@ bench: deps $(SIDES) ## what recording costs, beside what: bench/README.md; BENC
 .PHONY: bench-reading
 bench-reading: ## pages against prometheus-cpp's, snapshots, ticks: bench with the overlay `reading`
 	@$(make_program) bench BENCH_ARGS='--overlay reading $(BENCH_ARGS)'
+
+# What bench/peers/prometheus-cpp/side.json asks for.
+.PHONY: bench-prometheus-cpp
+bench-prometheus-cpp: $(CPP_PEER)
 
 # ---- the JVM shim: a JNI library of C, and a jar that Maven makes and that carries it ---------------
 
@@ -395,6 +403,8 @@ $(public_obj): private cpp = $(inc_public)
 $(off_obj): private cpp = $(inc_public) -DCREST_DISABLE
 $(test_obj): private cpp = $(inc_tests)
 $(sort $(started_obj) $(sides_obj)): private cpp = $(inc_public) -Ibench -Ibench/side -Ibench/crest
+$(cpp_peer_obj): private cpp = -Ibench/side -DPROMETHEUS_CPP_VERSION='"$(shell \
+    pkg-config --modversion prometheus-cpp-core 2> /dev/null || echo unknown)"'
 
 say = @printf '  %-4s %s\n' $(1) $(2)
 ifeq ($(V),1)
@@ -506,6 +516,11 @@ $(limits_so): $(limits_obj)
 	$(run)$(CC) -shared -Wl,-z,relro,-z,now,-soname,$(@F) $(ALL_LDFLAGS) -o $@ $^
 $(B)/bench/crest: private side_libs = -L$(B)/bench -Wl,-rpath,'$$ORIGIN' -lbench_limits
 $(B)/bench/crest: $(limits_so)
+
+$(CPP_PEER): $(side_obj) $(cpp_peer_obj)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(run)$(CXX) $(ALL_LDFLAGS) -o $@ $^ $(PROMETHEUS_LIBS) $(BENCHMARK_LIBS) -lpthread
 
 # prometheus-cpp is linked when its headers are there, which is what the source asks too.
 $(B)/bench/whole: private side_libs = $$(echo '\#include <prometheus/registry.h>' | \

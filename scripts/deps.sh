@@ -7,7 +7,7 @@
 #
 #   make deps              or    scripts/deps.sh
 #   scripts/deps.sh --list       the packages, one a line, whether installed or not
-#   scripts/deps.sh NAME...      these too: prometheus-cpp-dev, for `make bench-reading` only; or
+#   scripts/deps.sh NAME...      these too: prometheus-cpp-dev, for `make bench` only; or
 #                                default-jdk-headless and maven, for the JVM shim
 #
 # Does not fetch the servers the tests talk to: that is fetch-servers.sh.
