@@ -12,7 +12,7 @@ from checklib import C_SUFFIXES, CC, ROOT, Rules, command, read, tree, without_c
 
 LINES_MAX = 650
 COLUMNS_MAX = 100
-SLASHED_SUFFIXES = {".java", ".scala"}
+SLASHED_SUFFIXES = {".java", ".scala", ".go", ".rs"}
 CODE_SUFFIXES = C_SUFFIXES | SLASHED_SUFFIXES | {".py", ".sh"}
 LIBRARY_FOLDERS = ("src", "reporters")
 PACKAGES = {"__init__.py", "package-info.java"}  # Python and Java ask for these names
@@ -79,7 +79,7 @@ def check_text(rules, name, text):
         for number, line in enumerate(lines, 1):
             if len(line) > COLUMNS_MAX:
                 rules.broken(WIDTH, f"{name}:{number}: {len(line)} columns")
-            if "\t" in line:
+            if "\t" in line.lstrip("\t" if name.suffix == ".go" else ""):  # gofmt indents by tabs
                 rules.broken(WIDTH, f"{name}:{number}: a tab")
         check_licence(rules, name, lines)
     if (is_code(name, text) or name.suffix in {".md", ".yml", ".in", ".xml"}
