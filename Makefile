@@ -293,7 +293,7 @@ build/jvm/classes: $(jvm_java) | $(first)
 # What JMH and the peers need is fetched by Maven, and only here.
 .PHONY: bench-jvm
 bench-jvm: build/jvm/bench ## recording from the JVM against Kamon, Micrometer and others; BENCH_ARGS= goes to JMH
-	@python3 jvm-shim/crest-jvm-bench/jvm_bench.py $(if $(STRICT),--strict) $(BENCH_ARGS)
+	@python3 jvm-shim/crest-jvm-bench/jvm_bench.py $(if $(STRICT),--strict) --args='$(subst ','\'',$(BENCH_ARGS))'
 
 build/jvm/bench: build/jvm/built $(jvm_java)
 	$(call say,MVN,jvm-shim/crest-jvm-bench)

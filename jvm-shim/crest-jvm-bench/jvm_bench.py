@@ -4,6 +4,7 @@
 
     make bench-jvm                                       all of them, on the java that is found
     make bench-jvm BENCH_ARGS='--rounds 5 CounterOne'    some of them, more often
+    make bench-jvm BENCH_ARGS='(Counter|Gauge)One'       those that a regular expression matches
     make bench-jvm BENCH_ARGS='--java A --java B'        on several JDKs
 
 What is not an option of this program goes to JMH: names of benchmarks (regular expressions), -wi,
@@ -18,6 +19,7 @@ import json
 import os
 import platform
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -100,7 +102,8 @@ def sample_of(result):
             "workers_ns": workers, "share": workers / wall if not own else None,
             "overlapped": threads == 1 or workers / wall >= OVERLAP_LEAST,
             "bytes": min(values("gc.alloc.rate.norm"), default=None),
-            "wrong": wrong[-1] if wrong else None}
+            "wrong": wrong[-1] if wrong else None,
+            **{name: max(values(f"totals.{name}"), default=None) for name in ("found", "called")}}
 
 
 def key_of(result):
@@ -108,16 +111,22 @@ def key_of(result):
     return group, method
 
 
+def sample_together(jdk, settings, result):
+    """The sample of a result, and how often it was taken again for want of a processor."""
+    name, method = key_of(result)
+    sample, repeats = sample_of(result), 0
+    while not sample["overlapped"] and repeats < REPEATS_MOST:
+        repeats += 1
+        other = sample_of(jmh(jdk, settings, [f"\\.{name}\\.{method}$"])[0])
+        sample = max(sample, other, key=lambda one: one["share"])
+    return sample, repeats
+
+
 def run_round(jdk, jmh_arguments, number, results, log):
     settings, names = jmh_arguments
     for result in jmh(jdk, settings, names):
         key = key_of(result)
-        sample = sample_of(result)
-        repeats = 0
-        while not sample["overlapped"] and repeats < REPEATS_MOST:
-            repeats += 1
-            other = sample_of(jmh(jdk, settings, [f"\\.{key[0]}\\.{key[1]}$"])[0])
-            sample = max(sample, other, key=lambda one: one["share"])
+        sample, repeats = sample_together(jdk, settings, result)
         sample.update(round=number, repeats=repeats)
         entry = results.setdefault((jdk["feature"], *key), {
             "jdk": jdk["feature"], "operation": key[0], "library": key[1],
@@ -137,7 +146,12 @@ def parse():
     parser.add_argument("--strict", action="store_true", help="a missed target is an error")
     parser.add_argument("--print", metavar="FILE", help="only print the tables of a results file")
     parser.add_argument("--output", default=str(ROOT / "build" / "bench" / "jvm-results.json"))
-    return parser.parse_known_args()
+    parser.add_argument("--args", metavar="TEXT", default="",
+                        help="further arguments in one text, as make has them; no shell reads it, "
+                             "so that it may have parentheses")
+    words, (given, _) = sys.argv[1:], parser.parse_known_args()
+    words = [word for word in words if not word.startswith("--args=")] + shlex.split(given.args)
+    return words, *parser.parse_known_args(words)
 
 
 def for_jmh(arguments):
@@ -152,7 +166,7 @@ def for_jmh(arguments):
 
 
 def main():
-    options, others = parse()
+    words, options, others = parse()
     arguments = for_jmh(others)
     if options.print:
         jvm_bench_table.show(json.loads(Path(options.print).read_text()))
@@ -163,7 +177,7 @@ def main():
              "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
              "machine": describe_machine(), "load_before": os.getloadavg()[0], "jdks": jdks,
              "rounds": options.rounds,
-             "arguments": sys.argv[1:],
+             "arguments": words,
              "jmh": {**JMH, **arguments[0]},
              "peers": sorted(Path(jar).name for jar in class_path() if jar.endswith(".jar"))}
     results, wrong = {}, []

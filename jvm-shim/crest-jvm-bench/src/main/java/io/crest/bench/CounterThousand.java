@@ -16,7 +16,7 @@ import org.openjdk.jmh.infra.BenchmarkParams;
 /** One of 1,000 counters is incremented, each time another one: a family's, held by its handles. */
 @State(Scope.Benchmark)
 public class CounterThousand {
-    private static final int COUNTERS = 1000;
+    private static final int COUNTERS = Values.metrics();
 
     private final int[] order = Values.indices(COUNTERS);
     private int at;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.crest.bench;
 
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import org.openjdk.jmh.infra.BenchmarkParams;
@@ -68,8 +69,13 @@ public final class Totals implements InternalProfiler {
                 problem = "the sum is " + foundSum + " and not " + takenSum;
             if (!problem.isEmpty()) System.out.println("WRONG: " + problem);
             double wrong = problem.isEmpty() ? found - called : Double.MAX_VALUE;
-            return Collections.singletonList(
-                    new ScalarResult("totals.wrong", wrong, "ops", AggregationPolicy.MAX));
+            return Arrays.asList(
+                    of("totals.wrong", wrong), of("totals.found", found),
+                    of("totals.called", called));
         }
+    }
+
+    private static ScalarResult of(String name, double operations) {
+        return new ScalarResult(name, operations, "ops", AggregationPolicy.MAX);
     }
 }
