@@ -226,6 +226,13 @@ bench-reading: ## pages against prometheus-cpp's, snapshots, ticks: bench with t
 .PHONY: bench-prometheus-cpp
 bench-prometheus-cpp: $(CPP_PEER)
 
+.PHONY: budget budget-update
+budget: deps $(crest_so) ## instructions of each hot path, by callgrind, beside their budget
+	@CC='$(CC)' CREST_BUILD='$(B)' python3 bench/gate/budget.py
+
+budget-update: deps $(crest_so) ## rewrites this compiler's part of bench/gate/budget.json
+	@CC='$(CC)' CREST_BUILD='$(B)' python3 bench/gate/budget.py --update
+
 # ---- the JVM shim: a JNI library of C, and a jar that Maven makes and that carries it ---------------
 
 # The JDK whose headers the C is compiled with: JAVA_HOME, or else the one whose javac is found.
@@ -374,7 +381,7 @@ help: ## this text
 # ---- compiling ------------------------------------------------------------------------------------
 
 # When the goal is one that first looks after its packages, nothing compiles before that is done.
-ifneq ($(filter check demo bench bench-reading jvm bench-jvm deps,$(MAKECMDGOALS)),)
+ifneq ($(filter check demo bench bench-reading budget budget-update jvm bench-jvm deps,$(MAKECMDGOALS)),)
 first := deps
 endif
 

@@ -30,6 +30,7 @@ openssl               the tests of TLS: a certificate
 ca-certificates       the tests of TLS: whom a system trusts by default
 libbenchmark-dev      make bench
 liblmdb-dev           the example node: its block store
+valgrind              the budget of instructions, in the tests
 spin                  the tests of protocols: their models
 python3               the test runner, the integration tests and the demo
 python3-yaml          the tools: manifests of metrics
