@@ -218,6 +218,10 @@ fuzz: $(FUZZERS) ## each fuzz target for FUZZ_TIME=60 seconds, with clang; FUZZ=
 bench: deps $(SIDES) ## what recording costs, beside what: bench/README.md; BENCH_ARGS='--overlay quick', BENCH_ARGS=--list, STRICT=1
 	@CC='$(CC)' CXX='$(CXX)' python3 bench/runner/bench.py --build $(B) $(if $(STRICT),--strict) $(BENCH_ARGS)
 
+.PHONY: bench-report
+bench-report: ## a page with charts of its results; BENCH_ARGS='NEW.json OLD.json --fail-above 5' compares
+	@python3 bench/report/bench_report.py $(BENCH_ARGS)
+
 .PHONY: bench-reading
 bench-reading: ## pages against prometheus-cpp's, snapshots, ticks: bench with the overlay `reading`
 	@$(make_program) bench BENCH_ARGS='--overlay reading $(BENCH_ARGS)'
