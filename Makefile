@@ -218,6 +218,11 @@ fuzz: $(FUZZERS) ## each fuzz target for FUZZ_TIME=60 seconds, with clang; FUZZ=
 bench: deps $(SIDES) ## what recording costs, beside what: bench/README.md; BENCH_ARGS='--overlay quick', BENCH_ARGS=--list, STRICT=1
 	@CC='$(CC)' CXX='$(CXX)' python3 bench/runner/bench.py --build $(B) $(if $(STRICT),--strict) $(BENCH_ARGS)
 
+.PHONY: bench-node
+bench-node: deps $(NODE) $(OFF_NODE) $(SIDES) ## what the library takes from a whole node, beside the same node without it
+	@CC='$(CC)' CXX='$(CXX)' python3 bench/runner/bench.py --build $(B) --profile node $(BENCH_ARGS)
+	@python3 bench/node/node_overhead.py
+
 .PHONY: bench-report
 bench-report: ## a page with charts of its results; BENCH_ARGS='NEW.json OLD.json --fail-above 5' compares
 	@python3 bench/report/bench_report.py $(BENCH_ARGS)
@@ -385,7 +390,7 @@ help: ## this text
 # ---- compiling ------------------------------------------------------------------------------------
 
 # When the goal is one that first looks after its packages, nothing compiles before that is done.
-ifneq ($(filter check demo bench bench-reading budget budget-update jvm bench-jvm deps,$(MAKECMDGOALS)),)
+ifneq ($(filter check demo bench bench-node bench-reading budget budget-update jvm bench-jvm deps,$(MAKECMDGOALS)),)
 first := deps
 endif
 
