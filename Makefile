@@ -227,6 +227,10 @@ bench-node: deps $(NODE) $(OFF_NODE) $(SIDES) ## what the library takes from a w
 bench-report: ## a page with charts of its results; BENCH_ARGS='NEW.json OLD.json --fail-above 5' compares
 	@python3 bench/report/bench_report.py $(BENCH_ARGS)
 
+.PHONY: bench-readme
+bench-readme: ## the figures in README.md and docs/ from RESULTS=build/bench/results.json, which are kept
+	@python3 bench/report/readme_figures.py $(RESULTS)
+
 .PHONY: bench-reading
 bench-reading: ## pages against prometheus-cpp's, snapshots, ticks: bench with the overlay `reading`
 	@$(make_program) bench BENCH_ARGS='--overlay reading $(BENCH_ARGS)'

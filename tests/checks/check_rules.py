@@ -21,8 +21,30 @@ SIDE = "bench/peers/one/side.json"
 CRATES = 'source = "registry+https://github.com/rust-lang/'
 SPDX = "/* SPDX-License-Identifier: Apache-2.0 */\n/* For check_rules.py. */\n"
 
+# A results file of made-up figures, and what a page shows of it.
+FIGURES = """<!-- figures: bench/results/a.json targets -->
+| one thread where no other number is given | median (range) | against | found | wanted |  |
+| --- | --- | --- | --- | --- | --- |
+| keyed timer begin + end | 7.00 ns |  | 7.00 ns | at most 9 ns | met |
+
+Medians of 1 run of 1 round, profile p, 2001-02-03, commit c.
+A processor, 1 processor; kernel k; gcc; libc.
+Load 0 before, 0 after. All of it: `bench/results/a.json`.
+<!-- end of figures -->
+"""
+RESULTS = """{"format": 1, "started": "2001-02-03", "commit": "c", "profile_name": "p",
+"profile": {"runs": 1, "rounds": 1}, "load": {"before": 0, "after": 0},
+"machine": {"processor": "A processor", "processors": 1, "virtual": "no", "kernel": "k",
+"compiler": "gcc", "libc": "libc"}, "checks": {"compared": 1, "wrong": []},
+"benchmarks": {"crest/keyed-timer/hot/1": {"unit": "ns", "runs": [[7.0]]}},
+"rows": [{"id": "crest/keyed-timer/hot/1", "cost": {"median": 7.0, "min": 7.0, "max": 7.0},
+"target": {"kind": "value", "value": 9}, "found": 7.0, "part": 0.8, "met": true}]}
+"""
+
 # A tree in which every rule holds.
 GOOD = {
+    "docs/performance.md": FIGURES,
+    "bench/results/a.json": RESULTS,
     "include/crest/abi.h": SPDX + "#ifndef A\n#define A\n__attribute__((visibility(\"default\"))) "
                                   "int crest_get(void);\n#endif\n",
     "src/base/atomic.h": SPDX + "#include <ck_pr.h>\nint base_get(void);\n",
@@ -154,6 +176,27 @@ BREAKS = [
      lambda text: text.replace("return base_get()", "extern const char *curl_version(void);\n"
                                                     "    return base_get() + *curl_version()")),
     ("jvm", "manifest", JAR + "META-INF/MANIFEST.MF", lambda text: text.replace("ALL", "NO")),
+    ("figures", "have figures", "docs/performance.md", lambda text: "How fast it is: very.\n"),
+    ("figures", "have figures", "docs/performance.md",
+     lambda text: text.replace("<!-- end of figures -->", "")),
+    ("figures", "have figures", "README.md", lambda text: "# No figures\n"),
+    ("figures", "those of their results", "docs/performance.md",
+     lambda text: text.replace("7.00 ns |  |", "6.00 ns |  |")),
+    ("figures", "those of their results", "docs/performance.md",
+     lambda text: text.replace("Load 0 before", "Load 9 before")),
+    ("figures", "those of their results", "docs/performance.md",
+     lambda text: text.replace("<!-- end", "More.\n<!-- end")),
+    ("figures", "those of their results", "docs/performance.md",
+     lambda text: text.replace("a.json targets", "none.json targets")),
+    ("figures", "those of their results", "docs/performance.md",
+     lambda text: text.replace("a.json targets", "a.json nothing")),
+    ("figures", "those of their results", "bench/results/a.json",
+     lambda text: text.replace("7.0", "7.5")),
+    ("figures", "at most 300,000 bytes", "bench/results/a.json",
+     lambda text: text + " " * 300000 + "\n"),
+    ("figures", "can be read", "bench/results/a.json", lambda text: text.replace("1,", "2,", 1)),
+    ("figures", "totals were right", "bench/results/a.json",
+     lambda text: text.replace('"wrong": []', '"wrong": [{"side": "s"}]')),
     ("sides", "what it must have", SIDE, lambda text: text.replace("One.", "")),
     ("sides", "what it must have", SIDE, lambda text: text.replace("{build}", "{here}")),
     ("sides", "what it must have", SIDE,
