@@ -44,7 +44,7 @@ static void test_end_against_sweep(void **state)
     pthread_t sweeper;
     crest_testing_clock_set(UINT64_C(1000000000000));
     assert_int_equal(pthread_create(&sweeper, NULL, race_sweep, NULL), 0);
-    fixture_watchdog(120);
+    fixture_watchdog(170);
     for (uint64_t i = 0; i < RACE_ROUNDS; i++) {
         crest_op op = crest_op_u64(i % RACE_OTHERS);
         assert_int_equal(crest_timer_begin(hurried, op), CREST_OK);

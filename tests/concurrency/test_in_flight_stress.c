@@ -8,7 +8,7 @@
 #include "in_flight_table.h"
 #include "unit/core_fixture.h"
 
-#define WATCHDOG_S 120
+#define WATCHDOG_S 170
 
 enum { THREADS = 4, IDS = 64, ANSWERS = CREST_STATUS_COUNT };
 

@@ -12,7 +12,7 @@
 
 #include <sched.h>
 
-#define WATCHDOG_S 100
+#define WATCHDOG_S 170
 #define LANES 4u
 #define RUNTIME_THREADS 3u
 #define THREADS (RUNTIME_THREADS + 1)

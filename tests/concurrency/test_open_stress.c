@@ -64,7 +64,7 @@ static void *open_read(void *argument)
 static void test_nothing_is_lost(void **state)
 {
     (void)state;
-    fixture_watchdog(120);
+    fixture_watchdog(170);
     open_registry = fixture_registry(NULL);
     pthread_t writers[OPEN_WRITERS], reader;
     assert_int_equal(pthread_create(&reader, NULL, open_read, NULL), 0);

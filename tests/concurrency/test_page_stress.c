@@ -121,6 +121,6 @@ static void test_pages_of_what_comes_and_goes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_pages_of_what_comes_and_goes)};
-    fixture_watchdog(120);
+    fixture_watchdog(170);
     return cmocka_run_group_tests_name("pages under stress", tests, NULL, NULL);
 }

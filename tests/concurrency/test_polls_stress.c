@@ -271,6 +271,6 @@ int main(void)
         cmocka_unit_test(test_gauge_adds),
         cmocka_unit_test(test_gauge_sets_and_adds),
     };
-    fixture_watchdog(120);
+    fixture_watchdog(170);
     return cmocka_run_group_tests_name("polls_stress", tests, NULL, NULL);
 }

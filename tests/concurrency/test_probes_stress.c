@@ -151,7 +151,7 @@ static void test_stress(void **state)
         assert_int_equal(pthread_create(&workers[i], NULL, work, (void *)(uintptr_t)i), 0);
 /* ThreadSanitizer cannot follow threads that begin after such a fork, and the allocator of
  * AddressSanitizer may be locked for good in the child: by a thread that is not there any more */
-#if !defined(CREST_THREAD_SANITIZER) && !defined(__SANITIZE_ADDRESS__)
+#if !FIXTURE_SANITIZED
     for (unsigned i = 0; i < 20; i++) {
         int status;
         pid_t child = fork();

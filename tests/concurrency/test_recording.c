@@ -10,7 +10,7 @@
 
 #include <crest/by_name.h>
 
-#define WATCHDOG_S 100
+#define WATCHDOG_S 170
 #define RECORDERS 4
 #define RECORDS FIXTURE_TIMES(300000)
 #define CONSTANT 777

@@ -102,8 +102,9 @@ static void stress_look(stress_scraper *scraper)
 static void *stress_scrape(void *argument)
 {
     stress_scraper *scraper = argument;
-    while (!stress_over())
+    do
         stress_look(scraper);
+    while (!stress_over());
     return NULL;
 }
 

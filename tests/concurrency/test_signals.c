@@ -3,6 +3,8 @@
  * Recording in signal handlers, under a storm of signals, whatever they interrupt: recording
  * through the same handles, a thread's first touch, the making of metrics, malloc, snapshots.
  * Nothing is lost and nothing hangs.
+ *
+ * crest-test: timeout=300
  */
 #define _GNU_SOURCE
 #include "atomic.h"
@@ -12,7 +14,7 @@
 #include <sched.h>
 #include <signal.h>
 
-#define WATCHDOG_S 100
+#define WATCHDOG_S 290
 #define STORM_SIGNALS FIXTURE_TIMES(3000)
 
 CREST_COUNTER(hits, "test.hits", "By handlers and by what they interrupt.");
@@ -211,13 +213,15 @@ static void test_first_touch_interrupted(void **state)
     (void)state;
     uint64_t count = crest_counter_value(&hits), records = storm_count("test.size", NULL);
     uint64_t timings = storm_timings(), before = crest_atomic_load(&handled);
-    const uint64_t threads = FIXTURE_TIMES(1000);
-    for (uint64_t i = 0; i < threads; i++) {
+    uint64_t threads = 0;
+    /* a thread of a busy machine may be done before a signal finds it: on until enough were */
+    for (; threads < FIXTURE_TIMES(1000) || crest_atomic_load(&handled) - before <= threads / 10;
+         threads++) {
         pthread_t thread;
         crest_atomic_store_release(&first_ready, 0);
         crest_atomic_store_release(&first_done, 0);
         assert_int_equal(pthread_create(&thread, NULL, first_touch, NULL), 0);
-        while (i % 2 && !crest_atomic_load_acquire(&first_ready))
+        while (threads % 2 && !crest_atomic_load_acquire(&first_ready))
             continue;
         /* not joined yet, so it may be ended but is there */
         for (int more = 0; more < 5 || !crest_atomic_load_acquire(&first_done); more++) {
@@ -227,7 +231,6 @@ static void test_first_touch_interrupted(void **state)
         pthread_join(thread, NULL);
     }
     uint64_t signals = crest_atomic_load(&handled) - before;
-    assert_true(signals > threads / 10);
     assert_int_equal(crest_counter_value(&hits) - count, 2 * (threads + signals));
     assert_int_equal(storm_count("test.size", NULL) - records, 2 * threads + signals);
     assert_int_equal(storm_timings() - timings, threads + signals);

@@ -9,7 +9,7 @@
 
 #include <limits.h>
 
-#define WATCHDOG_S 100
+#define WATCHDOG_S 170
 #define SHORT_THREADS 10000
 #define AT_ONCE 8
 

@@ -143,33 +143,25 @@ __attribute__((unused)) static void system_test_stop(system_under_test *test)
     crest_registry_free(test->registry);
 }
 
-/* Collections of all collectors together, as their list says. */
-__attribute__((unused)) static uint64_t
-system_collections(const system_under_test *test, uint64_t least[CREST_SYSTEM_COLLECTORS_MAX])
-{
-    crest_system_state states[CREST_SYSTEM_COLLECTORS_MAX];
-    uint64_t all = 0;
-    size_t count = crest_system_list(test->system, states, LENGTH(states));
-    for (size_t i = 0; i < count; i++) {
-        least[i] = states[i].running ? 0 : states[i].collections;
-        all += states[i].collections;
-    }
-    return all;
-}
-
-/* A snapshot for which every collector has read everything: a busy machine may need several. */
+/*
+ * A snapshot from after a collection by every collector that began no earlier than this call. Such
+ * a collection is looked for before the snapshot is taken: a snapshot does not wait for long, and
+ * one may have ended between it and the look.
+ */
 __attribute__((unused)) static crest_snapshot *system_look(const system_under_test *test)
 {
-    uint64_t before[CREST_SYSTEM_COLLECTORS_MAX] = {0}, after[CREST_SYSTEM_COLLECTORS_MAX] = {0};
-    system_collections(test, before);
-    size_t count = crest_system_list(test->system, NULL, 0);
+    crest_system_state states[CREST_SYSTEM_COLLECTORS_MAX];
+    uint64_t begun[CREST_SYSTEM_COLLECTORS_MAX] = {0};
+    size_t count = crest_system_list(test->system, states, LENGTH(states));
+    for (size_t i = 0; i < count; i++)
+        begun[i] = states[i].collections + (states[i].running != 0);
     for (unsigned tries = 0; tries < 2000; tries++) {
         usleep(1000 * CREST_SYSTEM_INTERVAL_MS_MIN);
-        crest_snapshot *snapshot = fixture_snapshot(test->registry);
-        system_collections(test, after);
         size_t fresh = 0;
+        crest_system_list(test->system, states, LENGTH(states));
         for (size_t i = 0; i < count; i++)
-            fresh += after[i] > before[i];
+            fresh += states[i].collections > begun[i];
+        crest_snapshot *snapshot = fixture_snapshot(test->registry);
         if (fresh == count)
             return snapshot;
         crest_snapshot_free(snapshot);

@@ -6,8 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.File;
+import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.file.Files;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
@@ -17,7 +22,7 @@ class StopTest {
         assertTrue(Library.AVAILABLE, Library.problem());
     }
 
-    private static final Duration SOON = Duration.ofSeconds(5);
+    private static final Duration SOON = Duration.ofSeconds(30);
 
     private static CrestException refused(Runnable call) {
         return assertThrows(CrestException.class, call::run);
@@ -34,9 +39,10 @@ class StopTest {
         return new ServerSocket(0, 50, InetAddress.getByName("127.0.0.1"));
     }
 
+    /** Without a stop that ends it, a push would take longer than any test here waits for one. */
     private static String pushTo(ServerSocket server) {
-        return "windows=off,interval=1h,jitter=0,pushgateway=http://127.0.0.1:"
-                + server.getLocalPort();
+        return "windows=off,interval=1h,jitter=0,pushgateway.timeout=5m,"
+                + "pushgateway=http://127.0.0.1:" + server.getLocalPort();
     }
 
     @Test
@@ -55,22 +61,32 @@ class StopTest {
         assertEquals(Status.NOT_RUNNING, refused(() -> Crest.stop(SOON)).status());
     }
 
+    /** Starts on a port that was free; on another one if somebody else took it meanwhile. */
+    private static int startToServe() throws Exception {
+        for (int tries = 1; ; tries++) {
+            int port;
+            try (ServerSocket server = new ServerSocket(0)) {
+                port = server.getLocalPort();
+            }
+            try {
+                Crest.start("windows=off,prometheus=" + port);
+                return port;
+            } catch (CrestException e) {
+                if (tries == 20) throw e;
+            }
+        }
+    }
+
     @Test
     void onlyTheLastStopEndsTheReports() throws Exception {
-        try (ServerSocket server = new ServerSocket(0)) {
-            int port = server.getLocalPort();
-            server.close();
-            Crest.start("windows=off,prometheus=" + port);
-            Crest.start();
-            Crest.stop(SOON);
-            try (java.net.Socket served = new java.net.Socket("127.0.0.1", port)) {
-                assertTrue(served.isConnected());
-            }
-            Crest.stop(SOON);
-            assertThrows(
-                    java.net.ConnectException.class,
-                    () -> new java.net.Socket("127.0.0.1", port).close());
+        int port = startToServe();
+        Crest.start();
+        Crest.stop(SOON);
+        try (Socket served = new Socket("127.0.0.1", port)) {
+            assertTrue(served.isConnected());
         }
+        Crest.stop(SOON);
+        assertThrows(ConnectException.class, () -> new Socket("127.0.0.1", port).close());
     }
 
     @Test
@@ -85,7 +101,7 @@ class StopTest {
                                 assertEquals(Status.TIMED_OUT, e.status(), e.getMessage());
                                 assertTrue(e.getMessage().contains("pushgateway"), e.getMessage());
                             });
-            assertTrue(millis >= 300 && millis < 3_000, () -> "the stop took " + millis + " ms");
+            assertTrue(millis >= 300 && millis < 15_000, () -> "the stop took " + millis + " ms");
         }
         assertEquals(Status.NOT_RUNNING, refused(() -> Crest.stop(SOON)).status());
     }
@@ -98,7 +114,7 @@ class StopTest {
             long millis =
                     millisOf(() -> refused(() -> Crest.stop(Duration.ofMillis(400))));
             assertTrue(Thread.interrupted(), "the interrupt is still there");
-            assertTrue(millis >= 300 && millis < 3_000, () -> "the stop took " + millis + " ms");
+            assertTrue(millis >= 300 && millis < 15_000, () -> "the stop took " + millis + " ms");
         }
     }
 
@@ -108,27 +124,29 @@ class StopTest {
             Crest.start(pushTo(server));
             Crest.start();
             Crest.stop(SOON);
-            Thread other = new Thread(() -> refused(() -> Crest.stop(Duration.ofMillis(1_500))));
+            Thread other = new Thread(() -> refused(() -> Crest.stop(SOON)));
             other.start();
-            server.accept().getInputStream().read(); // it is at it
-            CrestException e = refused(() -> Crest.stop(Duration.ofMillis(100)));
-            assertEquals(Status.TIMED_OUT, e.status());
-            assertTrue(e.getMessage().contains("another thread"), e.getMessage());
-            other.join();
+            try (Socket push = server.accept()) {
+                push.getInputStream().read(); // it is at it
+                CrestException e = refused(() -> Crest.stop(Duration.ofMillis(100)));
+                assertEquals(Status.TIMED_OUT, e.status());
+                assertTrue(e.getMessage().contains("another thread"), e.getMessage());
+            }
+            other.join(); // its push has failed by now
         }
         assertEquals(Status.NOT_RUNNING, refused(() -> Crest.stop(SOON)).status());
     }
 
     @Test
     void aServerThatRefusesIsNamed() throws Exception {
-        int port;
-        try (ServerSocket server = silent()) {
-            port = server.getLocalPort();
+        try (Socket taken = new Socket()) { // has the port, and does not listen
+            taken.bind(new InetSocketAddress("127.0.0.1", 0));
+            int port = taken.getLocalPort();
+            Crest.start("windows=off,interval=1h,pushgateway=http://127.0.0.1:" + port);
+            CrestException e = refused(() -> Crest.stop(SOON));
+            assertEquals(Status.UNREACHABLE, e.status());
+            assertTrue(e.getMessage().contains("127.0.0.1:" + port), e.getMessage());
         }
-        Crest.start("windows=off,interval=1h,pushgateway=http://127.0.0.1:" + port);
-        CrestException e = refused(() -> Crest.stop(SOON));
-        assertEquals(Status.UNREACHABLE, e.status());
-        assertTrue(e.getMessage().contains("127.0.0.1:" + port), e.getMessage());
     }
 
     @Test
@@ -144,13 +162,22 @@ class StopTest {
             Crest.stop(SOON);
         }
         Crest.onLog(null);
-        // the JVM's own come and go
-        for (int i = 0; i < 100 && threads() > before; i++) Thread.sleep(20);
+        for (int i = 0; i < 1000 && threads() > before; i++) Thread.sleep(20);
         assertTrue(threads() <= before, () -> threads() + " threads, there were " + before);
     }
 
+    /** Of the process without those of the JVM's that come and go: compilers and collectors. */
     private static int threads() {
-        return new File("/proc/self/task").list().length;
+        int count = 0;
+        for (File task : new File("/proc/self/task").listFiles()) {
+            try {
+                String name = Files.readString(task.toPath().resolve("comm"));
+                if (!name.matches("(?s)(C1 |C2 |GC Thread|G1 ).*")) count++;
+            } catch (IOException e) {
+                continue; // it has ended meanwhile
+            }
+        }
+        return count;
     }
 
     @Test
