@@ -196,7 +196,7 @@ tests: $(UNIT_TESTS) $(CONC_TESTS) $(FUZZ_TESTS) $(INTEG_BINS) ## the test progr
 make_program := $(MAKE)
 
 .PHONY: check
-check: deps all tests examples $(if $(or $(if $(SUITES),,all),$(filter jvm integration,$(SUITES))),jvm) ## every test; narrow with T=words in a name, SUITES="unit examples"
+check: deps all tests examples $(if $(or $(if $(SUITES),,all),$(filter jvm integration,$(SUITES))),jvm) ## every test; narrow with T=words in a name, SUITES="unit examples"; ONCE=1 runs none a second time
 	@CC='$(CC)' CXX='$(CXX)' SAN='$(SAN)' CREST_BUILD='$(B)' MAKE='$(make_program)' \
 	    CREST_MAKE_SETTINGS='$(subst ','\'',$(MAKEOVERRIDES))' \
 	    scripts/run-tests $(if $(SUITES),--suites '$(SUITES)') $(if $(T),--match '$(T)')

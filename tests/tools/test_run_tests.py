@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""scripts/run-tests over small trees: what it counts, what it shows of a failure, and what it runs
+a second time."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import toolslib
+from toolslib import equal
+
+# What every program of a tree begins with: it counts its runs.
+HEAD = "import os, pathlib, sys\nruns = pathlib.Path(__file__).with_suffix('.runs')\n" \
+       "runs.write_text(runs.read_text() + '.' if runs.exists() else '.')\n" \
+       "first = runs.read_text() == '.'\n"
+PASSES = "print('2 passed, 0 failed, 0 skipped')\n"
+FAILS = "print('what it expected')\nprint('1 passed, 1 failed, 0 skipped')\nsys.exit(1)\n"
+UNSTEADY = f"if first:\n    {FAILS.replace(chr(10), chr(10) + '    ', 2)}{PASSES}"
+SKIPS = "print('no such thing here')\nsys.exit(77)\n"
+DIES = "os.kill(os.getpid(), 11)\n"
+CMOCKA = """#!/bin/sh
+cat <<END
+[==========] Running 3 test(s).
+[ RUN      ] test_one
+[       OK ] test_one
+[ RUN      ] test_two
+[  ERROR   ] --- 1 != 2
+[  FAILED  ] test_two
+[ RUN      ] test_three
+[       OK ] test_three
+[==========] 3 test(s) run.
+[  PASSED  ] 2 test(s).
+[  FAILED  ] 1 test(s), listed below:
+[  FAILED  ] test_two
+END
+exit 1
+"""
+
+
+def run(place, tests, programs=(), arguments=()):
+    """Runs the runner over the tests, by their names and texts; gives exit status and lines."""
+    root = place / "tree"
+    shutil.rmtree(root, ignore_errors=True)
+    (root / "scripts").mkdir(parents=True)
+    shutil.copy(toolslib.ROOT / "scripts/run-tests", root / "scripts")
+    for name, text in tests.items():
+        path = root / f"tests/tools/test_{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(HEAD + text, encoding="utf-8")
+    for name, text in dict(programs).items():
+        for path in (root / f"tests/{name}.c", root / f"build/tests/{name}"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text if path.suffix == "" else "", encoding="utf-8")
+            path.chmod(0o755)
+    env = {key: value for key, value in os.environ.items()
+           if key not in ("SAN", "CREST_SAN", "ONCE", "CI")}
+    done = subprocess.run([sys.executable, root / "scripts/run-tests", "--build", root / "build",
+                           "--suites", "unit concurrency tools", *arguments], env=env,
+                          capture_output=True, text=True, timeout=60, check=False)
+    equal(done.stderr, "", "what it says as an error")
+    runs = {path.stem.removeprefix("test_"): len(path.read_text())
+            for path in root.glob("tests/tools/*.runs")}
+    return done.returncode, done.stdout.splitlines(), runs
+
+
+def counts_what_the_programs_say(place):
+    status, lines, runs = run(place, {"a": PASSES, "b": SKIPS, "c": PASSES})
+    equal(status, 0, "exit status")
+    equal(lines[-1], "4 passed, 0 failed, 1 skipped", "last line")
+    equal(runs, {"a": 1, "b": 1, "c": 1}, "runs")
+
+
+def runs_once_more_what_failed_by_its_own_word(place):
+    status, lines, runs = run(place, {"a": PASSES, "b": UNSTEADY})
+    equal(status, 0, "exit status")
+    equal(runs, {"a": 1, "b": 2}, "runs")
+    equal(lines[-2], "Unsteady, for they passed only when run again: tools/test_b", "it is said")
+    equal(lines[-1], "4 passed, 0 failed, 0 skipped", "last line")
+    equal([line[:4] for line in lines if "test_b" in line], ["FAIL", "ok  ", "Unst"], "its lines")
+    equal("     | what it expected" in lines, True, "what it said at first is shown")
+    log = place / "tree/build/test-logs/tools.test_b.first.log"
+    equal("what it expected" in log.read_text(encoding="utf-8"), True, "and kept")
+
+
+def fails_what_fails_twice(place):
+    status, lines, runs = run(place, {"a": PASSES, "b": FAILS})
+    equal((status, runs), (1, {"a": 1, "b": 2}), "exit status and runs")
+    equal(lines[-1], "3 passed, 1 failed, 0 skipped", "last line")
+    equal([line for line in lines if line.startswith("Unsteady")], [], "nothing is unsteady")
+
+
+def runs_nothing_again_after_a_signal_or_when_told(place):
+    status, lines, runs = run(place, {"a": f"if first:\n    {DIES}{PASSES}"})
+    equal((status, runs), (1, {"a": 1}), "exit status and runs after a signal")
+    equal("(signal SIGSEGV)" in lines[0], True, "the reason")
+    status, lines, runs = run(place, {"a": UNSTEADY}, arguments=["--once"])
+    equal((status, runs), (1, {"a": 1}), "exit status and runs with --once")
+
+
+def runs_nothing_again_when_much_failed(place):
+    status, lines, runs = run(place, {name: UNSTEADY for name in "abcdef"})
+    equal((status, runs), (1, {name: 1 for name in "abcdef"}), "exit status and runs")
+    equal(lines[-1], "6 passed, 6 failed, 0 skipped", "last line")
+
+
+def shows_the_failed_ones_of_a_cmocka_program(place):
+    status, lines, _ = run(place, {}, {"unit/test_x": CMOCKA})
+    equal(status, 1, "exit status")
+    equal(lines[1:4], ["     | [ RUN      ] test_two", "     | [  ERROR   ] --- 1 != 2",
+                       "     | [  FAILED  ] test_two"], "what is shown")
+    equal(lines[4].endswith("(run again)"), True, "and the second run comes next")
+    equal(lines[-1], "2 passed, 1 failed, 0 skipped", "last line")
+
+
+def runs_no_stress_test_again(place):
+    status, lines, _ = run(place, {}, {"concurrency/test_x": CMOCKA})
+    equal(status, 1, "exit status")
+    equal([line for line in lines if "run again" in line], [], "no second run")
+
+
+if __name__ == "__main__":
+    toolslib.main([counts_what_the_programs_say, runs_once_more_what_failed_by_its_own_word,
+                   fails_what_fails_twice, runs_nothing_again_after_a_signal_or_when_told,
+                   runs_nothing_again_when_much_failed, shows_the_failed_ones_of_a_cmocka_program,
+                   runs_no_stress_test_again])
