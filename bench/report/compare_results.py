@@ -13,6 +13,10 @@ import statistics
 import mann_whitney
 from read_results import number, some
 
+LIMIT = "limit/"    # what no code of ours is in: a change of it is the machine's
+LIMITS_LEAST = 5    # so many of them are needed to speak of the machine
+LIMITS_ALIKE = 1.05
+
 RUNS_LEAST = 5      # of each file; with four the smallest p is 0.03, with three none is below 0.05
 SIGNIFICANT = 0.05
 
@@ -175,13 +179,29 @@ def warnings(old, new):
     return said
 
 
+def machine_changed(changes):
+    """A sentence when the machine itself was faster or slower, by what none of our code is in."""
+    limits = [change for change in changes if change.id.startswith(LIMIT) and change.ratio]
+    if len(limits) < LIMITS_LEAST or not any(change.differs for change in limits):
+        return []
+    ratios = [change.ratio for change in limits]
+    mean = statistics.geometric_mean(ratios)
+    if 1 / LIMITS_ALIKE < mean < LIMITS_ALIKE:
+        return []
+    return [f"The machine itself was {'slower' if mean > 1 else 'faster'}: the {len(limits)} "
+            f"benchmarks {LIMIT}…, which none of the library is in, took {mean:.2f} times as long "
+            f"({min(ratios):.2f} to {max(ratios):.2f}). A change of about that size need not be "
+            "the code's."]
+
+
 def compare(old, new):
     """The Comparison of two results."""
-    both = [name for name in new.benchmarks if name in old.benchmarks]
+    changes = [compared(old.benchmarks[name], new.benchmarks[name])
+               for name in new.benchmarks if name in old.benchmarks]
     return Comparison(
-        old, new, [compared(old.benchmarks[name], new.benchmarks[name]) for name in both],
-        sorted(set(old.benchmarks) - set(new.benchmarks)),
-        sorted(set(new.benchmarks) - set(old.benchmarks)), warnings(old, new))
+        old, new, changes, sorted(set(old.benchmarks) - set(new.benchmarks)),
+        sorted(set(new.benchmarks) - set(old.benchmarks)),
+        warnings(old, new) + machine_changed(changes))
 
 
 def as_text(comparison):

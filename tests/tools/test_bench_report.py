@@ -12,7 +12,7 @@ import sys
 import results_fixture
 import toolslib
 from results_fixture import changed, write
-from toolslib import ROOT, Failure, Skip, contains, equal
+from toolslib import ROOT, Failure, Skip, contains, equal, lacks
 
 REPORT = ROOT / "bench/report/bench_report.py"
 SAMPLE = "crest/counter/hot/1"
@@ -207,6 +207,22 @@ def warns_of_what_differs_besides(place):
              "different inputs")
 
 
+def tells_a_slower_machine_from_slower_code(place):
+    old = write(place / "old.json", results_fixture.results(1))
+    data = results_fixture.results(2, times=3)
+    lacks(report(place, write(place / "new.json", data), old, env=drawing(place)),
+          "The machine itself")
+    for name, entry in data["benchmarks"].items():
+        if name.startswith("limit/"):
+            entry["runs"] = [[1.5 * value for value in run] for run in entry["runs"]]
+    said = report(place, write(place / "new.json", data), old, env=drawing(place))
+    contains(said, f"WARNING: The machine itself was slower: the {len(results_fixture.LIMITS)} "
+                   "benchmarks limit/…")
+    contains(said, "took 1.5")
+    contains(report(place, old, place / "new.json", env=drawing(place)),
+             "The machine itself was faster")
+
+
 def leaves_out_what_is_no_number(place):
     data = results_fixture.results()
     data["benchmarks"][SAMPLE]["runs"][0][1] = float("nan")
@@ -283,5 +299,6 @@ toolslib.main([
     tells_what_gnuplot_fails_at, escapes_what_it_shows, warns_on_the_page,
     finds_no_change_in_the_same_file, finds_what_got_worse, takes_more_of_a_rate_for_better,
     needs_five_runs, tells_noise_by_its_tilde, compares_what_does_not_vary,
-    says_which_are_in_one_file_only, warns_of_what_differs_besides, leaves_out_what_is_no_number,
+    says_which_are_in_one_file_only, warns_of_what_differs_besides,
+    tells_a_slower_machine_from_slower_code, leaves_out_what_is_no_number,
     refuses_what_are_no_results, refuses_what_cannot_be_asked, survives_what_is_missing])

@@ -49,6 +49,11 @@ def contains(text, part, what="text"):
         raise Failure(f"{what}: {part!r} is not in\n{text}")
 
 
+def lacks(text, part, what="text"):
+    if part in text:
+        raise Failure(f"{what} has what it should not have:\n  {part!r}\n{text}")
+
+
 def command(arguments, status=0, **options):
     """Runs a program that must end with this status; returns what it printed, both streams."""
     done = subprocess.run([str(part) for part in arguments], stdout=subprocess.PIPE,
