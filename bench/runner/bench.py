@@ -242,7 +242,7 @@ def run_plan(plan):
     collected = rounds.variants[""][0]
     states.update(rounds.states)
     results.update(seconds=round(time.monotonic() - begun, 1), interrupted=rounds.interrupted,
-                   load=load, inputs=inputs,
+                   load=bench_machine.judge_limits(load, collected.benchmarks), inputs=inputs,
                    sides={name: states[name] for name in plan.profile["sides"]})
     bench_results.write_whole(folder / "meta.json", bench_results.text_of(results))
     wrong = [{key: check[key] for key in ("side", "check", "found", "asked")}

@@ -8,15 +8,19 @@ import platform
 import re
 import resource
 import shutil
+import statistics
 import subprocess
 import time
 from pathlib import Path
 
 import bench_sides
+import bench_stats
 
 UNKNOWN = "unknown"
 OTHERS_MOST = 0.05  # of a processor, that other programs may take before it is told
 STEAL_MOST = 1.0    # percent of the machine's time
+VARIATION_MOST = 5.0  # percent, of limits from run to run: 2 at rest, 10 beside busy neighbours
+RUNS_TO_VARY = 3
 PERF_EVENT_OPEN = {"x86_64": 298, "aarch64": 241}
 
 
@@ -146,3 +150,21 @@ def judge_load(before, after, processors, others, steal):
     text = f"The machine was busy: {', '.join(busy)}." if busy else ""
     return {"before": round(before, 2), "after": round(after, 2), "others": round(others, 3),
             "steal_percent": round(steal, 2), "busy": text}
+
+
+def judge_limits(load, benchmarks):
+    """The `load` with what the machine's own limits say of it: how much their medians differed from
+    run to run, for which nothing of the library can be blamed."""
+    variations = []
+    for name, entry in benchmarks.items():
+        found = bench_stats.medians(entry["runs"])
+        alone = name.startswith("limit/") and name.endswith("/1")
+        if alone and len(found) >= RUNS_TO_VARY and min(found) > 0:
+            variations.append(statistics.stdev(found) / statistics.fmean(found))
+    if not variations:
+        return load
+    percent = 100 * statistics.median(variations)
+    uneven = f"The machine's own limits differed by {percent:.1f} % from run to run, as on a busy " \
+             "host." if percent > VARIATION_MOST else ""
+    return {**load, "limits_variation_percent": round(percent, 2),
+            "busy": " ".join(text for text in (load["busy"], uneven) if text)}

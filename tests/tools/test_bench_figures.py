@@ -144,6 +144,21 @@ def says_when_the_machine_was_busy(_):
           "to other virtual machines.", "busy")
 
 
+def says_when_the_limits_differed_from_run_to_run(_):
+    def judged(busy, *medians, name="limit/lock-xadd/hot/1"):
+        return bench_machine.judge_limits({"busy": busy}, {
+            name: {"runs": [[one, one, None] for one in medians] + [[None]]},
+            "crest/counter/hot/1": {"runs": [[1], [5], [9]]}})
+
+    equal(judged("", 98, 100, 102), {"busy": "", "limits_variation_percent": 2.0}, "at rest")
+    equal(judged("Busy.", 90, 100, 110), {
+        "busy": "Busy. The machine's own limits differed by 10.0 % from run to run, as on a busy "
+                "host.", "limits_variation_percent": 10.0}, "beside a busy neighbour")
+    for quiet in (judged("", 90, 110), judged("", 0, 0, 0),
+                  judged("", 1, 5, 9, name="limit/lock-xadd/hot/2-same")):
+        equal(quiet, {"busy": ""}, "what cannot be judged")
+
+
 def reads_back_what_it_writes(place):
     path = place / "results.json"
     bench_results.write_whole(path, bench_results.text_of(results()))
@@ -180,4 +195,5 @@ toolslib.main([takes_the_median_of_the_runs_medians, compares_within_rounds_only
                knows_how_sure_a_mean_is, judges_each_kind_of_target,
                tells_of_rows_whose_threads_were_apart,
                refuses_targets_that_are_none, prints_the_table, says_when_the_machine_was_busy,
+               says_when_the_limits_differed_from_run_to_run,
                reads_back_what_it_writes, tells_how_long_it_takes])

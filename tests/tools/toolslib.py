@@ -50,6 +50,7 @@ def contains(text, part, what="text"):
 
 
 def lacks(text, part, what="text"):
+    """Fails with the text."""
     if part in text:
         raise Failure(f"{what} has what it should not have:\n  {part!r}\n{text}")
 
