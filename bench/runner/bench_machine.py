@@ -153,8 +153,8 @@ def judge_load(before, after, processors, others, steal):
 
 
 def judge_limits(load, benchmarks):
-    """The `load` with what the machine's own limits say of it: how much their medians differed from
-    run to run, for which nothing of the library can be blamed."""
+    """The `load` with what the limits say of it: how much their medians differed from run to
+    run, for which nothing of the library can be blamed."""
     variations = []
     for name, entry in benchmarks.items():
         found = bench_stats.medians(entry["runs"])
@@ -164,7 +164,7 @@ def judge_limits(load, benchmarks):
     if not variations:
         return load
     percent = 100 * statistics.median(variations)
-    uneven = f"The machine's own limits differed by {percent:.1f} % from run to run, as on a busy " \
-             "host." if percent > VARIATION_MOST else ""
+    uneven = f"The machine's own limits differed by {percent:.1f} % from run to run, as on a " \
+             "busy host." if percent > VARIATION_MOST else ""
     return {**load, "limits_variation_percent": round(percent, 2),
             "busy": " ".join(text for text in (load["busy"], uneven) if text)}
