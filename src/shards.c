@@ -12,6 +12,8 @@
 _Static_assert(CREST_LINE_BYTES > CREST_BLOCK_SHIFT, "a block's word has no room for its shift");
 _Static_assert((sizeof(uint64_t) << CREST_LAYOUT_BITS_MIN) % (CREST_BLOCK_SHIFT + 1) == 0,
                "a block's bias moves it off its cache line");
+_Static_assert(CREST_BEGINNING_VALUES * sizeof(uint64_t) < CREST_LINE_BYTES,
+               "a beginning is not told from a block by its size");
 
 static void *shards_take(crest_reserve *reserve, size_t bytes)
 {
@@ -29,13 +31,22 @@ static uint64_t shards_settle(uint64_t *word, uint64_t leads, void *piece, size_
     return others;
 }
 
+/* What a block takes: whole lines. So none takes as much as a beginning, and the arena, which tells
+ * what was given back by its size alone, never makes one of the other: a beginning lies on half a
+ * line, and a page of zeros lies before it. */
+static size_t shards_block_bytes(const crest_layout *layout, unsigned number)
+{
+    uint64_t cells = crest_layout_end_cell(layout) - crest_layout_first_cell(layout, number);
+    return (cells * sizeof(uint64_t) + CREST_LINE_BYTES - 1) & ~(size_t)(CREST_LINE_BYTES - 1);
+}
+
 /* The word of a block, made if need be; 0 without memory. */
 static uint64_t shards_block(crest_shard *shard, const crest_layout *layout, unsigned number,
                              crest_reserve *reserve)
 {
     uint64_t *word = &shard->block[crest_shard_place(layout, number)];
     uint64_t there = crest_atomic_load(word), first = crest_layout_first_cell(layout, number);
-    size_t bytes = (crest_layout_end_cell(layout) - first) * sizeof(uint64_t);
+    size_t bytes = shards_block_bytes(layout, number);
     uint64_t *block = there != 0 ? NULL : shards_take(reserve, bytes);
     if (block == NULL)
         return there;
@@ -124,7 +135,7 @@ void crest_shard_give(crest_shard *shard, const crest_layout *layout)
         uint64_t first = crest_layout_first_cell(layout, number);
         crest_arena_give(
             (uint64_t *)((word & ~(uintptr_t)CREST_BLOCK_SHIFT) + first * sizeof(uint64_t)),
-            (crest_layout_end_cell(layout) - first) * sizeof(uint64_t));
+            shards_block_bytes(layout, number));
     }
     uint64_t beginning = crest_atomic_load(&shard->beginning);
     if (beginning != 0)

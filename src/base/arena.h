@@ -28,8 +28,8 @@ typedef enum crest_arena_kind {
 void *crest_arena_take(crest_arena_kind kind, size_t bytes, size_t align);
 
 /*
- * Takes back a block of CREST_ARENA_CELLS, aligned to CREST_LINE_BYTES, for the next taking of as
- * many bytes; it is zeroed here. Nobody may write to it any more. Of more than
+ * Takes back a block of CREST_ARENA_CELLS, aligned to CREST_LINE_BYTES or, like all of its size, to
+ * less, for the next taking of as many bytes; it is zeroed here. Nobody may write to it any more. Of more than
  * CREST_ARENA_SIZES_MAX different sizes the others are not used again.
  */
 #define CREST_ARENA_SIZES_MAX 64u

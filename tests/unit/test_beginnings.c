@@ -8,6 +8,7 @@
 #include "cells.h"
 #include "core_fixture.h"
 #include "lock.h"
+#include "shards.h"
 
 enum { BEGINNING_BYTES = CREST_BEGINNING_VALUES * sizeof(uint64_t) };
 
@@ -176,6 +177,54 @@ static void test_given_back(void **state)
         assert_false(crest_beginning_value(other, i, &value));
 }
 
+/* The narrowest layout: one block of four counts, as many bytes as a beginning. */
+static uint64_t narrow_block(const crest_layout *layout, uint64_t *cell)
+{
+    crest_lock_saved saved;
+    crest_lock_take(&saved);
+    crest_shard *shard = crest_shard_at(cell, layout, NULL);
+    assert_non_null(shard);
+    assert_true(crest_shard_touch(shard, layout, 3, NULL));
+    crest_lock_drop(&saved);
+    return shard->block[0];
+}
+
+/* What is given back is not taken for another purpose: a block is on a line, with its shift in what
+ * is left of its address, and before a beginning there are zeros. */
+static void test_given_to_others(void **state)
+{
+    (void)state;
+    static const crest_range range = {1, 3, 2};
+    crest_layout layout;
+    assert_int_equal(crest_layout_make(&range, &layout), CREST_OK);
+    crest_reserve reserve = {.taken = 0};
+    uint64_t all[3] = {0, 0, 0}, cell = 0, other = 0;
+    for (unsigned i = 0; i < LENGTH(all); i++)
+        assert_true(crest_beginning_add(&all[i], &reserve, i));
+    crest_lock_saved saved;
+    crest_lock_take(&saved);
+    for (unsigned i = 0; i < LENGTH(all); i++)
+        crest_beginning_give(all[i]);
+    crest_lock_drop(&saved);
+    for (unsigned i = 0; i < LENGTH(all); i++) {
+        cell = 0;
+        assert_int_equal(narrow_block(&layout, &cell) & CREST_BLOCK_SHIFT, 0);
+    }
+    crest_shard *shard = (crest_shard *)(uintptr_t)cell;
+    assert_true(crest_shard_record_cold(shard, 2, 5, 1));
+    crest_lock_take(&saved);
+    crest_shard_give(shard, &layout);
+    crest_lock_drop(&saved);
+    const unsigned char *page = NULL;
+    for (unsigned i = 0; i < LENGTH(all) + 1; i++) {
+        other = 0;
+        assert_true(crest_beginning_add(&other, &reserve, 1));
+        page = (const unsigned char *)(uintptr_t)other;
+        for (size_t at = 0; at < sizeof(crest_shard); at++)
+            assert_int_equal(page[at], 0);
+    }
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -196,7 +245,7 @@ int main(void)
         cmocka_unit_test(test_few),          cmocka_unit_test(test_more),
         cmocka_unit_test(test_many_at_once), cmocka_unit_test(test_out_of_range),
         cmocka_unit_test(test_memory),       cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_given_back),
+        cmocka_unit_test(test_given_back),   cmocka_unit_test(test_given_to_others),
     };
     return cmocka_run_group_tests_name("beginnings", tests, setup, teardown);
 }
