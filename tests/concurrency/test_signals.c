@@ -146,7 +146,7 @@ static void storm(void *(*run)(void *))
     /* signals of a kind that are pending together are one: as many as are handled */
     for (int i = 0; crest_atomic_load(&handled) - before < STORM_SIGNALS; i++) {
         assert_int_equal(pthread_kill(threads[i % 2], SIGUSR1), 0);
-        sched_yield();
+        fixture_nap();
     }
     for (int i = 0; i < 2; i++) {
         void *failed;
@@ -221,12 +221,11 @@ static void test_first_touch_interrupted(void **state)
         crest_atomic_store_release(&first_ready, 0);
         crest_atomic_store_release(&first_done, 0);
         assert_int_equal(pthread_create(&thread, NULL, first_touch, NULL), 0);
-        while (threads % 2 && !crest_atomic_load_acquire(&first_ready))
-            continue;
+        FIXTURE_AWAIT(threads % 2 == 0 || crest_atomic_load_acquire(&first_ready));
         /* not joined yet, so it may be ended but is there */
         for (int more = 0; more < 5 || !crest_atomic_load_acquire(&first_done); more++) {
             pthread_kill(thread, SIGUSR1);
-            sched_yield();
+            fixture_nap();
         }
         pthread_join(thread, NULL);
     }
@@ -272,7 +271,7 @@ static void test_registered_by_handlers(void **state)
     uint64_t before = crest_atomic_load(&handled);
     while (crest_atomic_load(&handled) - before < STORM_SIGNALS / 5 + LATE_HANDLES) {
         pthread_kill(thread, SIGUSR1);
-        sched_yield();
+        fixture_nap();
     }
     crest_atomic_store(&v.end, 1);
     pthread_join(thread, NULL);

@@ -62,8 +62,7 @@ static void test_metrics_made_beside_snapshots(void **state)
             char name[32];
             snprintf(name, sizeof name, "made.m%u", i);
             uint64_t snapshots = crest_atomic_load(&s.snapshots);
-            while (crest_atomic_load(&s.snapshots) == snapshots)
-                continue; /* the reader reads */
+            FIXTURE_AWAIT(crest_atomic_load(&s.snapshots) != snapshots); /* the reader reads */
             fixture_counter(s.registry, name);
             crest_atomic_store_release(&s.made, i + 1);
             if (stress_size(s.registry) != i + 1)
@@ -223,11 +222,9 @@ static void *finding_run(void *argument)
 {
     finding *f = argument;
     for (uint64_t round = 1; round <= FOUND_ROUNDS; round++) {
-        while (crest_atomic_load_acquire(&f->round) < round)
-            continue;
+        FIXTURE_AWAIT(crest_atomic_load_acquire(&f->round) >= round);
         crest_registry_state *state = crest_registry_state_seen(f->registry);
-        while (crest_metric_find(state, "made.m0") == NULL)
-            continue;
+        FIXTURE_AWAIT(crest_metric_find(state, "made.m0") != NULL);
         f->lacking += stress_size(f->registry) == 0;
         crest_atomic_store_release(&f->done, round);
     }
@@ -244,8 +241,7 @@ static void test_found_before_snapshot(void **state)
         f.registry = fixture_registry(NULL);
         crest_atomic_store_release(&f.round, round);
         fixture_counter(f.registry, "made.m0");
-        while (crest_atomic_load_acquire(&f.done) < round)
-            sched_yield();
+        FIXTURE_AWAIT(crest_atomic_load_acquire(&f.done) >= round);
         crest_registry_free(f.registry);
     }
     pthread_join(finder, NULL);

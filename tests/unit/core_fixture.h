@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -47,12 +48,30 @@ __attribute__((unused)) static void *fixture_watch(void *seconds)
     _exit(2);
 }
 
+/* Under a sanitizer after twice as long, as scripts/run-tests waits. */
 __attribute__((unused)) static void fixture_watchdog(unsigned seconds)
 {
     pthread_t watch;
+    seconds *= FIXTURE_SANITIZED ? 2 : 1;
     assert_int_equal(pthread_create(&watch, NULL, fixture_watch, (void *)(uintptr_t)seconds), 0);
     pthread_detach(watch);
 }
+
+/* The shortest sleep. Who sleeps is soon let run again where many others want to; who yields, or
+ * spins, waits until each of these has had its turn. */
+__attribute__((unused)) static void fixture_nap(void)
+{
+    nanosleep(&(struct timespec){0, 1000}, NULL);
+}
+
+/* Until the condition holds, which another thread brings about. At first without a nap, so that on
+ * a machine at rest it is seen at once. */
+#define FIXTURE_AWAIT(condition)                                                                   \
+    do {                                                                                           \
+        for (unsigned fixture_looks = 0; !(condition); fixture_looks++)                            \
+            if (fixture_looks >= 1000)                                                             \
+                fixture_nap();                                                                     \
+    } while (0)
 
 /*
  * For a test that forks beside threads and whose child allocates or makes a thread. ThreadSanitizer
