@@ -62,6 +62,7 @@ def samples(number, ids, settings):
 
 def misbehave(number):
     if WAY == "slow":
+        print(f"in round {number}", file=sys.stderr, flush=True)
         time.sleep(0.2)
     if number != 2:
         return

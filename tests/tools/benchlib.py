@@ -18,6 +18,7 @@ import toolslib
 
 BENCH = toolslib.ROOT / "bench"
 PROGRAM = toolslib.ROOT / "tests" / "tools" / "bench_side_program.py"
+LIMIT_S = 60  # of a side's next line: a busy machine may take seconds to start an interpreter
 
 sys.path.insert(0, str(BENCH / "runner"))
 
@@ -63,7 +64,7 @@ def plant(place, history=None, sides=None, **ways):
     write(bench / "targets.json", TARGETS)
     for name, way in ways.items():
         write(bench / name / "side.json", {
-            "name": name, "text": "not real", "limit_s": 2, "carries_out": ["library"],
+            "name": name, "text": "not real", "limit_s": LIMIT_S, "carries_out": ["library"],
             "run": [sys.executable, str(PROGRAM), way]})
     return bench
 
@@ -75,7 +76,7 @@ def run(bench, *arguments, env=None):
     done = subprocess.run(
         [sys.executable, str(BENCH / "runner/bench.py"), "--bench", str(bench), "--output",
          str(output), *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
-        env={**os.environ, "STRICT": "", **(env or {})}, timeout=60)
+        env={**os.environ, "STRICT": "", **(env or {})}, timeout=250)
     results = output / "results.json"
     return (done.returncode, done.stdout.decode("utf-8", "replace"),
             json.loads(results.read_text(encoding="utf-8")) if results.exists() else None)

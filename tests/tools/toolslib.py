@@ -16,6 +16,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -24,6 +25,7 @@ BUILD = pathlib.Path(os.environ.get("CREST_BUILD") or ROOT / "build/release").re
 CC = os.environ.get("CC", "gcc").split()
 CXX = os.environ.get("CXX", "g++").split()
 EXIT_SKIPPED = 77
+PATIENCE_S = 100
 
 sys.path.insert(0, str(TOOLS))
 sys.dont_write_bytecode = True
@@ -53,6 +55,15 @@ def lacks(text, part, what="text"):
     """Fails with the text."""
     if part in text:
         raise Failure(f"{what} has what it should not have:\n  {part!r}\n{text}")
+
+
+def await_true(condition, otherwise):
+    """Waits until it holds; nothing takes as long as this gives it, also on a busy machine."""
+    until = time.monotonic() + PATIENCE_S
+    while not condition():
+        if time.monotonic() > until:
+            raise Failure(f"after {PATIENCE_S} s: {otherwise}")
+        time.sleep(0.02)
 
 
 def command(arguments, status=0, **options):
