@@ -1,27 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * crest-test: timeout=120
+ * crest-test: timeout=240
  *
  * Reporters of differences under stress: many of them, each at an interval of its own and failing
  * by chance, come and go while threads record, series appear and snapshots are taken. What each was
  * told between attaching and detaching adds up to exactly what was recorded by then.
  */
 #define _GNU_SOURCE
-#include <crest/crest.h>
+#include "unit/core_fixture.h"
 
-#include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #define DELTA_REPORTERS 12
 #define DELTA_RECORDERS 3
-#define DELTA_PEERS 200
+#define DELTA_PEERS FIXTURE_TIMES(200)
+#define DELTA_DETACH_MS 60000
 #define DELTA_ROUNDS 3
 
 CREST_COUNTER_FAMILY(delta_sent, "delta.sent", "Sent.", peer);
@@ -135,7 +128,8 @@ static void test_totals(void **state)
             crest_snapshot_free(crest_snapshot_take(NULL));
         }
         /* one goes early: nothing of its own is left behind */
-        assert_int_equal(crest_reporter_detach(&reporters[3].reporter, 5000, NULL), CREST_OK);
+        assert_int_equal(crest_reporter_detach(&reporters[3].reporter, DELTA_DETACH_MS, NULL),
+                         CREST_OK);
         delta_attach(&reporters[3], 3);
         nanosleep(&(struct timespec){0, 150000000}, NULL);
         __atomic_store_n(&delta_stopping, 1, __ATOMIC_RELEASE);
@@ -146,7 +140,8 @@ static void test_totals(void **state)
             free(own);
         }
         for (unsigned i = 0; i < DELTA_REPORTERS; i++) {
-            assert_int_equal(crest_reporter_detach(&reporters[i].reporter, 20000, NULL), CREST_OK);
+            assert_int_equal(crest_reporter_detach(&reporters[i].reporter, DELTA_DETACH_MS, NULL),
+                             CREST_OK);
             delta_check(&reporters[i], recorded);
             reports += reporters[i].reports;
             failures += reporters[i].failures;
