@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# crest-test: timeout=300
 """Installs into a temporary folder and uses the result as somebody else would.
 
 consumer.c is compiled as C and C++ with what pkg-config says, against the shared libraries, the

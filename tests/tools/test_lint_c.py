@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# crest-test: timeout=400
 """`crest-lint source` over C and C++: each way to name a metric is understood, each rule speaks on
 one text and keeps silent on its neighbour."""
 

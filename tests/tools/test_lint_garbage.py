@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# crest-test: timeout=300
 """Whatever crest-lint is given to read, it ends by itself, says what it could not read, and never
 breaks; and it reads 100,000 lines of sources in the time that it promises."""
 
