@@ -13,7 +13,7 @@ A model says in its comments what is expected of it, one line for each way to ru
 that begin with -D go to spin; whatever follows them is for the reader. Each model needs a line of
 either sort.
 
-crest-test: timeout=400
+crest-test: timeout=1000
 """
 
 import os
