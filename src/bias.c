@@ -111,9 +111,11 @@ static int bias_able(void)
 }
 
 /* A way out of a sequence by a comparison leaves the kernel with its descriptor; see
- * crest_range_replace_owned. */
+ * crest_range_replace_owned. Whose the cell is by now does not say which way was taken. */
 static void bias_forget_sequence(uint64_t thread)
 {
+    if (!bias_has_sequences())
+        return;
     *(volatile uint64_t *)(thread + (uint64_t)__rseq_offset + BIAS_AREA_SEQUENCE) = 0;
 }
 
@@ -164,8 +166,7 @@ void crest_bias_enter(crest_range_cell *cell)
             crest_atomic_cas(&cell->owner, CREST_RANGE_REVOKING, CREST_RANGE_SHARED);
         }
     }
-    if (owner == me)
-        bias_forget_sequence(me);
+    bias_forget_sequence(me);
     errno = kept;
 }
 

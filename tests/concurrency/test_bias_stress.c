@@ -81,6 +81,46 @@ static void rotate_and_look(scene *s)
         crest_atomic_add(&s->wrong, 1);
 }
 
+/* ---- code that is unloaded ---- */
+
+#if defined(CREST_X86_64_ASM) && defined(__GLIBC__)
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+
+/* What the kernel would look for when it next interrupts this thread: struct rseq's rseq_cs. */
+static uint64_t descriptor_left(void)
+{
+    return *(const volatile uint64_t *)(crest_range_thread() + (uint64_t)__rseq_offset + 8);
+}
+
+/* The cell is taken between the owner's look at whose it is and its sequence. The descriptor may
+ * lie in a plugin: were it still told to the kernel when that is unloaded, the thread would die. */
+static void test_descriptor_forgotten(void **state)
+{
+    (void)state;
+    if (!owners_exist())
+        skip();
+    scene s;
+    scene_begin(&s);
+    crest_range_sampler_add(&s.sampler, 1);
+    uint64_t owner = s.cell.owner;
+    s.cell.owner = CREST_RANGE_SHARED;
+    int64_t sum = 1;
+    for (int i = 0; i < 100; i++) {
+        assert_false(crest_range_replace_owned(&s.cell, owner, (uint64_t)sum, 0, 0));
+        crest_range_sampler_add_slow(&s.sampler, 1);
+        sum++;
+        assert_int_equal(descriptor_left(), 0);
+    }
+    scene_end(&s, sum);
+}
+#else
+static void test_descriptor_forgotten(void **state)
+{
+    (void)state;
+    skip();
+}
+#endif
+
 /* ---- others come ---- */
 
 #define COMER_ROUNDS FIXTURE_TIMES(6000)
@@ -459,7 +499,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_others_come),         cmocka_unit_test(test_signals_and_migrations),
         cmocka_unit_test(test_what_stands_is_seen), cmocka_unit_test(test_owners_follow),
         cmocka_unit_test(test_in_a_child),          cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_refused_later),
+        cmocka_unit_test(test_refused_later),       cmocka_unit_test(test_descriptor_forgotten),
     };
     return cmocka_run_group_tests_name("bias stress", tests, NULL, NULL);
 }
