@@ -130,7 +130,8 @@ static void bias_wait(void)
     struct timespec begun, now, nap = {0, BIAS_WAIT_NS / 10};
     clock_gettime(CLOCK_MONOTONIC, &begun);
     do {
-        nanosleep(&nap, NULL);
+        /* the C library's own would be a point at which the thread may be cancelled */
+        syscall(SYS_nanosleep, &nap, NULL);
         clock_gettime(CLOCK_MONOTONIC, &now);
     } while ((now.tv_sec - begun.tv_sec) * 1000000000L + now.tv_nsec - begun.tv_nsec <
              BIAS_WAIT_NS);

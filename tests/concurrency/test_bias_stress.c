@@ -481,6 +481,41 @@ static void test_refused_later(void **state)
         assert_int_equal(status, 0);
 }
 
+static void *cancelled_adder(void *argument)
+{
+    scene *s = argument;
+    pthread_cancel(pthread_self());
+    crest_range_sampler_add(&s->sampler, 5);
+    s->done = 1;
+    pthread_testcancel();
+    return NULL;
+}
+
+/* Waiting, too, is no place to be cancelled at: an update is made or not begun. */
+static void test_refused_is_no_cancellation_point(void **state)
+{
+    (void)state;
+    fixture_skip_child_with_threads();
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        scene s;
+        scene_begin(&s);
+        crest_range_sampler_add(&s.sampler, 1);
+        pthread_t other;
+        void *result = NULL;
+        if (!deny_membarrier())
+            _exit(0);
+        if (pthread_create(&other, NULL, cancelled_adder, &s) != 0 ||
+            pthread_join(other, &result) != 0)
+            _exit(1);
+        _exit(s.done == 1 && s.cell.state.value == 6 && result == PTHREAD_CANCELED ? 0 : 2);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 int main(int count, char **arguments)
 {
     if (count > 1 && strcmp(arguments[1], WITHOUT_BARRIER) == 0 && !deny_membarrier())
@@ -496,10 +531,15 @@ int main(int count, char **arguments)
     if (!owners_exist())
         print_message("no thread owns a sampler here: all of it with locked instructions\n");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_others_come),         cmocka_unit_test(test_signals_and_migrations),
-        cmocka_unit_test(test_what_stands_is_seen), cmocka_unit_test(test_owners_follow),
-        cmocka_unit_test(test_in_a_child),          cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_refused_later),       cmocka_unit_test(test_descriptor_forgotten),
+        cmocka_unit_test(test_others_come),
+        cmocka_unit_test(test_signals_and_migrations),
+        cmocka_unit_test(test_what_stands_is_seen),
+        cmocka_unit_test(test_owners_follow),
+        cmocka_unit_test(test_in_a_child),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_refused_later),
+        cmocka_unit_test(test_descriptor_forgotten),
+        cmocka_unit_test(test_refused_is_no_cancellation_point),
     };
     return cmocka_run_group_tests_name("bias stress", tests, NULL, NULL);
 }
