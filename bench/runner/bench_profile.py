@@ -6,6 +6,7 @@ later one winning. Null takes a key away, an empty object empties one. Which set
 of which type, is what the history and OWN say, so that a new setting is a new entry of the history.
 """
 
+import datetime
 import json
 import re
 
@@ -23,11 +24,15 @@ NUMBER = (int, float)
 NAMES = {dict: "an object", list: "a list", str: "a text", bool: "true or false", int: "a number",
          float: "a number"}
 
-# What a number must at least be; of a list, each of its numbers.
-LEAST = {"runs": 1, "rounds": 1, "threads": 1, "metrics": 1, "label_keys": 0, "label_values": 1,
-         "series": 1, "histogram_series": 1, "even_most": 1, "bounds_ns": 1, "static_metrics": 0,
-         "values.median_ns": 1, "values.sigma": 0, "values.least_ns": 0, "values.most_ns": 1,
-         "values.seed": 0}
+# What a number must at least be, and may be at most; of a list, each of its numbers. The most are
+# no wishes, but what programs still take: 64-bit nanoseconds, and lists that fit into memory.
+NS = 1 << 60
+BOUNDS = {"runs": (1, 1000), "rounds": (1, 10000), "threads": (1, 1024), "metrics": (1, 1000000),
+          "label_keys": (0, 64), "label_values": (1, 1000000), "series": (1, 4000000),
+          "histogram_series": (1, 1000000), "even_most": (1, NS), "bounds_ns": (1, NS),
+          "static_metrics": (0, 1000000), "scrape_s": (1, 3600), "node_blocks": (1, 10000000),
+          "node_deploys": (1, 100000), "values.median_ns": (1, NS), "values.sigma": (0, 20),
+          "values.least_ns": (0, NS), "values.most_ns": (1, NS), "values.seed": (0, 1 << 63)}
 
 
 class Refused(Exception):
@@ -128,6 +133,10 @@ class Catalogue:
         if up_to is None:
             return self.history
         if re.fullmatch(r"\d{4}-\d\d-\d\d", up_to):
+            try:
+                datetime.date.fromisoformat(up_to)
+            except ValueError as error:
+                raise Refused(f"no defaults are of {up_to}, which is no date: {error}") from error
             found = [entry for entry in self.history if entry["date"] <= up_to]
             if not found:
                 raise Refused(f"there were no defaults on {up_to}: the first are of "
@@ -135,7 +144,7 @@ class Catalogue:
             return found
         asked = up_to.removeprefix("v")
         last = [number for number, entry in enumerate(self.history)
-                if (entry.get("version", "") + ".").startswith(asked + ".")]
+                if asked and (entry.get("version", "") + ".").startswith(asked + ".")]
         if not last:
             there = [entry["version"] for entry in self.history if "version" in entry]
             raise Refused(f"no defaults are of {up_to!r}: neither a date nor one of the versions "
@@ -220,13 +229,15 @@ def check_type(what, name, value, example):
         wanted = "a whole number" if isinstance(example, int) and isinstance(value, float) else \
             NAMES[type(example)]
         raise Refused(f"{what}: {name} is {json.dumps(value)}, but must be {wanted}")
-    least = LEAST.get(name)
+    least, most = BOUNDS.get(name, (None, None))
     for each in value if isinstance(value, list) else [value]:
         if isinstance(value, list) and not same_type(each, example[0]):
             raise Refused(f"{what}: {name} has {json.dumps(each)} in it, but is a list of "
                           f"{'texts' if isinstance(example[0], str) else 'whole numbers'}")
         if least is not None and not each >= least:
             raise Refused(f"{what}: {name} is {each}, but must be at least {least}")
+        if most is not None and each > most:
+            raise Refused(f"{what}: {name} is {each}, but may be {most:,} at most")
     if isinstance(value, list) and not value:
         raise Refused(f"{what}: {name} is empty")
 
@@ -249,6 +260,9 @@ def check_whole(profile):
             profile["label_keys"]:
         raise Refused(f"{profile['label_keys']} label keys of {profile['label_values']} values are "
                       f"not enough for {profile['metrics']} metrics")
+    twice = sorted({side for side in profile["sides"] if profile["sides"].count(side) > 1})
+    if twice:
+        raise Refused(f"sides has {twice[0]!r} twice")
     bounds = profile["bounds_ns"]
     if sorted(set(bounds)) != bounds:
         raise Refused("bounds_ns does not ascend")

@@ -132,6 +132,8 @@ class Rounds:
             for each in self.alive():
                 self.start(each, run, members)
             for number in range(rounds + 1):
+                if self.interrupted:
+                    break
                 for member in members if number % 2 == 0 else reversed(members):
                     if self.interrupted:
                         break

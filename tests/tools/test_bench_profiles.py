@@ -64,6 +64,9 @@ def folds_the_history(place):
         equal(profile["values"]["median_ns"], 1000, "what was never changed")
     refused(lambda: profiles.fold(defaults="0.3.0"), "0.3.0", "0.1.0, 0.2.0")
     refused(lambda: profiles.fold(defaults="2019-12-31"), "2019-12-31", "2020-01-01")
+    refused(lambda: profiles.fold(defaults="2020-13-45"), "2020-13-45", "no date")
+    for nothing in ("", "v"):
+        refused(lambda one=nothing: profiles.fold(defaults=one), "neither a date nor one of")
 
 
 def lays_overlays_and_settings_over_a_profile(place):
@@ -90,11 +93,17 @@ def refuses_what_is_none(place):
         ("metrics=17", "2 label keys of 4 values", "17 metrics"),
         ("started=1", "started is 1", "true or false"),
         ("runs=0", "runs is 0"),
+        ("rounds=99999999999999999999999", "rounds is 99999999999999999999999", "10,000 at most"),
+        ("metrics=1000000000", "1,000,000 at most"),
+        ("values.sigma=Infinity", "values.sigma is inf", "at most"),
+        ("values.sigma=NaN", "values.sigma is nan", "at least 0"),
+        ("values.most_ns=1000000000000000000000", "values.most_ns"),
         ("runs=null", "runs cannot be taken away"),
         ("values=7", "values is 7", "an object"),
         ("values.distribution=zipf", "zipf", "log-normal"),
         ("values.most_ns=10", "least_ns"),
         ("bounds_ns=3,2", "ascend"),
+        ("sides=a,b,a", "sides has 'a' twice"),
         ("metrics=null", "no metrics"),
         ("only=(", "regular expression"),
         ("novalue", "key=value"),
