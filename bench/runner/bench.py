@@ -104,8 +104,8 @@ class Plan:
         self.only = self.profile["only"]
         if self.twin and arguments.only is None:
             self.only = self.twin.only
-        unknown = [name for name in (arguments.sides or "").split(",")
-                   if name and name not in self.described]
+        asked = [] if arguments.sides is None else arguments.sides.split(",")
+        unknown = [name for name in asked if name not in self.described]
         if unknown:
             raise Refused(f"there is no side {unknown[0]!r}; there are: "
                           f"{', '.join(self.described)}")
@@ -277,13 +277,22 @@ def write_all(folder, results, output):
     print(f"\nAll of it: {os.path.relpath(folder)}")
 
 
+def nothing_measured(results):
+    ran = [name for name, side in results["sides"].items() if side["state"] == "run"]
+    if not ran:
+        return "Nothing was measured: none of the sides could be run, for the reasons above."
+    return (f"Nothing was measured: no benchmark of {', '.join(ran)} has an id in which "
+            f"{results['profile']['only']!r} is found; bench/README.md, \"Ids\", says what there "
+            "is.")
+
+
 def exit_status(results, strict):
     if results["interrupted"]:
         return 130
     failed = any(side["state"] == "failed" for side in results["sides"].values())
     missed = any("target" in row and not row.get("met", True) for row in results["rows"])
     if not results["benchmarks"]:
-        print("Nothing was measured.", file=sys.stderr)
+        print(nothing_measured(results), file=sys.stderr)
     return 1 if failed or results["checks"]["wrong"] or not results["benchmarks"] or \
         strict and missed else 0
 

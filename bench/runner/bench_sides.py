@@ -96,9 +96,14 @@ def build_side(described, build, log):
     except subprocess.TimeoutExpired as error:
         raise Skipped(f"building it took more than {BUILD_LIMIT_S} s") from error
     if done.returncode != 0:
-        said = Path(log.name).read_bytes()[begins:].decode("utf-8", "replace").split("\n")
-        last = [line.strip() for line in said if line.strip()][-1:] or ["it said nothing"]
-        raise Skipped(f"it does not build: {last[0][:200]} (more in {log.name})")
+        raise Skipped(f"it does not build: {last_line(log, begins)} (more in {log.name})")
+
+
+def last_line(log, begins):
+    """What was last said into the log, from a place on."""
+    said = Path(log.name).read_bytes()[begins:].decode("utf-8", "replace").split("\n")
+    last = [line.strip() for line in said if line.strip()][-1:] or ["it said nothing"]
+    return last[0][:200]
 
 
 def dies_with_its_parent():
@@ -118,9 +123,11 @@ class Side:
         self.hello = {}
         self.units = {}
         self.every = {}
+        self.log_begins = 0
 
     def start(self, inputs, only):
         command = filled(self.described["run"], self.build)
+        self.log_begins = self.log.tell()
         try:
             self.process = subprocess.Popen(
                 [*command, f"--inputs={inputs}", f"--only={only}"], cwd=self.described["folder"],
@@ -195,7 +202,7 @@ class Side:
         except subprocess.TimeoutExpired:
             return "it closed its output and went on"
         how = f"by signal {signal.Signals(-status).name}" if status < 0 else f"with status {status}"
-        return f"it ended {how} (more in {self.log.name})"
+        return f"it ended {how}: {last_line(self.log, self.log_begins)} (more in {self.log.name})"
 
     def ask(self, text):
         """Sends a line; the answers up to the one that says it is done."""

@@ -67,6 +67,7 @@ def misbehave(number):
     if number != 2:
         return
     if WAY == "dies":
+        print("no memory for metrics", file=sys.stderr, flush=True)
         sys.exit(3)
     if WAY == "killed":
         os.kill(os.getpid(), 9)

@@ -63,7 +63,7 @@ def says_what_is_missed_and_what_is_not_there(place):
 
 def goes_on_without_a_side_that_fails(place):
     cases = [
-        ("dies", "it ended with status 3"),
+        ("dies", "it ended with status 3: no memory for metrics (more in "),
         ("killed", "it ended by signal SIGKILL"),
         ("garbage", "'Segmentation fault, or so', which is no JSON"),
         ("number", "'17', which is no object"),
@@ -123,7 +123,12 @@ def skips_what_cannot_be_built(place):
     equal(status, 1, "exit status, as one failed")
     bench = benchlib.plant(place, good="good", sides=["good", "bare"])
     equal(benchlib.run(bench)[0], 0, "exit status, as one is only skipped")
-    equal(benchlib.run(bench, "--sides", "bare")[0], 1, "exit status, as nothing was measured")
+    status, said, _ = benchlib.run(bench, "--sides", "bare")
+    equal(status, 1, "exit status, as nothing was measured")
+    contains(said, "Nothing was measured: none of the sides could be run")
+    status, said, _ = benchlib.run(bench, "--only", "^no-such")
+    equal(status, 1, "exit status, as nothing has such an id")
+    contains(said, "no benchmark of good has an id in which '^no-such' is found")
 
 
 def asks_only_as_often_as_a_side_wants(place):
@@ -166,6 +171,7 @@ def refuses_what_there_is_not(place):
                              (["--overlay", "no"], "no overlay 'no'; there are: more, none"),
                              (["--set", "speed=1"], "no setting 'speed'"),
                              (["--sides", "no"], "no side 'no'; there are: fake"),
+                             (["--sides", "fake,"], "no side ''; there are: fake"),
                              (["--runs", "0"], "runs is 0"), (["--only", "["], "regular"),
                              (["--twin", "two"], "exactly one switch"),
                              (["--defaults", "9"], "no defaults are of '9'"),
