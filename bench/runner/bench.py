@@ -18,7 +18,6 @@ import argparse
 import datetime
 import os
 import re
-import shutil
 import signal
 import sys
 import time
@@ -35,6 +34,9 @@ import bench_stats
 import bench_table
 from bench_profile import Refused
 
+# What ends it as Ctrl-C does; not what a nohup has it ignore.
+ENDING = [number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+          if signal.getsignal(number) != signal.SIG_IGN]
 OUTPUT = bench_sides.ROOT / "build" / "bench"
 
 
@@ -181,8 +183,7 @@ def measure(plan, folder, ready, log):
         print("\nfinishing this round; again to end at once", file=sys.stderr, flush=True)
         rounds.interrupt()
 
-    handlers = {number: signal.signal(number, interrupt)
-                for number in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {number: signal.signal(number, interrupt) for number in ENDING}
     watch = bench_machine.Watch()
     progress = bench_rounds.Progress(plan.profile["runs"], plan.profile["rounds"])
     try:
@@ -268,12 +269,14 @@ def asked_for(name, sides):
 
 
 def write_all(folder, results, output):
-    bench_results.write_whole(folder / "results.json", bench_results.text_of(results))
-    text = bench_table.table(results)
-    bench_results.write_whole(folder / "table.txt", text)
-    shutil.copyfile(folder / "results.json", output / "results.json.new")
-    os.replace(output / "results.json.new", output / "results.json")
-    print(bench_table.table(results, colour=True) if sys.stdout.isatty() else text, end="")
+    """The table first: where nothing can be written it is all that the run leaves."""
+    table = bench_table.table(results)
+    print(bench_table.table(results, colour=True) if sys.stdout.isatty() else table, end="",
+          flush=True)
+    text = bench_results.text_of(results)
+    bench_results.write_whole(folder / "results.json", text)
+    bench_results.write_whole(folder / "table.txt", table)
+    bench_results.write_whole(output / "results.json", text)
     print(f"\nAll of it: {os.path.relpath(folder)}")
 
 
@@ -297,8 +300,14 @@ def exit_status(results, strict):
         strict and missed else 0
 
 
+def end_at_once(*_):
+    raise KeyboardInterrupt
+
+
 def main():
     arguments = parse(sys.argv[1:])
+    for number in ENDING:
+        signal.signal(number, end_at_once)
     try:
         plan = Plan(arguments)
         if arguments.list:
@@ -306,13 +315,17 @@ def main():
             return 0
         plan.look_at_the_switch()
         folder, results = run_plan(plan)
+        write_all(folder, results, arguments.output)
     except Refused as why:
         print(f"make bench: {why}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("make bench: ended at once; nothing was written", file=sys.stderr)
+        print("make bench: ended at once; no results were written", file=sys.stderr)
         return 130
-    write_all(folder, results, arguments.output)
+    except OSError as why:
+        print(f"make bench: {why.filename or arguments.output}: {why.strerror}; without it there "
+              "are no results but what was printed", file=sys.stderr)
+        return 1
     return exit_status(results, arguments.strict or
                        os.environ.get("STRICT", "0") not in ("", "0"))
 

@@ -33,10 +33,15 @@ def text_of(results, separators=None):
 
 
 def write_whole(path, text):
-    """All of it or nothing: what was there before stays until the new one is complete."""
-    beside = path.with_name(path.name + ".new")
-    beside.write_text(text, encoding="utf-8")
-    os.replace(beside, path)
+    """All of it or nothing: what was there before stays until the new one is complete, also when
+    the disk is full, or another run writes the same file."""
+    beside = path.with_name(f"{path.name}.{os.getpid()}.new")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        os.replace(beside, path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def read_results(path):

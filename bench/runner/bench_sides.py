@@ -88,14 +88,13 @@ def build_side(described, build, log):
     log.flush()
     begins = log.tell()
     try:
-        done = subprocess.run(filled(described["build"], build), cwd=described["folder"],
-                              stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=False,
-                              env=environment(), timeout=BUILD_LIMIT_S)
+        status = run_whole(filled(described["build"], build), BUILD_LIMIT_S, log,
+                           described["folder"])
     except OSError as error:
         raise Skipped(f"it cannot be built: {error}") from error
     except subprocess.TimeoutExpired as error:
         raise Skipped(f"building it took more than {BUILD_LIMIT_S} s") from error
-    if done.returncode != 0:
+    if status != 0:
         raise Skipped(f"it does not build: {last_line(log, begins)} (more in {log.name})")
 
 
@@ -108,6 +107,32 @@ def last_line(log, begins):
 
 def dies_with_its_parent():
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def run_whole(command, limit_s, log, folder):
+    """A command's exit status. Where it is given up, or this program is interrupted, all that it
+    started is killed with it: compilers do not go on beside what is measured next."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT, signal.SIGTERM,
+                                                       signal.SIGHUP])
+
+    def begin():
+        dies_with_its_parent()
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    try:
+        process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=log,
+                                   stderr=log, env=environment(), start_new_session=True,
+                                   preexec_fn=begin)
+    except OSError:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        raise
+    with process:
+        try:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)  # an interrupt until now comes here
+            return process.wait(limit_s)
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
 
 
 class Side:

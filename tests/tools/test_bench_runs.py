@@ -2,8 +2,10 @@
 # crest-test: timeout=300
 """Runs of the benchmarks with sides that behave, and with sides that do not."""
 
+import json
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import sys
@@ -203,6 +205,60 @@ def writes_what_there_is_when_interrupted(place):
     contains(said, "It was interrupted")
 
 
+def ends_what_it_builds_when_interrupted(place):
+    bench = benchlib.plant(place, slow="slow")
+    path = bench / "slow/side.json"
+    described = json.loads(path.read_text())
+    described["build"] = ["sh", "-c", f"echo begun > '{place}/begun'; sleep {A_WHILE} & "
+                          f"sleep {A_WHILE}; true"]
+    benchlib.write(path, described)
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        (place / "begun").unlink(missing_ok=True)
+        process = subprocess.Popen(
+            [sys.executable, str(benchlib.BENCH / "runner/bench.py"), "--bench", str(bench),
+             "--output", str(place / "output")], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        toolslib.await_true((place / "begun").exists, "it does not begin to build")
+        process.send_signal(number)
+        said = process.communicate(timeout=100)[0].decode()
+        equal(process.returncode, 130, f"exit status of\n{said}")
+        contains(said, "ended at once; no results were written")
+        toolslib.await_true(lambda: not sleeping(A_WHILE), "what the build started is there")
+
+
+def says_what_cannot_be_written(place):
+    bench = benchlib.plant(place, fake="good")
+    output = place / "output"
+    benchlib.run(bench)
+    before = (output / "results.json").read_text()
+    said = not_written(bench, output, lambda: no_file_above(100), "File too large")
+    equal("compared" in said, False, f"a table in\n{said}")
+    equal((output / "results.json").read_text(), before, "the results of the run before")
+    (output / "results.json").unlink()
+    (output / "results.json").mkdir()
+    said = not_written(bench, output, None, f"{output}/results.json: Is a directory")
+    contains(said, "2 totals compared, none wrong.")
+
+
+def not_written(bench, output, first, words):
+    """What it says where it cannot write: no trace, and no half files."""
+    done = subprocess.run(
+        [sys.executable, str(benchlib.BENCH / "runner/bench.py"), "--bench", str(bench),
+         "--output", str(output)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+        timeout=60, preexec_fn=first)
+    said = done.stdout.decode()
+    equal(done.returncode, 1, f"exit status of\n{said}")
+    contains(said, words)
+    equal("Traceback" in said, False, f"a trace in\n{said}")
+    equal([str(path) for path in output.rglob("*.new")], [], "half files")
+    return said
+
+
+def no_file_above(most):
+    """As a full disk does: writing fails from there on."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+
+
 def log_of(output):
     return "".join(path.read_text() for path in pathlib.Path(output).glob("runs/*/sides.log"))
 
@@ -233,4 +289,5 @@ toolslib.main([measures_what_the_sides_say, says_what_is_missed_and_what_is_not_
                goes_on_without_a_side_that_fails, fails_when_a_total_is_wrong,
                skips_what_cannot_be_built, asks_only_as_often_as_a_side_wants,
                measures_twins_side_by_side, refuses_what_there_is_not,
-               writes_what_there_is_when_interrupted, leaves_no_process_behind])
+               writes_what_there_is_when_interrupted, ends_what_it_builds_when_interrupted,
+               says_what_cannot_be_written, leaves_no_process_behind])
