@@ -168,8 +168,13 @@ def warnings(old, new):
     workload += [text for text in differing(old, new, "profile") if text.split(":")[0] not in quiet]
     if workload:
         said.append(f"They did not do the same work. Old and new: {'; '.join(workload)}.")
-    elif old.part("inputs") != new.part("inputs"):
-        said.append("They were given different inputs, by their checksums.")
+    else:
+        # workload.txt has the profile, which was compared just now, runs and rounds included
+        inputs = [text.split(":")[0] for text in differing(old, new, "inputs")
+                  if not text.startswith("workload.txt:")]
+        if inputs:
+            said.append("They were given different inputs, by the checksums of "
+                        f"{', '.join(inputs)}.")
     for which, results in (("old", old), ("new", new)):
         if results.part("load").get("busy"):
             said.append(f"Of the {which} run: {results.part('load')['busy']}")

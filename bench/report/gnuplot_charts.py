@@ -19,6 +19,7 @@ WIDTH = 1040
 LETTER_PX = 7.9         # a letter's width, on the wide side
 TICK_PX = 40            # between two marks of an axis, so that their numbers do not touch
 ROW_PX = 22
+LEFT_PX_MOST = 560      # for the labels of bars; a longer one would be cut
 FONT = "DejaVu Sans,12"
 LOG_FROM = 12           # a linear scale shows no bar below a twelfth of the longest well
 DRAW_SECONDS_MOST = 60
@@ -114,7 +115,7 @@ def bars(name, title, unit, rows, limit=None, limit_words=""):
     ends = [end for row in rows for end in (row.value, row.low, row.high)]
     ends += [limit] if limit is not None else []
     logarithmic = wants_log(ends)
-    left = min(400, 36 + int(LETTER_PX * max(len(row.label) for row in rows)))
+    left = min(LEFT_PX_MOST, 36 + int(LETTER_PX * max(len(row.label) for row in rows)))
     room = 12 + LETTER_PX * max(len(row.words) for row in rows)  # for the words after the whiskers
     share = max(0.2, 1 - room / (WIDTH - left - 24))
     lines = head(title, height, left)

@@ -144,6 +144,12 @@ def check_shape(path, data):
                        ("missing", dict), ("checks", dict), ("profile", dict), ("rows", list)):
         if not isinstance(data.get(name) or kind(), kind):
             raise Unreadable(f"{path}: `{name}` is no {kind.__name__}")
+    overlays, metrics = data.get("overlays"), (data.get("profile") or {}).get("metrics", 1)
+    if not isinstance(overlays or [], list) or not all(isinstance(one, str)
+                                                       for one in overlays or []):
+        raise Unreadable(f"{path}: `overlays` is no list of names: {overlays!r:.60}")
+    if not is_number(metrics):
+        raise Unreadable(f"{path}: the profile's `metrics` is no number: {metrics!r:.60}")
     for row in data.get("rows") or []:
         if not isinstance(row, dict) or not isinstance(row.get("id"), str):
             raise Unreadable(f"{path}: a row of the table has no id: {row!r:.60}")

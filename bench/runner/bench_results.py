@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The results file: what bench/README.md says is in it, written so that a diff shows something."""
 
+import errno
 import json
 import os
 
@@ -49,7 +50,8 @@ def read_results(path):
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise Unreadable(f"{path} cannot be read: {error.strerror}") from error
+        where_from = "; `make bench` writes one" if error.errno == errno.ENOENT else ""
+        raise Unreadable(f"{path} cannot be read: {error.strerror}{where_from}") from error
     except ValueError as error:
         raise Unreadable(f"{path} is no JSON: {error}") from error
     if not isinstance(found, dict) or "benchmarks" not in found:

@@ -15,6 +15,9 @@ import toolslib
 from results_fixture import changed, write
 from toolslib import ROOT, Failure, Skip, contains, equal, lacks
 
+sys.path.insert(0, str(ROOT / "bench/report"))
+import gnuplot_charts  # noqa: E402 (found only now)
+
 REPORT = ROOT / "bench/report/bench_report.py"
 SAMPLE = "crest/counter/hot/1"
 
@@ -68,6 +71,16 @@ def draws_bars_for_two_counts_of_threads(place):
     svg = (place / "page/charts/threads-counter.svg").read_text(encoding="utf-8")
     contains(svg, "Crest, 2 threads, same", "chart of threads")
     equal((place / "page/charts/threads-counter.png").read_bytes()[:4], b"\x89PNG", "PNG")
+
+
+def cuts_no_label(_):
+    for letters in (5, 50, 64):
+        label = "n" * letters
+        chart = gnuplot_charts.bars("n", "t", "ns", [
+            gnuplot_charts.Bar(label, "#1f5fbf", 1.0, 0.9, 1.1, "25,587 ns (16,098-29,522)")])
+        margin = float(re.search(r"set lmargin at screen (\S+)", chart.commands)[1])
+        if margin * gnuplot_charts.WIDTH < gnuplot_charts.LETTER_PX * letters:
+            raise Failure(f"{letters} letters are cut: {margin * gnuplot_charts.WIDTH:.0f} pixels")
 
 
 def does_without_gnuplot(place):
@@ -205,7 +218,11 @@ def warns_of_what_differs_besides(place):
         contains(said, words)
     new = changed(results_fixture.results(2), inputs={"values.i64": "1"})
     contains(report(place, write(place / "new.json", new), place / "old.json", env=drawing(place)),
-             "different inputs")
+             "different inputs, by the checksums of values.i64.")
+    # of runs alone: what a sample is does not depend on how many there are
+    new["inputs"], new["profile"]["rounds"] = {"values.i64": "0", "workload.txt": "1"}, 9
+    said = report(place, write(place / "new.json", new), place / "old.json", env=drawing(place))
+    equal("WARNING" in said, False, f"a warning in\n{said}")
 
 
 def tells_a_slower_machine_from_slower_code(place):
@@ -258,6 +275,9 @@ def refuses_what_are_no_results(place):
                        "not one of its benchmarks has a sample"),
         "rows": (json.dumps(changed(good, rows=[1])), "a row of the table has no id"),
         "machine": (json.dumps(changed(good, machine="fast")), "`machine` is no dict"),
+        "overlays": (json.dumps(changed(good, overlays=True)), "`overlays` is no list of names"),
+        "metrics": (json.dumps(changed(good, profile={"metrics": "many"})),
+                    "the profile's `metrics` is no number: 'many'"),
     }
     fine = write(place / "fine.json", good)
     for name, (text, words) in bad.items():
@@ -271,6 +291,7 @@ def refuses_what_are_no_results(place):
                 raise Failure(f"{name}: {said}")
     for path in (place / "there is none.json", place):
         contains(report(place, path, status=2), str(path))
+    contains(report(place, place / "there is none.json", status=2), "`make bench` writes one")
 
 
 def refuses_what_cannot_be_asked(place):
@@ -296,7 +317,8 @@ def survives_what_is_missing(place):
 
 
 toolslib.main([
-    shows_all_of_a_results_file, draws_bars_for_two_counts_of_threads, does_without_gnuplot,
+    shows_all_of_a_results_file, draws_bars_for_two_counts_of_threads, cuts_no_label,
+    does_without_gnuplot,
     tells_what_gnuplot_fails_at, escapes_what_it_shows, warns_on_the_page,
     finds_no_change_in_the_same_file, finds_what_got_worse, takes_more_of_a_rate_for_better,
     needs_five_runs, tells_noise_by_its_tilde, compares_what_does_not_vary,
