@@ -28,6 +28,7 @@ LIMITS = {
     ("mutex", "hot"): ("plain-mutex",),
     ("counter-by-name", "random"): ("hash-and-probe",),
 }
+WHOLE = ("thread-exit", "encoding-", "batch-")  # operations whose figure is not of one series
 EXPORTED = ("thread-local-add-so", "empty-call-so")  # the limits of what is called, not inlined
 SPREADS = {"hot": "", "random": ", 1,000 metrics at random"}
 
@@ -204,7 +205,8 @@ def size_charts(results):
         elif several:
             drawn = [Line(peer_text(peer), peer_colour(peer), sorted(points))
                      for peer, points in sorted(peers.items())]
-            charts.append(lines(name, operation_text(operation), "series", size_unit(unit), drawn))
+            charts.append(lines(name, operation_text(operation), "series",
+                                size_unit(operation, unit), drawn))
         else:
             for peer, points in peers.items():
                 place = f"{operation_text(operation)}, {points[0][0]:,}"
@@ -219,7 +221,7 @@ def size_charts(results):
             name = "Of Crest alone: " + {"first": "first touch", "start": "start-up"}.get(
                 family, family) + (", more" if first else "")
             charts.append(lines(f"size-{family}-{plain_unit(unit)}-{first}", name, "series",
-                                size_unit(unit), drawn))
+                                size_unit(own[0][0], unit), drawn))
     for unit, rows in single.items():
         charts.append(bars(f"sizes-{plain_unit(unit)}",
                            f"Of a number of metrics, in {unit}", unit, rows))
@@ -231,8 +233,10 @@ def plain_unit(unit):
     return re.sub("[^a-z]", "", unit.lower())
 
 
-def size_unit(unit):
-    return {"ns": "ns a series", "B": "bytes a series"}.get(unit, unit)
+def size_unit(operation, unit):
+    """What a size's figure is of: of a series, but where it is of a thread's end or of a page."""
+    each = "" if operation.startswith(WHOLE) else " a series"
+    return {"ns": "ns" + each, "B": "bytes" + each}.get(unit, unit)
 
 
 def target_bar(row, metrics):

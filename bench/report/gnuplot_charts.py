@@ -70,6 +70,20 @@ def wants_log(values):
     return bool(values) and min(values) > 0 and max(values) / min(values) > LOG_FROM
 
 
+def ends_of(drawn):
+    """The ends that a scale has to reach of (median, low, high). Where zero or less is among them
+    only as a whisker, or as a median in four, those above: a logarithmic scale need not be given
+    up for the noise around nothing, which lies on its axis then."""
+    ends = [end for each in drawn for end in each]
+    above = [end for end in ends if end > 0]
+    few = sum(median <= 0 for median, _, _ in drawn) <= len(drawn) / 4
+    return above if few and wants_log(above) else ends
+
+
+def said_of_nothing(medians):
+    return "; zero and less lies on the axis" if any(median <= 0 for median in medians) else ""
+
+
 def around(values):
     """Ends of a logarithmic axis: the 1, 2 or 5 times a power of ten next below and above."""
     steps = [step * 10.0 ** power for power in range(-9, 16) for step in (1, 2, 5)]
@@ -107,15 +121,16 @@ def plain(mark):
 
 def bars(name, title, unit, rows, limit=None, limit_words=""):
     """Horizontal bars, the first on top. With a `limit` there is a line across at it."""
+    said = "; ".join(f"{row.label}: {row.words or number(row.value)}" for row in rows)
     y, places = 0.0, []
     for row in rows:
         y -= 1.5 if row.apart and places else 1
         places.append(y)
     height = int(ROW_PX * -y + 112 + (16 if limit is not None else 0))
-    ends = [end for row in rows for end in (row.value, row.low, row.high)]
+    ends = ends_of([(row.value, row.low, row.high) for row in rows])
     ends += [limit] if limit is not None else []
     logarithmic = wants_log(ends)
-    left = min(LEFT_PX_MOST, 36 + int(LETTER_PX * max(len(row.label) for row in rows)))
+    left = min(LEFT_PX_MOST, 44 + int(LETTER_PX * max(len(row.label) for row in rows)))
     room = 12 + LETTER_PX * max(len(row.words) for row in rows)  # for the words after the whiskers
     share = max(0.2, 1 - room / (WIDTH - left - 24))
     lines = head(title, height, left)
@@ -123,7 +138,9 @@ def bars(name, title, unit, rows, limit=None, limit_words=""):
         low, high = around(ends)[0], max(ends)
         right = low * (high / low) ** (1 / share)
         lines += ["set logscale x", log_ticks("x", low, high * 2, share * (WIDTH - left))]
-        unit += ", logarithmic"
+        unit += ", logarithmic" + said_of_nothing(row.value for row in rows)
+        rows = [dataclasses.replace(row, value=max(row.value, low), low=max(row.low, low),
+                                    high=max(row.high, low)) for row in rows]
     else:
         low, right = min(0, min(ends)), max(ends) / share or 1
     # Beside the limit words start behind its line, or it would cross them.
@@ -151,27 +168,43 @@ def bars(name, title, unit, rows, limit=None, limit_words=""):
         "with boxxyerror lc rgb variable,"
         f" '' using 1:2:3:4 with xerrorbars pt 0 ps 0 lw 1.2 lc rgb '{INK}',"
         f" '' using ({words_at}):2:6 with labels left offset 0.8,0 noenhanced tc rgb '{INK}'"]
-    said = "; ".join(f"{row.label}: {row.words or number(row.value)}" for row in rows)
     return Chart(name, title, height, "\n".join(lines) + "\n", said)
+
+
+def apart(xs, pixels):
+    """Those of ascending places whose numbers do not touch along so many pixels."""
+    if xs[0] > 0:
+        places = [math.log(x / xs[0]) for x in xs]
+    else:
+        places = [x - xs[0] for x in xs]
+    kept, last = [], -math.inf
+    for x, place in zip(xs, places):
+        if place - last >= (places[-1] or 1) * TICK_PX / pixels:
+            kept.append(x)
+            last = place
+    return kept
 
 
 def lines(name, title, x_words, y_words, drawn):
     """Lines over a logarithmic x, with whiskers, and the key at the right."""
     # A key has a line's label and its sample; it takes the room that the longest label needs.
     height = max(380, 21 * len(drawn) + 110)
-    ends = [end for line in drawn for point in line.points for end in point[1:]]
+    ends = ends_of([point[1:] for line in drawn for point in line.points])
     xs = sorted({point[0] for line in drawn for point in line.points})
     room = 96 + int(LETTER_PX * max(len(line.label) for line in drawn))
     text = head(title, height, 104)
     logarithmic = wants_log(ends)
     if logarithmic:
         low, high = around(ends)
+        least = low
         text += ["set logscale y", log_ticks("y", low, high, height - 92),
                  f"set yrange [{low:g}:{high:g}]"]
         y_words += ", logarithmic"
+        x_words += said_of_nothing(point[1] for line in drawn for point in line.points)
     else:
+        least = -math.inf
         text += [f"set yrange [{min(0, min(ends)):g}:{max(ends) * 1.1 or 1:g}]"]
-    marks = ", ".join(f"{quoted(plain(x))} {x:g}" for x in xs)
+    marks = ", ".join(f"{quoted(plain(x))} {x:g}" for x in apart(xs, WIDTH - room - 104))
     text += [
         "set border 3", "set pointintervalbox 0", f"set xtics ({marks})",
         f"set xrange [{xs[0] / 1.15:g}:{xs[-1] * 1.15:g}]" if xs[0] > 0 else
@@ -184,7 +217,8 @@ def lines(name, title, x_words, y_words, drawn):
         "vertical maxcols 1 Left reverse noenhanced samplen 2.5 spacing 1.1"]
     plots = []
     for index, line in enumerate(drawn):
-        data = "\n".join(" ".join(f"{value:.9g}" for value in point) for point in line.points)
+        data = "\n".join(" ".join(f"{value:.9g}" for value in (
+            point[0], *(max(end, least) for end in point[1:]))) for point in line.points)
         text += [f"$line{index} << END", data, "END"]
         dash = 2 if line.dashed else 1
         plots.append(f"$line{index} using 1:2:3:4 with yerrorbars notitle pt -1 lw 1 "

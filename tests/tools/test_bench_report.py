@@ -83,6 +83,25 @@ def cuts_no_label(_):
             raise Failure(f"{letters} letters are cut: {margin * gnuplot_charts.WIDTH:.0f} pixels")
 
 
+def keeps_the_scale_beside_noise_around_nothing(_):
+    points = [(1, 14000.0, 13000.0, 15000.0), (1000, 20.0, 0.0, 24.0)]
+    gauge = [(1, -60.0, -150.0, 70.0), (1000, 1.5, 1.2, 2.0)]
+    drawn = [gnuplot_charts.Line(name, "#1f5fbf", points) for name in "abc"]
+    chart = gnuplot_charts.lines("n", "t", "series", "ns", [
+        *drawn, gnuplot_charts.Line("d", "#1f5fbf", gauge)])
+    contains(chart.commands, "set logscale y")
+    contains(chart.words, "d: 1 -60.0, 1,000 1.50", "what is said of it")
+    equal(re.findall(r"^1 -.*$", chart.commands, re.M), [], "points below the axis")
+    rows = [gnuplot_charts.Bar(name, "#1f5fbf", value, low, value * 2)
+            for name, value, low in (("a", 8.0, 0.0), ("b", 900.0, 800.0))]
+    contains(gnuplot_charts.bars("n", "t", "ns", rows).commands, "set logscale x")
+    chart = gnuplot_charts.lines("n", "t", "series", "B", [
+        gnuplot_charts.Line("a", "#1f5fbf", [(0, 0.0, 0.0, 0.0), (1, 9.0, 9.0, 9.0)]),
+        gnuplot_charts.Line("b", "#1f5fbf", [(0, 500.0, 500.0, 500.0), (1000, 0.0, 0.0, 0.0)])])
+    equal("logscale y" in chart.commands, False, "a logarithmic scale of what is nothing")
+    contains(chart.commands, 'set xtics ("0" 0, "1,000" 1000)')
+
+
 def does_without_gnuplot(place):
     path = write(place / "results.json", results_fixture.results())
     said = report(place, path, env=drawing(place))
@@ -318,7 +337,7 @@ def survives_what_is_missing(place):
 
 toolslib.main([
     shows_all_of_a_results_file, draws_bars_for_two_counts_of_threads, cuts_no_label,
-    does_without_gnuplot,
+    keeps_the_scale_beside_noise_around_nothing, does_without_gnuplot,
     tells_what_gnuplot_fails_at, escapes_what_it_shows, warns_on_the_page,
     finds_no_change_in_the_same_file, finds_what_got_worse, takes_more_of_a_rate_for_better,
     needs_five_runs, tells_noise_by_its_tilde, compares_what_does_not_vary,
