@@ -22,7 +22,11 @@ int main(void)
         nanosleep(&(struct timespec){0, 100000000L}, NULL);
     }
 
-    crest_rate rate = crest_counter_rate(&deploys, CREST_WINDOW_S);
+    crest_rate rate; /* as of the last tick: of one that has read all of this */
+    do {
+        nanosleep(&(struct timespec){0, 100000000L}, NULL);
+        rate = crest_counter_rate(&deploys, CREST_WINDOW_S);
+    } while (rate.covered_s < 3);
     crest_window size = crest_histogram_window(&deploy_size, CREST_WINDOW_S);
     fprintf(stderr, "%.1f deploys/s over %.2f s, peak %.1f/s, average size %.0f bytes\n",
             rate.per_second, rate.covered_s, rate.peak, size.average);
