@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# crest-test: timeout=400
 """Each rule of `crest-lint manifest`: one metric that breaks it, one that does not, and what an
 exemption does to it."""
 

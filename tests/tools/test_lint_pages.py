@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# crest-test: timeout=400
 """`crest-lint live` over pages: each rule speaks on one page and keeps silent on its neighbour, and
 whatever comes instead of a page is told. tests/integration/test_lint_live.py asks a real node."""
 
