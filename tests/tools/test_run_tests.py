@@ -58,7 +58,7 @@ def run(place, tests, programs=(), arguments=()):
            if key not in ("SAN", "CREST_SAN", "ONCE", "CI")}
     done = subprocess.run([sys.executable, root / "scripts/run-tests", "--build", root / "build",
                            "--suites", "unit concurrency tools", *arguments], env=env,
-                          capture_output=True, text=True, timeout=60, check=False)
+                          capture_output=True, text=True, timeout=170, check=False)
     equal(done.stderr, "", "what it says as an error")
     runs = {path.stem.removeprefix("test_"): len(path.read_text())
             for path in root.glob("tests/tools/*.runs")}
