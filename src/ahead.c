@@ -18,7 +18,7 @@ const crest_shard *crest_ahead_shard(uint32_t slot, const crest_thread_record **
     while (*record != NULL) {
         const uint64_t *cell = crest_cells_of(*record, slot);
         *record = (*record)->next;
-        /* acquire: partner of the release store in record.c */
+        /* acquire: partner of the releases in crest_beginning_add and shards_replace */
         uint64_t word = cell != NULL ? crest_atomic_load_acquire(cell) : 0;
         if (word != 0)
             return (const crest_shard *)(uintptr_t)word;

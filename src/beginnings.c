@@ -97,7 +97,7 @@ int crest_beginning_add(uint64_t *cell, crest_reserve *reserve, uint64_t value)
     if (address == 0)
         return 0;
     crest_atomic_store(&crest_beginning_values(address)[0], value + 1);
-    /* partner: the acquire load in snapshot.c */
+    /* partners: the acquire loads in ahead.c and slowest.c */
     there = crest_word_settle(cell, address);
     if (there == 0)
         return 1;

@@ -163,7 +163,8 @@ void crest_bias_enter(crest_range_cell *cell)
             crest_atomic_cas(&cell->owner, owner, CREST_RANGE_REVOKING);
         } else {
             crest_bias_barrier();
-            /* release, after the barrier: partner of the acquire load in crest_range_write */
+            /* release, after the barrier: partner of the acquire loads of the owner in
+             * crest_range_sampler_add and _set */
             crest_atomic_cas(&cell->owner, CREST_RANGE_REVOKING, CREST_RANGE_SHARED);
         }
     }

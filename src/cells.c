@@ -326,13 +326,13 @@ uint64_t *crest_cells_shared(uint32_t slot)
 
 const crest_thread_record *crest_cells_records(void)
 {
-    /* acquire: partner of the release store in cells_record_adopt */
+    /* acquire: partner of the release store in cells_record_new */
     return crest_atomic_load_ptr_acquire(CREST_PTR(&cells_newest));
 }
 
 const uint64_t *crest_cells_of(const crest_thread_record *record, uint32_t slot)
 {
-    /* acquire: partner of the release store in crest_cells_touch */
+    /* acquire: partner of the release store in cells_touch_of */
     const uint64_t *chunk =
         crest_atomic_load_ptr_acquire(CREST_PTR(&record->cells->chunk[slot >> CREST_CHUNK_BITS]));
     return chunk ? &chunk[slot] : NULL;

@@ -61,7 +61,7 @@ uint32_t crest_children_hash(const crest_metric *metric, const char *const *valu
     return key.hash;
 }
 
-/* acquire: partner of the release stores in children_link and crest_children_add, so that what a
+/* acquire: partner of the release stores in children_link and crest_children_remove, so that what a
  * child is made of is there */
 static crest_child *children_load(crest_child *const *link)
 {

@@ -153,7 +153,7 @@ static crest_shard *record_own_shard(const crest_thread_record *lane, const cres
 {
     const uint64_t *cell =
         lane ? crest_cells_of(lane, crest_atomic_load32(&handle->slot)) : crest_cell_of(handle);
-    /* acquire: of a lane's, partner of the release store below */
+    /* acquire: of a lane's, partner of the release in shards_replace */
     uint64_t there = cell != NULL ? crest_atomic_load_acquire(cell) : 0;
     return crest_beginning_is(there) ? NULL : (crest_shard *)(uintptr_t)there;
 }

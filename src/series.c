@@ -72,7 +72,7 @@ crest_series *crest_child_at(const crest_child *child, unsigned outcome)
         return (crest_series *)(uintptr_t)&child->first;
     if (child->first.metric->kind != CREST_KIND_TIMER || outcome >= CREST_OUTCOME_COUNT)
         return NULL;
-    /* acquire: partner of the release store in crest_child_series */
+    /* acquire: partner of the release store in series_other_make */
     return crest_atomic_load_ptr_acquire(CREST_PTR(&child->others[outcome - 1]));
 }
 

@@ -186,7 +186,7 @@ static crest_shard *shards_replace(uint64_t *cell, uint64_t before, const crest_
         *whole = shards_take_over(shard, layout, before, reserve);
     }
     crest_atomic_store(&shard->beginning, before);
-    /* partner: the acquire load in snapshot.c */
+    /* partners: the acquire loads in ahead.c and slowest.c, and of a lane's in record.c */
     if (*whole && crest_word_change(cell, before, (uint64_t)(uintptr_t)shard) == before)
         return shard;
     crest_atomic_store(&shard->beginning, 0);

@@ -121,7 +121,7 @@ static uint64_t slowest_take_words(const crest_series *series)
     uint64_t largest = 0;
     for (const crest_thread_record *record = crest_cells_records(); record; record = record->next) {
         const uint64_t *cell = crest_cells_of(record, crest_atomic_load32(&series->slot));
-        /* acquire: partner of the release store in record.c */
+        /* acquire: partner of the releases in crest_beginning_add and shards_replace */
         crest_shard *shard =
             cell ? (crest_shard *)(uintptr_t)crest_atomic_load_acquire(cell) : NULL;
         /* what a beginning has was noted by whoever recorded it */
