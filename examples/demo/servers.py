@@ -13,23 +13,21 @@ import ctypes
 import http.client
 import os
 import pathlib
-import random
 import signal
-import socket
 import subprocess
+import sys
 import time
 
 from promql import OPENER
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+import free_ports as ports  # noqa: E402  (needs the path above)
+
 PROGRAMS = pathlib.Path(os.environ.get("CREST_SERVERS", ROOT / "build/servers/root/usr/bin"))
 READY_S = 10
 STOP_S = 3
 LOG_LINES_SHOWN = 8
-# Below the ports that the kernel gives to outgoing connections, so that a server that was killed
-# finds its port free when it comes back.
-PORTS = range(20000, 32768)
-PORTS_TRIED = 200
 PR_SET_PDEATHSIG = 1
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LIBC = ctypes.CDLL(None)
@@ -40,19 +38,12 @@ class Failure(Exception):
 
 
 def free_ports(count):
-    """Ports of the loopback interface that nobody listens on now."""
-    found = []
-    for port in random.sample(PORTS, PORTS_TRIED):
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-        found.append(port)
-        if len(found) == count:
-            return found
-    raise Failure(f"No {count} free ports between {PORTS[0]} and {PORTS[-1]} on 127.0.0.1: "
-                  f"{PORTS_TRIED} were tried. 'ss -tln' shows who listens.")
+    """Ports of the loopback interface that nobody listens on now, and that no other demo or test is
+    given meanwhile: a gateway that was killed finds its port free when it comes back."""
+    try:
+        return ports.take(count)
+    except OSError as error:
+        raise Failure(str(error)) from error
 
 
 def die_with_parent():

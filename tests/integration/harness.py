@@ -23,7 +23,6 @@ import http.client
 import json
 import os
 import pathlib
-import random
 import re
 import shutil
 import signal
@@ -39,6 +38,9 @@ import urllib.parse
 import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+import free_ports  # noqa: E402  (needs the path above)
+
 BUILD = pathlib.Path(os.environ.get("CREST_BUILD", ROOT / "build/release")).resolve()
 SERVERS = pathlib.Path(os.environ.get("CREST_SERVERS", ROOT / "build/servers/root/usr/bin"))
 EXIT_SKIPPED = 77
@@ -101,24 +103,10 @@ def wait_for(what, look, seconds=READY_S, pause_s=0.05):
         time.sleep(pause_s)
 
 
-GIVEN_PORTS = set()
-GIVEN_PORTS_LOCK = threading.Lock()
-
-
 def free_port():
-    """A port that nobody listens on, given out once, and below those that the kernel gives to
-    outgoing connections, so that a server can also come back to it."""
-    with GIVEN_PORTS_LOCK:
-        while True:
-            port = random.randrange(20000, 32768)
-            with socket.socket() as probe:
-                try:
-                    probe.bind(("127.0.0.1", port))
-                except OSError:
-                    continue
-            if port not in GIVEN_PORTS:
-                GIVEN_PORTS.add(port)
-                return port
+    """A port that nobody listens on and that nobody else is given while this process runs, so that
+    a server can also come back to it."""
+    return free_ports.take(1)[0]
 
 
 class Place:

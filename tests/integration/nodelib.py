@@ -6,15 +6,16 @@ exit and the metrics page they write, and a count of checks that ends in the lin
 import json
 import os
 import pathlib
-import random
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+import free_ports  # noqa: E402  (needs the path above)
+
 BUILD = pathlib.Path(os.environ.get("CREST_BUILD") or ROOT / "build/release").resolve()
 NODE = BUILD / "examples/node/node"
 EXIT_SKIPPED = 77
@@ -24,7 +25,6 @@ STOP_S = 60
 CLOCKS_S_PER_OPERATION = 5e-6
 CLOCKS_S = 0.05
 COUNTS_S = 1e-9
-PORTS_FROM, PORTS_TO = 20000, 32768
 
 SERIES = re.compile(r"^(\w+)(?:\{(.*)\})?$")
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
@@ -52,21 +52,6 @@ class Checks:
     def finish(self):
         print(f"{self.passed} passed, {self.failed} failed, 0 skipped")
         sys.exit(1 if self.failed else 0)
-
-
-def free_ports(count):
-    """Ports nobody listens on now, below those that the kernel gives to outgoing connections."""
-    ports = []
-    while len(ports) < count:
-        port = random.randrange(PORTS_FROM, PORTS_TO)
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-        if port not in ports:
-            ports.append(port)
-    return ports
 
 
 def series(text):
@@ -161,7 +146,7 @@ class Network:
         if not NODE.exists():
             skip(f"{NODE} is not built: make examples")
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="crest-node-"))
-        self.ports = free_ports(count)
+        self.ports = free_ports.take(count)
         self.nodes = []
 
     def __enter__(self):

@@ -45,7 +45,7 @@ def main():
     checks = nodelib.Checks()
     with tempfile.TemporaryDirectory(prefix="crest-lint-live-") as folder:
         place = pathlib.Path(folder)
-        *ports, scrape = nodelib.free_ports(NODES + 1)
+        *ports, scrape = nodelib.free_ports.take(NODES + 1)
         url = f"http://127.0.0.1:{scrape}/metrics"
         nodes = [nodelib.Node(place, index, ports, "--nodes", str(NODES), "--seconds", str(SECONDS),
                               crest_opts=f"prometheus=127.0.0.1:{scrape},system=on,hiccups=on"
