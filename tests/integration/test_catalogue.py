@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=240 sanitizers=none
+# crest-test: timeout=480 sanitizers=none
 """Generated dashboards and rules before a real Prometheus: a program built from a generated header
 records into every instrument with every setting, and each query of each panel and each rule must be
 valid and return data. What promtool says of rules, and that alerts fire when they should, is tried
@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 import harness
-from harness import SERVERS, Failure, Prometheus, equal, free_port, wait_for
+from harness import SERVERS, Failure, Prometheus, equal, free_port, holds_at_last, wait_for
 
 sys.path.insert(0, str(harness.ROOT / "tests/tools"))
 import programs  # noqa: E402  (needs the path above)
@@ -26,7 +26,7 @@ from crest_catalogue.make_rules import rules  # noqa: E402
 EVERYTHING = harness.ROOT / "tests/tools/everything.metrics.yaml"
 # Short, so that operations are stuck, and rates are of what is recorded meanwhile.
 DEADLINE_MS = 2000
-RANGE = "4s"
+RANGE = "10s"
 VARIABLES = {"$__rate_interval": RANGE, "$job": ".*", "$instance": ".*"}
 # True only when something is wrong.
 MAY_BE_EMPTY = ("MetricMissing", "MetricsAbsent", "PushStale")
@@ -60,7 +60,7 @@ class Recorder:
 
     def kill(self):
         self.process.stdin.close()
-        self.process.wait(20)
+        self.process.wait(harness.STOP_S)
         self.log.close()
 
 
@@ -117,14 +117,14 @@ def every_query_of_every_panel_and_rule_returns_data(place):
                 [q for q in left if missing_data(prometheus, [q])]]
         return not left
     try:
-        wait_for("data for every query", look, 30, 0.5)
+        wait_for("data for every query", look, pause_s=0.5)
     except Failure:
         raise Failure("no data: " + "\n".join(f"{title}: {expr}" for title, expr in left)) from None
     check_rules(prometheus, text)
     for variable in board["templating"]["list"][1:]:
         selector = variable["definition"].removeprefix("label_values(").rpartition(",")[0]
-        if not prometheus.query(selector.replace("$job", ".*")):
-            raise Failure(f"no value of {variable['name']}: {variable['definition']}")
+        wait_for(f"a value of {variable['name']}: {variable['definition']}",
+                 lambda s=selector: prometheus.query(s.replace("$job", ".*")))
 
 
 def check_rules(prometheus, text):
@@ -139,13 +139,19 @@ def check_rules(prometheus, text):
     equal(len(found), text.count("  - record:") + text.count("  - alert:"), "rules")
     recorded = [(rule["name"], rule["name"]) for rule in found if rule["type"] == "recording"]
     wait_for("recorded rules to have data", lambda: not missing_data(prometheus, recorded))
-    states = {}
-    for rule in found:
-        if rule["type"] == "alerting":
-            states.setdefault(rule["name"], set()).add(rule["state"])
-    for name, state in states.items():
-        if name.endswith(MAY_BE_EMPTY):
-            equal(state, {"inactive"}, f"state of {name}")
+
+    def nothing_else_is_told():
+        states = {}
+        for rule in healthy() or []:
+            if rule["type"] == "alerting":
+                states.setdefault(rule["name"], set()).add(rule["state"])
+        equal([name for name in states if name.endswith(MAY_BE_EMPTY)] != [], True, "alerts")
+        for name, state in states.items():
+            if name.endswith(MAY_BE_EMPTY):
+                equal(state, {"inactive"}, f"state of {name}")
+
+    # after a scrape that came to nothing they are pending until the next
+    holds_at_last(nothing_else_is_told)
     wait_for("the stuck operations to be noticed", lambda: [
         rule for group in prometheus.ask("rules")["groups"] for rule in group["rules"]
         if rule["name"].endswith("Stuck") and rule["state"] == "pending"])

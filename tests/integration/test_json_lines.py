@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=120
+# crest-test: timeout=300
 """Reads JSON lines back with Python's own json: every line is an object of the documented form, and
 the deltas of a run add up to what textfile_program has recorded, through rotations and failures.
 """
@@ -11,10 +11,9 @@ import json
 import re
 import resource
 import subprocess
-import time
 
 import harness
-from harness import Failure, Program, equal, wait_for
+from harness import Failure, Program, equal, holds_at_last, wait_for
 
 KINDS = ["plain", 'a"b\\c\nd', "café ☃"]
 # json_lines.h tells what they are.
@@ -140,7 +139,9 @@ def one_run_has_the_totals(place):
     path = place.folder / "metrics.jsonl"
     program = start(place, path)
     program.do("record 8 501")
-    time.sleep(1.5)
+    wait_for("windows, which a tick fills", lambda: re.search(
+        rb'"metric":"file\.way".*"slowest":"\d+:\d+"', path.read_bytes()))
+    wait_for("another report", lambda size=path.stat().st_size: path.stat().st_size > size)
     program.do("stop")
     lines = read(path)
     check_totals(lines, 8, 501)
@@ -164,7 +165,8 @@ def a_limit_tears_no_line(place):
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (path.stat().st_size + 2000, hard))
     wait_for("the bad news", lambda: "File too large" in program.do("log"))
     program.do("record 4 250")
-    read(path)
+    # while a report is being tried, what it has written so far is there
+    holds_at_last(lambda: read(path))
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (hard, hard))
     wait_for("the good news", lambda: "reports again" in program.do("log"))
     program.do("stop")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=240
+# crest-test: timeout=480
 """Pages of random snapshots, read by those who know the formats best: text 0.0.4 by promtool, and
 OpenMetrics by the strict parser of Prometheus' Python client. What the parser lets pass, duplicate
 series and families, is looked for here; and the two formats have to say the same.

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEADLINE_MS 5000u
+#define DEADLINE_MS 30000u
 #define THREADS_MAX 64
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
