@@ -16,7 +16,9 @@
  *     exit STATUS             returns from main without any of that
  *
  * In the environment: CA_FILE, DELETE_ON_STOP and others (see make) are the options of those names;
- * INTERVAL_MS makes it push on its own; LOG=1 writes what the log is told to standard error;
+ * INTERVAL_MS makes it push on its own, and TIMEOUT_MS is how long a push may take: long, where it
+ * is not the question, for a machine that is busy. LOG=1 writes what the log is told to standard
+ * error;
  * AT_END=push or AT_END=state is done in the very last atexit handler, behind those of all
  * libraries.
  */
@@ -30,7 +32,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define DEADLINE_MS 5000u
 #define THREADS_MAX 64
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -56,6 +57,7 @@ static const int64_t size_values[] = {1, 100, 700, 3000, 50000, 1000000, 2000000
 static const int64_t work_values_ns[] = {1000000, 7000000, 300000000, 4000000000, 20000000000};
 
 static int times;
+static unsigned timeout_ms = 15000;
 static uint64_t rounds, polled; /* of records; their events, as somebody else counts them */
 
 static uint64_t read_polled(void *context)
@@ -136,8 +138,7 @@ static void log_to_stderr(crest_log_level severity, const char *message, void *c
     fprintf(stderr, "log %d: %s\n", (int)severity, message);
 }
 
-static crest_schedule when_told = {
-    .interval_ms = CREST_INTERVAL_MS_MAX, .jitter = -1, .timeout_ms = DEADLINE_MS};
+static crest_schedule when_told = {.interval_ms = CREST_INTERVAL_MS_MAX, .jitter = -1};
 
 static crest_reporter *make(int argc, char **argv, crest_error *error)
 {
@@ -170,9 +171,9 @@ static crest_reporter *make(int argc, char **argv, crest_error *error)
 
 static crest_status once(crest_reporter *reporter, crest_error *error)
 {
-    crest_status status = crest_reporter_detach(reporter, DEADLINE_MS, error);
+    crest_status status = crest_reporter_detach(reporter, timeout_ms, error);
     if (status == CREST_OK)
-        status = crest_report_once(NULL, reporter, DEADLINE_MS, error);
+        status = crest_report_once(NULL, reporter, timeout_ms, error);
     crest_error ignored;
     crest_status again = crest_reporter_attach(NULL, reporter, &when_told, &ignored);
     return status != CREST_OK ? status : again;
@@ -186,7 +187,7 @@ static void *push_often(void *context)
     (void)context;
     crest_error error;
     for (int i = 0; i < times; i++)
-        if (crest_report_now(stormed, 4 * DEADLINE_MS, &error) == CREST_OK)
+        if (crest_report_now(stormed, 4 * timeout_ms, &error) == CREST_OK)
             __atomic_fetch_add(&storm_well, 1, __ATOMIC_RELAXED);
     return NULL;
 }
@@ -216,7 +217,7 @@ static void push_in_child(char *url, char *job, char *instance)
         times = 10;
         record(2);
         crest_reporter *own = make(5, arguments, &error);
-        answer(own == NULL ? error.status : crest_report_once(NULL, own, DEADLINE_MS, &error),
+        answer(own == NULL ? error.status : crest_report_once(NULL, own, timeout_ms, &error),
                &error);
         crest_reporter_free(own);
         _exit(0);
@@ -256,7 +257,7 @@ static void at_end(void)
         crest_snapshot *snapshot = crest_snapshot_take(NULL);
         crest_report report = {.snapshot = snapshot,
                                .resource = &resource,
-                               .deadline_ns = crest_now() + DEADLINE_MS * 1000000ull,
+                               .deadline_ns = crest_now() + timeout_ms * 1000000ull,
                                .final = 1};
         answer(at_end_reporter->report(at_end_reporter, &report, &error), &error);
         crest_snapshot_free(snapshot);
@@ -279,7 +280,7 @@ static int obey(const char *line, crest_reporter *reporter)
         record(threads);
         answer(CREST_OK, &error);
     } else if (strcmp(line, "push") == 0) {
-        answer(crest_report_now(reporter, 2 * DEADLINE_MS, &error), &error);
+        answer(crest_report_now(reporter, 2 * timeout_ms, &error), &error);
     } else if (sscanf(line, "storm %d %d", &threads, &times) == 2) {
         storm(reporter, threads);
     } else if (sscanf(line, "fork %127s %127s %127s", words[0], words[1], words[2]) == 3) {
@@ -289,8 +290,8 @@ static int obey(const char *line, crest_reporter *reporter)
     } else if (strcmp(line, "state") == 0) {
         show_state(reporter);
     } else if (strcmp(line, "stop") == 0) {
-        answer(reporter ? crest_reporter_detach(reporter, DEADLINE_MS, &error)
-                        : crest_stop(DEADLINE_MS, &error),
+        answer(reporter ? crest_reporter_detach(reporter, timeout_ms, &error)
+                        : crest_stop(timeout_ms, &error),
                &error);
     } else if (sscanf(line, "exit %d", &status) == 1) {
         return status;
@@ -312,6 +313,9 @@ int main(int argc, char **argv)
     poll_others();
     if (getenv("INTERVAL_MS") != NULL)
         when_told.interval_ms = strtoull(getenv("INTERVAL_MS"), NULL, 10);
+    if (getenv("TIMEOUT_MS") != NULL)
+        timeout_ms = (unsigned)strtoul(getenv("TIMEOUT_MS"), NULL, 10);
+    when_told.timeout_ms = timeout_ms;
     if (argc == 3 && strcmp(argv[1], "start") == 0) {
         answer(crest_start(argv[2], &error), &error);
     } else if (argc >= 5 && strcmp(argv[1], "attach") == 0) {

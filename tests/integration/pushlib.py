@@ -10,10 +10,11 @@ import shutil
 import ssl
 import subprocess
 import threading
+import time
 import urllib.request
 
 import harness
-from harness import Failure, Program, Skip, contains, equal
+from harness import Failure, Program, Skip, contains, equal, holds_at_last
 
 KINDS = ["plain", 'a"b\\c\nd', "slash/space x", "..", "café ☃"]
 SIZES = [1, 100, 700, 3000, 50000, 1000000, 20000000]
@@ -88,9 +89,10 @@ class Totals:
         for name, labels, wanted in self.values():
             prometheus.check_value(f"{name}{{{matchers(group, labels)}}}", wanted)
         for name, labels, bounds, values, counts in self.histograms():
-            check_histogram(prometheus, name, matchers(group, labels), bounds, values, counts)
-            equal(prometheus.value(f"{name}_sum{{{matchers(group, labels)}}}"),
-                  total(values, counts))
+            prometheus.check_value(f"{name}_sum{{{matchers(group, labels)}}}",
+                                   total(values, counts))
+            holds_at_last(lambda wanted=(name, matchers(group, labels), bounds, values, counts):
+                          check_histogram(prometheus, *wanted))
 
     def check_gateway(self, gateway, group):
         """The same by the gateway's own interface."""
@@ -153,6 +155,14 @@ def push_text(url, text):
     request = urllib.request.Request(url, text.encode(), method="PUT")
     with harness.OPENER.open(request, timeout=harness.ANSWER_S) as answer:
         equal(answer.status, 200)
+
+
+# How long a server that hangs does so: who does not wait for it has half of that.
+HANG_S = 40
+
+
+def hang(_handler):
+    time.sleep(HANG_S)
 
 
 class Fake:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=240
+# crest-test: timeout=480
 """A real Pushgateway that is restarted, stopped, slow or in the way, and servers of the test's own
 that fail: whatever happens, the next push that succeeds makes every total equal to the last unit.
 """
@@ -15,8 +15,9 @@ import time
 import urllib.error
 
 import harness
-from harness import Failure, Prometheus, Pushgateway, Skip, contains, equal, lacks
-from pushlib import Fake, Totals, WORK_BOUNDS, WORK_NS, attach, push_text
+from harness import (Failure, Prometheus, Pushgateway, Skip, contains, equal, holds_at_last, lacks,
+                     wait_for)
+from pushlib import HANG_S, Fake, Totals, WORK_BOUNDS, WORK_NS, attach, hang, push_text
 
 GROUP = {"job": "push", "instance": "one"}
 MATCHERS = 'job="push", instance="one"'
@@ -35,9 +36,10 @@ def every_instrument_goes_out(place):
     # A poll may come too late for one snapshot on a busy machine; it is in the next.
     harness.wait_for("what polls fetch", lambda: program.do("push") == "" and
                      f"push_packets_dropped_total{{{labels()}}} {totals.events * 3}\n"
+                     in gateway.page() and
+                     f"push_fetched_level{{{labels()}}} {totals.events * 3 / 4:g}\n"
                      in gateway.page())
-    contains(gateway.page(), f"push_fetched_level{{{labels()}}} {totals.events * 3 / 4:g}\n")
-    quantiles_are_within_a_bucket(prometheus, totals)
+    holds_at_last(lambda: quantiles_are_within_a_bucket(prometheus, totals))
 
 
 def labels():
@@ -51,7 +53,7 @@ def quantiles_are_within_a_bucket(prometheus, totals):
     bounds = [0, *WORK_BOUNDS]
     for quantile in (0.1, 0.25, 0.5, 0.75, 0.9):
         exact = observed[max(0, round(quantile * len(observed)) - 1)]
-        found = prometheus.value(
+        found = prometheus.number(
             f"histogram_quantile({quantile}, sum by (le) (push_work_time_seconds_bucket))")
         # Beyond the last bound there is nothing to estimate with: it says that bound.
         low = max(bound for bound in bounds if bound < min(exact, bounds[-1] + 1e-9))
@@ -78,6 +80,11 @@ def restarts_while_it_pushes_lose_nothing(place):
     totals.check(prometheus, MATCHERS)
 
 
+def push_at_last(program):
+    """Where a push may take no longer than is good for the test, a busy machine may take longer."""
+    wait_for("a push that goes well", lambda: program.tell("push")[0] == "OK")
+
+
 def totals_arrived(gateway, totals):
     return f"push_events_done_total{{{labels()}}} {totals.events}\n" in gateway.page()
 
@@ -85,10 +92,10 @@ def totals_arrived(gateway, totals):
 def a_stopped_gateway_times_out_and_catches_up(place):
     gateway = Pushgateway(place).start()
     prometheus = Prometheus(place, [gateway]).start()
-    program = attach(place, gateway.url)
+    program = attach(place, gateway.url, TIMEOUT_MS="5000")
     totals = Totals()
     totals.record(program, 4, 300)
-    program.do("push")
+    push_at_last(program)
     gateway.process.send_signal(signal.SIGSTOP)
     try:
         totals.record(program, 4, 300)
@@ -99,11 +106,11 @@ def a_stopped_gateway_times_out_and_catches_up(place):
         gateway.process.send_signal(signal.SIGCONT)
     equal(status, "TIMED_OUT", message)
     contains(message, "waiting for the answer")
-    if not 4 < took < 8:
+    if not 4 < took < 30:
         raise Failure(f"the push with a timeout of 5 s took {took:.1f} s")
     harness.wait_for("the gateway to answer again", gateway.is_ready)
     totals.record(program, 4, 300)
-    program.do("push")
+    push_at_last(program)
     # What timed out may be carried out late, but it was read before this push was.
     totals.check_gateway(gateway, GROUP)
     totals.check(prometheus, MATCHERS)
@@ -128,7 +135,8 @@ def a_storm_is_one_push_at_a_time(place):
 
 def a_stop_in_the_middle_of_a_push_waits_for_it(place):
     fake = Fake(place, lambda handler: (time.sleep(1), handler.answer(200)))
-    program = attach(place, fake.url, INTERVAL_MS="100")
+    # A third of the time for the stop is for the push under way.
+    program = attach(place, fake.url, INTERVAL_MS="100", TIMEOUT_MS="60000")
     totals = Totals()
     totals.record(program, 2, 100)
     harness.wait_for("a push in flight", lambda: fake.in_flight)
@@ -139,12 +147,12 @@ def a_stop_in_the_middle_of_a_push_waits_for_it(place):
 
 
 def a_stop_does_not_wait_for_a_hanging_server(place):
-    fake = Fake(place, lambda handler: time.sleep(30))
-    program = attach(place, fake.url, INTERVAL_MS="100")
+    fake = Fake(place, hang)
+    program = attach(place, fake.url, INTERVAL_MS="100", TIMEOUT_MS="5000")
     harness.wait_for("a push in flight", lambda: fake.in_flight)
     began = time.monotonic()
     status, message = program.tell("stop")
-    if time.monotonic() - began > 7:
+    if time.monotonic() - began > HANG_S / 2:
         raise Failure(f"the stop took {time.monotonic() - began:.1f} s")
     contains(("TIMED_OUT",), status, message)
 
@@ -163,7 +171,7 @@ def a_full_backlog_is_told_and_got_over(place):
             filler.setblocking(False)
             filler.connect_ex(("127.0.0.1", port))
             fillers.append(filler)
-        program = attach(place, f"http://127.0.0.1:{port}")
+        program = attach(place, f"http://127.0.0.1:{port}", TIMEOUT_MS="5000")
         totals.record(program, 2, 200)
         status, message = program.tell("push")
         equal(status, "TIMED_OUT", message)
@@ -172,7 +180,7 @@ def a_full_backlog_is_told_and_got_over(place):
             filler.close()
     gateway = Pushgateway(place, port).start()
     totals.record(program, 2, 200)
-    program.do("push")
+    push_at_last(program)
     totals.check_gateway(gateway, GROUP)
 
 
@@ -183,9 +191,9 @@ def what_helps_to_repeat_is_repeated_soon(place):
     codes += [503, 503, 200, 400, 200]
     equal(program.tell("push")[0], "UNREACHABLE")
     # After a second, then two, both less up to a half by chance.
-    harness.wait_for("two tries more", lambda: len(fake.requests) == 3, 8)
+    harness.wait_for("two tries more", lambda: len(fake.requests) == 3)
     harness.wait_for("no failures in a row, once the answer has been read",
-                     lambda: program.do("state").split(" ")[2] == "0", 8)
+                     lambda: program.do("state").split(" ")[2] == "0")
     equal(program.tell("push")[0], "REFUSED")
     time.sleep(2.5)
     equal(len(fake.requests), 4)
@@ -232,9 +240,8 @@ def post_leaves_what_it_does_not_push(place):
     contains(page, f"other_total{{{labels()}}} 7\n")
     # A metric that it does push is replaced whole.
     lacks(page, 'kind="old"')
-    time.sleep(1.5)
-    program.do("push")
-    contains(gateway.page(), "push_events_done_rate1m{")
+    wait_for("windows, with a push after a tick", lambda: program.do("push") == "" and
+             "push_events_done_rate1m{" in gateway.page())
     program.do("stop")
     # As documented: the last push has no windows, and POST takes nothing away.
     contains(gateway.page(), "push_events_done_rate1m{")
