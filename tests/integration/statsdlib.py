@@ -50,7 +50,7 @@ class Etsy(Server):
 
     def ask(self, what):
         """The server's own answer to counters, gauges or stats."""
-        with socket.create_connection(("127.0.0.1", self.management), timeout=10) as link:
+        with socket.create_connection(("127.0.0.1", self.management), harness.ANSWER_S) as link:
             link.sendall(what.encode() + b"\n")
             text = b""
             while b"END" not in text:
@@ -70,6 +70,11 @@ class Etsy(Server):
         except OSError:
             return False
 
+    def settled(self):
+        """Its counters, when nothing is on its way to it any more and they stand still."""
+        return settled(lambda: (unread_bytes(self.port), self.ask("counters")),
+                       lambda seen: seen[0] == 0)[1]
+
     def totals(self):
         """Sums over everything that this server, stopped, and those before it have flushed."""
         counters, counts, timers = collections.Counter(), collections.Counter(), {}
@@ -80,6 +85,19 @@ class Etsy(Server):
                 counts[name] += data.get("count", 0)
                 timers.setdefault(name, []).extend(flush["timers"].get(name, []))
         return counters, counts, timers, json.loads(line)
+
+
+def unread_bytes(port):
+    """What is in the queues of all sockets with this port at either end, as the kernel tells."""
+    total = 0
+    for table in ("udp", "udp6", "tcp", "tcp6"):
+        with open(f"/proc/net/{table}", encoding="ascii") as file:
+            rows = [line.split() for line in file][1:]
+        for _, here, there, state, queues, *_ in rows:
+            listens = table.startswith("tcp") and state == "0A"
+            if not listens and f"{port:04X}" in (here[-4:], there[-4:]):
+                total += sum(int(queue, 16) for queue in queues.split(":"))
+    return total
 
 
 CONFIG = """
@@ -138,7 +156,7 @@ class Collectd(Server):
         """All values of one name, oldest first."""
         found = []
         for path in sorted(self.place.folder.glob(f"csv/here/statsd/{kind}-{name}-20*")):
-            rows = path.read_text().splitlines()[1:]
+            rows = path.read_text().split("\n")[1:-1]
             found += [float(row.split(",")[1]) for row in rows if "," in row]
         return found
 
@@ -250,16 +268,16 @@ class Datagrams:
         return result, got[0]
 
 
-def settled(look, seconds=harness.READY_S):
-    """Waits until look() stays the same for half a second, and returns it."""
+def settled(look, good):
+    """Waits until look() is good and stays the same for half a second, and returns it."""
     before, since = look(), time.monotonic()
 
     def same():
         nonlocal before, since
         now = look()
-        if now != before:
+        if now != before or not good(now):
             before, since = now, time.monotonic()
         return time.monotonic() - since > 0.5
 
-    wait_for("figures that stand still", same, seconds)
+    wait_for("figures that stand still", same)
     return before

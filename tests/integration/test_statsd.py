@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=300
+# crest-test: timeout=480
 """Sends from a program with several threads to real StatsD servers, npm's and collectd, and to
 sockets of our own. Totals must be equal to the last unit, through restarts, stops and full sockets.
+The kernel drops what a UDP socket has no room for: over UDP a report is small enough for an empty
+one, and the next goes out when it has been read, however long a busy machine lets a server wait.
 
 What the program records is in statsd_program.c; Totals here computes the same.
 """
@@ -13,8 +15,8 @@ import socket
 import time
 
 import harness
-from harness import Failure, Program, contains, equal, wait_for
-from statsdlib import Collectd, Datagrams, Etsy, Reader, settled
+from harness import Failure, Program, contains, equal, holds_at_last, wait_for
+from statsdlib import Collectd, Datagrams, Etsy, Reader
 
 KINDS = ["plain", "a_b_c_d", "slash_space_x", "10_0_0_7", "caf_"]
 TAGS = ["plain", "a_b:c@d", "slash/space_x", "10.0.0.7", "café"]
@@ -86,6 +88,11 @@ def start(place, url, *options):
     return program
 
 
+def push_at_last(program):
+    """Where a report may not take long, a busy machine may need several for all of it."""
+    wait_for("a report that goes well", lambda: program.tell("push")[0] == "OK")
+
+
 def check_gauges(gauges, totals):
     equal(gauges.get("etsy.level"), -7.25, "a negative gauge")
     equal(gauges.get("etsy.balance"), totals.balance, "a gauge added to")
@@ -97,21 +104,23 @@ def npm_statsd_gets_everything(place):
     # Without rates: the server computes quantiles of lines, those of several reports together.
     program = start(place, f"udp://127.0.0.1:{server.port}", "samples=100000", "rate=200")
     totals = Totals()
-    for threads, times in ((8, 1000), (3, 777), (1, 1)):
+    records = ((8, 100), (3, 177), (2, 301), (1, 1))
+    for threads, times in records:
         totals.record(program, threads, times)
         program.do("push")
         wait_for("all events", lambda: server.ask("counters").get("etsy.events-done")
                  == totals.events)
+        server.settled()
     program.do("push")
-    totals.check_counters(settled(lambda: server.ask("counters")))
+    totals.check_counters(server.settled())
     gauges = server.ask("gauges")
     check_gauges(gauges, totals)
-    equal(gauges["etsy.waiting"], 15, "a range sampler")
+    equal(gauges["etsy.waiting"], 5 * len(records), "a range sampler")
     equal(server.ask("counters")["statsd.bad_lines_seen"], 0, "bad lines")
     wait_for("a tick", lambda: program.do("push") == "" and "etsy.waiting.max1m" in
              server.ask("gauges"))
     program.do("stop")
-    time.sleep(0.2)
+    server.settled()
     server.stop()
     counters, counts, timers, _ = server.totals()
     totals.check_counters(counters)
@@ -123,24 +132,24 @@ def npm_statsd_gets_everything(place):
 
 def npm_statsd_computes_our_quantiles(place):
     server = Etsy(place).start()
-    program = start(place, f"udp://127.0.0.1:{server.port}", "prefix=node7", "samples=1000")
+    program = start(place, f"udp://127.0.0.1:{server.port}", "prefix=node7", "samples=500")
     totals = Totals()
     totals.record(program, 16, 5003)
     program.do("stop")
-    settled(lambda: server.ask("counters"))
+    server.settled()
     server.stop()
     counters, counts, timers, last = server.totals()
     totals.check_counters(counters, "node7.")
     for name, values in totals.distributions().items():
         equal(counts["node7." + name], len(values), f"count of {name}")
-        if len(timers["node7." + name]) > 1003:
+        if len(timers["node7." + name]) > 503:
             raise Failure(f"{name}: {len(timers['node7.' + name])} lines")
         data = last["timer_data"]["node7." + name]
         equal(data["count"], len(values), f"the server's count of {name}")
         for quantile in (0.5, 0.9, 0.99):
             found = data[f"upper_{quantile * 100:.0f}"]
-            if not rank(values, quantile - 0.002) * 0.99 <= found <= rank(
-                    values, min(quantile + 0.002, 1)) * 1.01:
+            if not rank(values, quantile - 0.003) * 0.99 <= found <= rank(
+                    values, min(quantile + 0.003, 1)) * 1.01:
                 raise Failure(f"{name}: the server's quantile {quantile}: {found}")
         equal(data["upper"], max(values), f"the server's maximum of {name}")
 
@@ -148,11 +157,12 @@ def npm_statsd_computes_our_quantiles(place):
 def npm_statsd_restarts(place):
     server = Etsy(place).start()
     totals = Totals()
-    program = start(place, f"udp://127.0.0.1:{server.port}", "packet=512")
+    program = start(place, f"udp://127.0.0.1:{server.port}", "packet=512",
+                    "samples=200")
     for round_ in range(3):
         totals.record(program, 4, 500 + round_)
         program.do("push")
-        settled(lambda: server.ask("counters"))
+        server.settled()
         server.stop()
         totals.record(program, 2, 300)
         status, rest = program.tell("push")
@@ -160,7 +170,7 @@ def npm_statsd_restarts(place):
         contains(rest, "refused")
         server.start()
     program.do("push")
-    settled(lambda: server.ask("counters"))
+    server.settled()
     server.stop()
     counters, counts, timers, _ = server.totals()
     totals.check_counters(counters)
@@ -183,7 +193,7 @@ def npm_statsd_is_slow_over_udp(place):
     time.sleep(0.5)
     os.kill(server.process.pid, signal.SIGCONT)
     wait_for("all events", lambda: server.ask("counters").get("etsy.events-done") == totals.events)
-    totals.check_counters(server.ask("counters"))
+    totals.check_counters(server.settled())
 
 
 def npm_statsd_over_tcp_full_and_restarted(place):
@@ -191,8 +201,8 @@ def npm_statsd_over_tcp_full_and_restarted(place):
     program = start(place, f"tcp://127.0.0.1:{server.port}", "timeout_ms=1000", "packet=32768",
                     "samples=100000")
     totals = Totals()
-    program.do("push")
-    settled(lambda: server.ask("counters"))
+    push_at_last(program)
+    server.settled()
     os.kill(server.process.pid, signal.SIGSTOP)
     failed = 0
     for _ in range(40):
@@ -203,16 +213,15 @@ def npm_statsd_over_tcp_full_and_restarted(place):
                 break
     equal(failed, 2, "reports that found the socket full")
     os.kill(server.process.pid, signal.SIGCONT)
-    wait_for("a report that goes well", lambda: program.tell("push")[0] == "OK", 60)
-    settled(lambda: server.ask("counters"), 60)
-    totals.check_counters(server.ask("counters"))
+    push_at_last(program)
+    totals.check_counters(server.settled())
     server.stop()
     totals.record(program, 1, 100)
     equal(program.tell("push")[0], "UNREACHABLE")
     server.start()
-    program.do("push")
+    push_at_last(program)
     program.do("stop")
-    settled(lambda: server.ask("counters"))
+    server.settled()
     server.stop()
     counters, counts, _, _ = server.totals()
     totals.check_counters(counters)
@@ -224,16 +233,22 @@ def collectd_gets_everything(place):
     server = Collectd(place).start()
     program = start(place, f"udp://127.0.0.1:{server.port}", "no_rates=1", "no_windows=1")
     totals = Totals()
-    for threads, times in ((4, 400), (2, 333)):
+    for threads, times in ((4, 200), (2, 333)):
         totals.record(program, threads, times)
         program.do("push")
-    check_collectd(server, totals)
-    equal(server.values("gauge", "etsy.level")[-1], -7.25, "a negative gauge")
-    equal(server.values("gauge", "etsy.balance")[-1], totals.balance)
+        check_collectd(server, totals)
+    holds_at_last(lambda: check_collectds_gauges(server, totals))
+
+
+def check_collectds_gauges(server, totals):
+    """Beside the counters; it writes one file after the other."""
+    equal(server.values("gauge", "etsy.level")[-1:], [-7.25], "a negative gauge")
+    equal(server.values("gauge", "etsy.balance")[-1:], [totals.balance])
     for name, values in totals.distributions().items():
         # It keeps whole milliseconds.
-        equal(max(server.values("latency", f"{name}-upper")), max(values) // 1 / 1000, name)
-        equal(min(server.values("latency", f"{name}-lower")), min(values) // 1 / 1000, name)
+        for end, most in (("upper", max), ("lower", min)):
+            found = server.values("latency", f"{name}-{end}")
+            equal(found and most(found), most(values) // 1 / 1000, f"{name}, {end}")
 
 
 def collectd_computes_our_quantiles(place):
@@ -247,7 +262,7 @@ def collectd_computes_our_quantiles(place):
     for name, values in round_.distributions().items():
         while name not in seen:
             wait_for("its next reading", lambda n=name, w=sent * len(values): sum(
-                server.values("gauge", n + "-count")) == w, 10)
+                server.values("gauge", n + "-count")) == w)
             for percent in (50, 90):
                 counts = server.values("gauge", f"{name}-count")
                 found = server.values("latency", f"{name}-percentile-{percent}")
@@ -261,7 +276,7 @@ def collectd_computes_our_quantiles(place):
                 Totals().record(program, 2, 300)
                 program.do("push")
                 sent += 1
-            if sent > 10:
+            if sent > 30:
                 raise Failure(f"{name}: none of {sent} reports is whole in an interval")
 
 
@@ -269,10 +284,10 @@ def check_collectd(server, totals):
     """Waits for collectd's next reading and compares; a counter's first value is not written."""
     for name, wanted in totals.counters().items():
         wait_for(f"{name} to be {wanted} at collectd",
-                 lambda n=name, w=wanted: server.values("derive", n)[-1:] == [w], 10)
+                 lambda n=name, w=wanted: server.values("derive", n)[-1:] == [w])
     for name, values in totals.distributions().items():
         wait_for(f"count of {name} to be {len(values)}",
-                 lambda n=name, v=values: sum(server.values("gauge", n + "-count")) == len(v), 10)
+                 lambda n=name, v=values: sum(server.values("gauge", n + "-count")) == len(v))
 
 
 def collectd_restarts_and_is_slow(place):
@@ -293,10 +308,10 @@ def collectd_restarts_and_is_slow(place):
     program.do("push")
     # A new collectd counts anew.
     wait_for("the rest", lambda: server.values("derive", "etsy.events-done")[-1:]
-             == [totals.events - before], 10)
+             == [totals.events - before])
     for name, values in totals.distributions().items():
         wait_for(f"count of {name}",
-                 lambda n=name, v=values: sum(server.values("gauge", n + "-count")) == len(v), 10)
+                 lambda n=name, v=values: sum(server.values("gauge", n + "-count")) == len(v))
 
 
 def every_packet_may_be_the_one_that_fails(place):
@@ -307,8 +322,7 @@ def every_packet_may_be_the_one_that_fails(place):
     reader = Reader(size=256)
     totals = Totals()
     totals.record(program, 1, 300)
-    program_says, _ = place_.read_during(reader, lambda: program.tell("push"))
-    equal(program_says[0], "OK")
+    read_at_last(place_, reader, program)
     failures = 0
     for k in range(0, 60, 3):
         totals.record(program, 2, 101)
@@ -317,14 +331,19 @@ def every_packet_may_be_the_one_that_fails(place):
         place_.read(reader)
         if k % 2:
             continue
-        (status, rest), _ = place_.read_during(reader, lambda: program.tell("push"))
-        equal(status, "OK", rest)
+        read_at_last(place_, reader, program)
         totals.check_counters(reader.counters)
     if failures < 10:
         raise Failure(f"only {failures} reports failed")
-    place_.read_during(reader, lambda: program.do("push"))
+    read_at_last(place_, reader, program)
     totals.check_reader(reader)
     check_gauges(reader.gauges, totals)
+
+
+def read_at_last(receiver, reader, program):
+    """As push_at_last, with a receiver that reads all of it."""
+    wait_for("a report that goes well", lambda: receiver.read_during(
+        reader, lambda: program.tell("push"))[0][0] == "OK")
 
 
 def a_unix_path_vanishes_and_comes_back(place):
@@ -389,7 +408,7 @@ def check_weighted(name, recorded, found):
 def datadog_finds_its_agent_in_the_environment(place):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as agent:
         agent.bind(("127.0.0.1", 0))
-        agent.settimeout(10)
+        agent.settimeout(harness.ANSWER_S)
         program = Program(place, "statsd_program", "default", "dialect=datadog",
                           DD_AGENT_HOST="127.0.0.1", DD_DOGSTATSD_PORT=str(agent.getsockname()[1]))
         contains(program.begun, "OK")
@@ -405,7 +424,7 @@ def datadog_finds_its_agent_in_the_environment(place):
 def a_host_name_finds_the_port_that_is_open(place):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
         server.bind(("127.0.0.1", 0))
-        server.settimeout(1)
+        server.settimeout(harness.ANSWER_S)
         program = start(place, f"udp://localhost:{server.getsockname()[1]}", "no_windows=1")
         program.do("events 3")
         program.do("push")
