@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=240
+# crest-test: timeout=400
 """A real Kamon application, which knows nothing of Crest, gains reporters by a jar on its class
 path and one line of configuration. It writes down what it records (KamonApplication.java in the
 test tree); a real Pushgateway and a real Prometheus must have the same to the last unit, each
@@ -21,7 +21,7 @@ sys.path.insert(0, str(harness.ROOT / "tests/jvm"))
 
 import jvmlib  # noqa: E402
 
-RUN_S = 90
+RUN_S = 300
 HIGHEST = 3_600_000_000_000
 EXPORTED = {
     "counter app.events": "app_events_total", "counter app.requests": "app_requests_total",
@@ -39,7 +39,8 @@ def run(place, jdk, options, *java_options):
     folder = place.folder / f"application-{jdk.feature}-{len(java_options)}"
     folder.mkdir()
     (folder / "application.conf").write_text(
-        f"kamon.metric.tick-interval = 1 second\nkamon.crest.options = {json.dumps(options)}\n")
+        f"kamon.metric.tick-interval = 1 second\nkamon.crest.options = {json.dumps(options)}\n"
+        "kamon.crest.stop-timeout = 60 seconds\n")
     jars = [jvmlib.jar(), jvmlib.TEST_CLASSES, *jvmlib.test_libraries()]
     command = [jdk.java, *jdk.options(), "-XX:TieredStopAtLevel=1", *java_options, "-cp",
                ":".join(str(entry) for entry in (folder, *jars)),
