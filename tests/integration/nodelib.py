@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -20,6 +21,8 @@ BUILD = pathlib.Path(os.environ.get("CREST_BUILD") or ROOT / "build/release").re
 NODE = BUILD / "examples/node/node"
 EXIT_SKIPPED = 77
 STOP_S = 60
+# A ceiling: on a busy machine things take long.
+WAIT_S = 60
 # Sums of durations come from two clocks that are read one after the other: some microseconds an
 # operation, and a scheduler's slice.
 CLOCKS_S_PER_OPERATION = 5e-6
@@ -33,6 +36,14 @@ LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 def skip(reason):
     print(f"skipped: {reason}")
     sys.exit(EXIT_SKIPPED)
+
+
+def wait_for(look, seconds=WAIT_S):
+    """Calls look() until it returns something true, or so many seconds; what it returned."""
+    until = time.monotonic() + seconds
+    while not (found := look()) and time.monotonic() < until:
+        time.sleep(0.02)
+    return found
 
 
 class Checks:
@@ -122,7 +133,8 @@ class Node:
             return "did not stop"
 
     def events(self, kind=None):
-        lines = [json.loads(line) for line in self.output.read_text().splitlines() if line]
+        # the last may not be whole yet
+        lines = [json.loads(line) for line in self.output.read_text().split("\n")[:-1] if line]
         return [line for line in lines if kind in (None, line["event"])]
 
     def said(self):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=120
+# crest-test: timeout=300
 """Three real nodes for some seconds: what Crest exports is what the nodes counted themselves.
 
 Counts agree exactly. Sums of durations come from two clocks read one after the other, so they get a
@@ -14,7 +14,7 @@ import struct
 import sys
 import time
 
-from nodelib import Checks, Network, ROOT, allowed, differences, read_page
+from nodelib import Checks, Network, ROOT, WAIT_S, allowed, differences, read_page, wait_for
 
 sys.path.insert(0, str(ROOT / "tools"))
 import crest_catalogue  # noqa: E402
@@ -27,10 +27,11 @@ CONSENSUS = "rchain_casper_consensus_time_seconds"
 NAIVE = "rchain_casper_unbound_consensus_time_seconds"
 PROPAGATION = "rchain_casper_block_propagation_time_seconds"
 COVERAGE = "rchain_casper_block_coverage_time_seconds"
-# Node 2 is a machine whose clock is this much ahead; of the slowest exchange of pings, half.
+# Node 2 is a machine whose clock is this much ahead: a time that was not corrected by it is off by
+# that, and no busy machine makes a mean as long as half of it.
 SKEW_S = 5
-CLOCK_ERROR_MOST_S = 0.05
-PROPAGATION_MOST_S = 0.25
+CLOCK_ERROR_MOST_S = 0.5
+PROPAGATION_MOST_S = SKEW_S / 2
 
 
 def total(nodes, name, **labels):
@@ -67,11 +68,12 @@ def check_catalogue(checks, node):
                 *sorted(set(listed.items()) ^ set(exported.items())))
 
 
-def check_load(checks, nodes, per_second, transfers):
+def check_load(checks, nodes, per_second, transfers, ready_s):
+    """ready_s: from when all were ready until the first was told to stop."""
     offered = total(nodes, "rchain_block_api_deploys_offered_total")
-    expected = per_second * RUN_S * len(nodes)
-    checks.that(0.9 * expected <= offered <= 1.4 * expected, "the load is offered on schedule",
-                offered, expected)
+    least = 0.9 * per_second * ready_s * len(nodes)
+    most = per_second * sum(node.report()["ran_seconds"] for node in nodes)
+    checks.that(least <= offered <= most, "the load is offered on schedule", least, offered, most)
     checks.that(total(nodes, "rchain_casper_transfers_offered_total") == offered * transfers,
                 "every deploy carries its transfers")
     checks.that(total(nodes, "rchain_block_api_deploys_received_total") == offered,
@@ -160,8 +162,8 @@ def frame(kind, payload):
 
 
 def talk_nonsense(port, data):
-    """Sends bytes and waits until the node hangs up; False when it does not within 3 s."""
-    with socket.create_connection(("127.0.0.1", port), timeout=3) as line:
+    """Sends bytes and waits until the node hangs up; False when it does not."""
+    with socket.create_connection(("127.0.0.1", port), timeout=WAIT_S) as line:
         try:
             line.sendall(data)
             while line.recv(4096):
@@ -171,6 +173,11 @@ def talk_nonsense(port, data):
         except OSError:
             pass
     return True
+
+
+def listens(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def check_nonsense(checks, port):
@@ -199,12 +206,15 @@ def main():
         nodes = network.start_all("--deploys-per-second", "30", "--transfers-per-deploy", "4",
                                   "--block-interval-ms", "250", "--slowest-validator-ms", "300",
                                   "--fork-every", "4", skews_ms={2: 1000 * SKEW_S})
+        wait_for(lambda: all(node.events("ready") for node in nodes))
         started = time.monotonic()
         time.sleep(3)
         nodes[0].tell(f"burst {BURST}")
         nodes[0].tell("nonsense")
         nodes[0].tell("status")
+        wait_for(lambda: nodes[0].events("burst") and nodes[0].events("status"))
         time.sleep(max(0, RUN_S - (time.monotonic() - started)))
+        ready_s = time.monotonic() - started
         checks.that(network.stop_all() == [0, 0, 0], "three nodes run and stop",
                     *[node.said() for node in nodes])
         checks.that("'nonsense' is not a command" in nodes[0].said(),
@@ -218,7 +228,7 @@ def main():
         for node in nodes:
             check_page(checks, node)
         check_catalogue(checks, nodes[0])
-        check_load(checks, nodes, 30, 4)
+        check_load(checks, nodes, 30, 4, ready_s)
         check_consensus(checks, nodes)
         check_spread(checks, nodes)
         check_clocks(checks, nodes)
@@ -228,7 +238,7 @@ def main():
 
     with Network(3) as network:
         victim = network.start(0, "--deploys-per-second", "0")
-        time.sleep(1)
+        wait_for(lambda: listens(network.ports[0]))
         malformed = check_nonsense(checks, network.ports[0])
         checks.that(network.stop_all() == [0], "nonsense does not stop the node", victim.said())
         counted = victim.value("rchain_comm_rp_transport_packets_malformed_total")

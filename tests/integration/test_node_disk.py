@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=120
+# crest-test: timeout=300
 """A full disk under the node's store: the node says what to do, counts it, and goes on.
 
 Twice: with a full map (--map-size), and on a real file system that is full, a small tmpfs in a
@@ -11,9 +11,8 @@ import os
 import pathlib
 import subprocess
 import sys
-import time
 
-from nodelib import Checks, NODE, Network, read_page
+from nodelib import Checks, NODE, Network, read_page, wait_for
 
 FAILED = "rchain_block_storage_lmdb_put_failed_total"
 PUT = "rchain_block_storage_lmdb_put_time_seconds_count"
@@ -23,13 +22,14 @@ LOAD = ("--deploys-per-second", "300", "--transfers-per-deploy", "50", "--block-
 TMPFS_BYTES = 1 << 20
 
 
-def wait_for(what, node, seconds=30):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if what in node.said():
-            return True
-        time.sleep(0.1)
-    return False
+def says(what, node):
+    return wait_for(lambda: what in node.said())
+
+
+def proposes(node):
+    """For as long as it takes to see that it goes on."""
+    seen = len(node.events("proposed"))
+    wait_for(lambda: len(node.events("proposed")) > max(20, seen + 5))
 
 
 def check_going_on(checks, node):
@@ -46,8 +46,8 @@ def check_going_on(checks, node):
 def check_map(checks):
     with Network(1) as network:
         node = network.start(0, "--map-size", "256k", *LOAD)
-        checks.that(wait_for("--map-size", node), "a full map is explained", node.said())
-        time.sleep(2)
+        checks.that(says("--map-size", node), "a full map is explained", node.said())
+        proposes(node)
         checks.that(network.stop_all() == [0], "the node stops as ever", node.said())
         told = node.said()
         checks.that(all(word in told for word in ("could not store block", "data-0", "MDB_MAP_FULL",
@@ -63,14 +63,14 @@ def check_disk(checks, folder):
     ballast = folder / "ballast"
     with Network(1) as network:
         node = network.start(0, *LOAD, data=folder / "store")
-        checks.that(wait_for("could not store block", node), "a full disk is noticed", node.said())
+        checks.that(says("could not store block", node), "a full disk is noticed", node.said())
         told = node.said()
         checks.that("mdb_txn_commit answered" in told and "bytes free: make room" in told
                     and str(folder) in told,
                     "it says what was tried, on what, what came back, what to do", told)
-        time.sleep(1.5)
+        proposes(node)
         ballast.unlink()
-        checks.that(wait_for("; 0 are left", node), "with space again, all that was held is stored",
+        checks.that(says("; 0 are left", node), "with space again, all that was held is stored",
                     node.said())
         checks.that(network.stop_all() == [0], "the node stops as ever", node.said())
         synced = node.value(SYNC, outcome="ok")

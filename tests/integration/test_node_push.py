@@ -43,7 +43,8 @@ def start_all(place, network, gateway):
     nodes = []
     for index in range(NODES):
         options = (f"service={JOB},pushgateway={gateway.url},pushgateway.job={JOB},"
-                   f"interval=250ms,windows=1m,system=process,instance=node-{index}")
+                   "pushgateway.timeout=10s,interval=250ms,windows=1m,system=process,"
+                   f"instance=node-{index}")
         nodes.append(network.start(
             index, "--deploys-per-second", "40", "--block-interval-ms", "250",
             "--slowest-validator-ms", "300", "--fork-every", "4", crest_opts=options))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=120
+# crest-test: timeout=300
 """How blocks get around, measured by a real node whose two peers are played here: they speak its
 protocol, have clocks of their own, say when they had a block in any order they like, and send
 blocks with stamps that are none.
@@ -12,7 +12,7 @@ import struct
 import threading
 import time
 
-from nodelib import Checks, Network, read_page
+from nodelib import Checks, Network, read_page, wait_for
 
 MAGIC = 0x32485243
 HELLO, PING, PONG, BLOCK, HAVE, ANSWER = 1, 2, 3, 6, 8, 10
@@ -23,9 +23,11 @@ ADDED = "rchain_casper_casper_add_block_time_seconds_count"
 REFUSED = "rchain_casper_stamps_refused_total"
 MISUSE = "crest_misuse_total"
 SKEWS_S = {1: -7200, 2: 3600}
-# What may come between two reads of clocks on a machine that is busy.
+# What may come between two reads of clocks, and how far off an estimate of a clock may be that is
+# made from answers to pings, the quickest of which took twice as long.
 SLACK_S = 0.05
-WAIT_S = 20
+ERROR_MOST_S = 0.5
+WAIT_S = 60
 
 
 def frame(kind, payload):
@@ -41,13 +43,6 @@ def child_of(block, proposer, later=1):
     slot, height = struct.unpack_from("<QI", block)
     return (struct.pack("<QIH", slot + later, height + 1, proposer) + hash_of(block)
             + block[46:78] + struct.pack("<I", 0))
-
-
-def wait_for(look):
-    until = time.monotonic() + WAIT_S
-    while not (found := look()) and time.monotonic() < until:
-        time.sleep(0.02)
-    return found
 
 
 class Peer:
@@ -102,11 +97,19 @@ class Peer:
     def say(self, kind, payload):
         self.link.sendall(frame(kind, payload))
 
+    def both_clocks_ns(self):
+        """Both read in the same millisecond, however busy the machine is."""
+        while True:
+            before_ns, wall_ns, after_ns = time.monotonic_ns(), self.wall_ns(), time.monotonic_ns()
+            if after_ns - before_ns < 10**6:
+                return before_ns, wall_ns
+
     def have(self, index, after_s):
         """Says that it had the node's block so long after it was sent."""
         _, sent_ns, block = self.blocks[index]
         then_ns = sent_ns + int(after_s * 1e9)
-        wall_ns = self.wall_ns() + then_ns - time.monotonic_ns()
+        now_ns, wall_ns = self.both_clocks_ns()
+        wall_ns += then_ns - now_ns
         self.say(HAVE, hash_of(block) + struct.pack("<QQ", wall_ns, then_ns))
 
     def send(self, stamp, block):
@@ -167,9 +170,12 @@ def check_figures(checks, node):
                 counted, proposed)
     checks.that(all(exported(COVERAGE + "_count", outcome=key) == value
                     for key, value in counted.items()), "as exported", counted)
+    errors = {f"node-{index}": exported("peer_clock_error_seconds", peer=f"node-{index}")
+              for index in SKEWS_S}
+    slack_s = SLACK_S + 2 * sum(errors.values())
     for name, value in (("exported", exported(COVERAGE + "_sum", outcome="ok")),
                         ("counted", node.value(COVERAGE + "_sum", outcome="ok"))):
-        checks.that(abs(value - 0.450) < SLACK_S,
+        checks.that(abs(value - 0.450) < slack_s,
                     f"0.15 s and 0.3 s until the later one had it, {name}", value)
     checks.that(exported(PROPAGATION + "_count", outcome="ok") == 0,
                 "no way was measured by a bad stamp, nor of an answer")
@@ -184,8 +190,8 @@ def check_figures(checks, node):
                 node.value(ADDED, outcome="ok"))
     for index, skew_s in SKEWS_S.items():
         offset = exported("peer_clock_offset_seconds", peer=f"node-{index}")
-        error = exported("peer_clock_error_seconds", peer=f"node-{index}")
-        checks.that(abs(offset - skew_s) <= error < SLACK_S,
+        error = errors[f"node-{index}"]
+        checks.that(abs(offset - skew_s) <= error < ERROR_MOST_S,
                     f"the clock of node-{index} is {skew_s} s ahead: {offset} ± {error}")
 
 
