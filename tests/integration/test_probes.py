@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=120 alone
+# crest-test: timeout=300 alone
 """Probes over a way whose delay is known: what crest reports is what the kernel says, what `ss`
 says, and what the way takes.
 
@@ -22,8 +22,8 @@ from harness import Failure, Program, equal, wait_for
 DELAY_S = 0.02
 # What this machine may add to a round trip, packets being carried by a Python thread: to the best
 # of them, and to their mean.
-LATE_S = 0.02
-LATE_MEAN_S = 0.2
+LATE_S = 0.1
+LATE_MEAN_S = 1
 LINK = None
 # The tests share the link, which one of them breaks.
 ONE_AT_A_TIME = threading.Lock()
