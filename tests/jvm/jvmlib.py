@@ -27,7 +27,9 @@ CLASSES = MADE / "crest-jvm/classes"
 EXIT_SKIPPED = 77
 OLDEST = 11
 NATIVE_ACCESS_SINCE = 17
-JUNIT_TIMEOUT_S = 570
+# Ceilings, for machines that are slow or busy.
+JUNIT_TIMEOUT_S = 1200
+TIMEOUT_S = 240
 # The classes that have a place in it by @Order first, the others afterwards.
 ORDER = "junit.jupiter.testclass.order.default=org.junit.jupiter.api.ClassOrderer$OrderAnnotation"
 OUTPUT_SHOWN_BYTES = 16 * 1024
@@ -132,7 +134,7 @@ def native_half(source, folder):
     return library
 
 
-def java(jdk, main, *arguments, options=(), env=None, timeout_s=60):
+def java(jdk, main, *arguments, options=(), env=None, timeout_s=TIMEOUT_S):
     """Runs a main class of the tests with the jar; its exit status and what it printed."""
     command = [jdk.java, *jdk.options(), *options, "-cp", f"{jar()}:{TEST_CLASSES}", main,
                *arguments]

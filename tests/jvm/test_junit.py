@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=600
+# crest-test: timeout=2500
 """The JUnit tests, with the jar as it is delivered, on every JDK of this machine."""
 
 import jvmlib

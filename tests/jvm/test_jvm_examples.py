@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# crest-test: timeout=900
 """The Java examples, as their readers run them: each prints what its .expected says."""
 
 import jvmlib
@@ -14,7 +15,7 @@ def main():
             wanted = source.with_suffix(".expected").read_text(encoding="utf-8")
             command = [jdk.java, *jdk.options(), "-Dfile.encoding=UTF-8", "-cp", jvmlib.jar(),
                        source]
-            status, output = jvmlib.bounded(command, None, 60)
+            status, output = jvmlib.bounded(command, None, jvmlib.TIMEOUT_S)
             same = status == 0 and output == wanted
             print(f"{'ok  ' if same else 'FAIL'} {jdk}: {source.name}")
             if same:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=300
+# crest-test: timeout=1200
 """The JVM's own figures in JVMs of their own: with every collector, held against what the beans say
 and against the manifest; in runtimes that lack modules; with a long pause; in a class loader that
 is dropped. With numbers of threads as arguments it prints what a collection costs instead."""
@@ -44,7 +44,7 @@ class Program:
     def __init__(self, jdk, *arguments, options=()):
         command = [jdk.java, *jdk.options(), "-XX:TieredStopAtLevel=1", *options, "-cp",
                    f"{jvmlib.jar()}:{jvmlib.TEST_CLASSES}", MAIN, *arguments]
-        status, self.output = jvmlib.bounded(command, None, 60)
+        status, self.output = jvmlib.bounded(command, None, jvmlib.TIMEOUT_S)
         if status != 0:
             raise Failed(f"ended with status {status}:\n{self.output[-4000:]}")
         self.said = {}

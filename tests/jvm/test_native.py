@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# crest-test: timeout=900
 """A Java program with native code that uses libcrest: one registry and one page for both halves,
 whichever of them loads it."""
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# crest-test: timeout=900
 """Operations that Java begins and C ends, and the other way round: an id of any kind is the same
 thing on both sides."""
 

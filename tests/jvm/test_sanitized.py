@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=300 sanitizers=address sanitized
+# crest-test: timeout=1300 sanitizers=address sanitized
 """The JUnit tests with the sanitized library, which the JVM loads behind the sanitizer's runtime.
 
 Only what is compiled for it is watched: calls that the JVM itself makes are passed over, and so are

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=400
+# crest-test: timeout=1200
 """The Scala example: RNode's Metrics[F] on Crest. It is compiled with warnings as errors, prints on
 every JDK what its .expected says, and what it promises is checked by scala/MetricsChecks.scala.
 
@@ -57,7 +57,7 @@ def compiled(jdk, path, tally):
     status, output = jvmlib.bounded(
         [jdk.java, "-Xss8m", "-cp", path, "scala.tools.nsc.Main", "-deprecation", "-feature",
          "-Xlint", "-Werror", "-cp", f"{jvmlib.jar()}:{library(path)}", "-d", classes, *sources],
-        None, 180)
+        None, 2 * jvmlib.TIMEOUT_S)
     if status != 0:
         tally.problem(f"{jdk}: the example does not compile", output)
     return status == 0
@@ -66,7 +66,8 @@ def compiled(jdk, path, tally):
 def run(jdk, path, main):
     return jvmlib.bounded(
         [jdk.java, *jdk.options(), "-cp",
-         f"{jvmlib.jar()}:{library(path)}:{MADE / 'classes'}", main], None, 60)
+         f"{jvmlib.jar()}:{library(path)}:{MADE / 'classes'}", main], None,
+        jvmlib.TIMEOUT_S)
 
 
 def prints_what_it_says(jdk, path, tally):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=600
+# crest-test: timeout=1300
 """The JUnit tests once more under -Xcheck:jni, which looks at every call between Java and C."""
 
 import re

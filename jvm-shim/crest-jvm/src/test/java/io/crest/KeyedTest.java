@@ -64,7 +64,7 @@ class KeyedTest {
 
     @Test
     void theOldestAreListedAndTheStuckExported() throws Exception {
-        Timer timer = Metric.named("keyed.stuck").deadline(Duration.ofSeconds(4)).timer();
+        Timer timer = Metric.named("keyed.stuck").deadline(Duration.ofSeconds(12)).timer();
         byte[] hash = new byte[32];
         Arrays.fill(hash, (byte) 0xab);
         timer.begin(7L);
@@ -87,7 +87,7 @@ class KeyedTest {
         assertTrue(timer.inFlight().oldest().toNanos() >= oldest.get(0).ageNanos());
         // stuck from half the deadline on, and no longer there when it has passed
         Page page = Page.now();
-        for (int i = 0; i < 380 && !page.has(stuck(oldest.get(2))); i++) {
+        for (int i = 0; i < 1100 && !page.has(stuck(oldest.get(2))); i++) {
             Thread.sleep(10);
             page = Page.now();
         }

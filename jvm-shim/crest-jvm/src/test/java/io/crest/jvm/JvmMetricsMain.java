@@ -65,7 +65,7 @@ final class JvmMetricsMain {
 
     /** Waits, but not for ever, until so many collections have been heard of. */
     private static void hear(long collections) {
-        long end = System.nanoTime() + 10_000_000_000L;
+        long end = System.nanoTime() + 60_000_000_000L;
         while (System.nanoTime() < end) {
             PageFigures page = new PageFigures();
             if (page.sum("jvm_gc_seconds_count", "outcome=\"ok\"")
@@ -78,7 +78,7 @@ final class JvmMetricsMain {
     /** Waits, but not for ever, until there were further looks than now. */
     private static void lookForHiccups() {
         String[] counted = {"jvm_hiccups_seconds_count", "outcome=\"ok\""};
-        long end = System.nanoTime() + 10_000_000_000L;
+        long end = System.nanoTime() + 60_000_000_000L;
         double looks = new PageFigures().sum(counted[0], counted[1]);
         do LockSupport.parkNanos(20_000_000);
         while (new PageFigures().sum(counted[0], counted[1]) <= looks && System.nanoTime() < end);
