@@ -13,7 +13,7 @@ from servers import ROOT, Failure, Started, last_lines
 
 WATCH_S = 26
 REPORT_S = 4
-FIRST_REPORT_S = 12
+FIRST_REPORT_S = 24
 BURST_AFTER_S = 9
 BURST_MESSAGES = 2000
 LOOK_EVERY_S = 0.2

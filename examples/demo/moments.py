@@ -9,10 +9,11 @@ What must not be and is goes into `demo.problems`.
 import time
 
 from figures import CONSENSUS, JOB, whole
+from reconcile import CLOCKS_S
 from servers import Failure
 from table import small
 
-SEEN_S = 12
+SEEN_S = 60
 LOOK_EVERY_S = 0.2
 BURST_MESSAGES = 2000
 BURST_WATCHED_S = 4
@@ -26,7 +27,8 @@ UNBOUND = "rchain_casper_unbound_consensus_time"
 BLOCKS = {"proposed": "rchain_casper_blocks_proposed_total",
           "finalised": "rchain_casper_blocks_finalised_total",
           "orphaned": "rchain_casper_blocks_orphaned_total"}
-# A mean of durations read twice, from two clocks, differs by less than this.
+# A mean of durations read twice, from two clocks, differs by less than this, and by its part of
+# what an interruption between the readings adds to the sum.
 CLOCKS_MS = 0.5
 
 
@@ -39,6 +41,17 @@ def wait_for(what, look, seconds=SEEN_S):
                           "folder of this run, below build/demo.")
         time.sleep(LOOK_EVERY_S)
     return found
+
+
+def known(demo, query):
+    """The figure of a query; after a scrape that came too late there is none until the next."""
+    found = []
+
+    def look():
+        found[:] = [demo.prometheus.one(query)]
+        return found[0] is not None
+    wait_for(query, look)
+    return found[0]
 
 
 # ---- 1 ----
@@ -72,10 +85,10 @@ def burst(demo):
     happened = time.time()
 
     deepest = watch_queue(demo, node, mine, said["deepest"], happened)
-    peak = prometheus.one(f"{PACKETS}_peak1m{mine}")
-    usual = prometheus.one(f"{PACKETS}_rate1m{mine}")
+    peak = known(demo, f"{PACKETS}_peak1m{mine}")
+    usual = known(demo, f"{PACKETS}_rate1m{mine}")
     seconds = int(time.time() - began) + 4
-    sampled = prometheus.one(f"max_over_time({QUEUE}_sampled{mine}[{seconds}s])")
+    sampled = known(demo, f"max_over_time({QUEUE}_sampled{mine}[{seconds}s])")
     samples = [value for _, points in prometheus.samples(f"{QUEUE}_sampled{mine}", seconds)
                for _, value in points]
     rows = [("deepest inbound queue", whole(said["deepest"]), whole(deepest), whole(sampled)),
@@ -163,7 +176,8 @@ def outage(demo):
         back = time.time()
         away.append((start, back))
         columns.append(settled(demo, back))
-    failed = failed_pushes(demo) - failed_before
+    failed = wait_for("pushes to be counted that failed while the gateway was away",
+                      lambda: max(0, failed_pushes(demo) - failed_before))
     seconds = int(time.time() - away[0][0]) + 2
     proposed = f"{BLOCKS['proposed']}{{{JOB}}}[{seconds}s]"
     grown = demo.prometheus.one(f"sum(increase({proposed}))") or 0
@@ -188,8 +202,6 @@ def outage(demo):
     screen.say(f"   {whole(failed)} pushes failed meanwhile (crest_report_time_seconds_count"
                '{outcome="error"}), each was repeated\n   with all that was new. increase(blocks '
                f"proposed) over these {seconds} s: {grown:.1f}; over those before: {earlier:.1f}.")
-    if failed == 0:
-        demo.problems.append("the gateway was away, and no node counts a failed push")
     return {"away": away, "failed": failed, "missing": lost}
 
 
@@ -247,8 +259,8 @@ def overlap(demo):
     real, crest, wrong = found
     screen.say(f"   Bound: {crest - real:+.3f} ms off. Not bound: {wrong - real:+.1f} ms off, "
                f"{100 * (wrong - real) / real:+.0f} %.")
-    for name, (_, truth, bound, _) in means.items():
-        if abs(bound - truth) > CLOCKS_MS:
+    for name, (blocks, truth, bound, _) in means.items():
+        if abs(bound - truth) > CLOCKS_MS + 1000 * CLOCKS_S / blocks:
             demo.problems.append(f"{name}: Crest's mean time to support 1 is {bound:.3f} ms, the "
                                  f"node's own {truth:.3f} ms")
     return {"means": means, "orphans": orphans, "truth": real, "bound": crest, "unbound": wrong}

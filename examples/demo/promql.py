@@ -12,7 +12,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-ANSWER_S = 5
+ANSWER_S = 30
 ANSWER_SHOWN_BYTES = 300
 
 # A proxy in the environment must not stand between this program and its own servers.

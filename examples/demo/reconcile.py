@@ -14,7 +14,7 @@ import time
 from figures import JOB
 from table import small
 
-SCRAPED_S = 10
+SCRAPED_S = 60
 LOOK_EVERY_S = 0.3
 SHOWN_MOST = 12
 CLOCKS_S_PER_OPERATION = 5e-6

@@ -34,12 +34,12 @@ from table import Live
 RUNS = servers.ROOT / "build/demo"
 BUILD = servers.ROOT / os.environ.get("CREST_BUILD", "build/release")
 # How long all figures are waited for, and how long the first.
-PATIENT_S, FIRST_FIGURES_S = 12, 20
+PATIENT_S, FIRST_FIGURES_S = 12, 60
 TABLE_UNTIL_S = 20
 # A scrape that takes longer than its second leaves a table with holes: then it is read again.
-TABLE_AT_MOST_S = 40
+TABLE_AT_MOST_S = 90
 REDRAW_S = 1
-BENCH_S = 20
+BENCH_S = 120
 TO_PASTE = [
     ("average latency to each level of consensus, seconds",
      "sum by (support) (rchain_casper_consensus_time_seconds_sum{outcome=\"ok\"}) / "

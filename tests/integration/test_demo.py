@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=240 sanitizers=none
+# crest-test: timeout=480 sanitizers=none
 """The demo: it runs to its end with everything equal and leaves nothing running, also when it is
 interrupted or cannot start; and its comparison does find what differs.
 """
@@ -23,7 +23,7 @@ import reconcile  # noqa: E402
 import svg_canvas  # noqa: E402
 
 DEMO = ROOT / "examples/demo/run_demo.py"
-RUN_S = 150
+RUN_S = 300
 EVERY_REQUIREMENT = [
     "comm events    offered", "deploys   offered", "transfers offered", "from a peer to this node",
     "until 99 % of nodes had it", "support 0 ", "support 1/3", "support 1 ", "to node-3",
