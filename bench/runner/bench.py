@@ -18,6 +18,7 @@ import argparse
 import datetime
 import os
 import re
+import shutil
 import signal
 import sys
 import time
@@ -271,8 +272,9 @@ def asked_for(name, sides):
 def write_all(folder, results, output):
     """The table first: where nothing can be written it is all that the run leaves."""
     table = bench_table.table(results)
-    print(bench_table.table(results, colour=True) if sys.stdout.isatty() else table, end="",
-          flush=True)
+    columns = shutil.get_terminal_size().columns
+    print(bench_table.table(results, colour=True, width=columns) if sys.stdout.isatty() else table,
+          end="", flush=True)
     text = bench_results.text_of(results)
     bench_results.write_whole(folder / "results.json", text)
     bench_results.write_whole(folder / "table.txt", table)

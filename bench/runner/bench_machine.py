@@ -104,8 +104,10 @@ def describe_machine():
 def describe_source():
     """Of which source the figures are."""
     version = re.search(r"^VERSION\s*:=\s*(\S+)", text_of(bench_sides.ROOT / "Makefile", ""), re.M)
-    return {"commit": said_by("git", "rev-parse", "HEAD") or UNKNOWN,
-            "dirty": bool(said_by("git", "status", "--porcelain")),
+    # a copy inside another repository has that one's commit only where it is a part of it
+    own = said_by("git", "ls-files", "--", "bench/runner/bench.py")
+    return {"commit": own and said_by("git", "rev-parse", "HEAD") or UNKNOWN,
+            "dirty": bool(own and said_by("git", "status", "--porcelain", "--", ".")),
             "version": version.group(1) if version else UNKNOWN}
 
 

@@ -5,6 +5,7 @@ A side's samples count only once its totals of that run were compared: what a si
 not known. A twin has two processes of each side in a run, which take turns round by round.
 """
 
+import shutil
 import sys
 import time
 
@@ -59,6 +60,8 @@ class Progress:
         text += f"; about {left / 60:.0f} min left" if left > 90 else \
             f"; about {left:.0f} s left" if left > 0 else ""
         if self.terminal:
+            # a line that is wrapped cannot be written over
+            text = text[:max(shutil.get_terminal_size().columns - 1, 20)]
             print("\r" + text.ljust(self.shown), end="", file=self.stream, flush=True)
             self.shown = len(text)
         else:

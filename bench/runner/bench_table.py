@@ -4,6 +4,7 @@
 import re
 
 NAME, COST, RATIO, NAMES = 38, 27, 32, 76
+INDENT, WIDTH_LEAST = 6, 40  # of what is folded for a narrow terminal
 RED, PLAIN = "\033[31m", "\033[0m"
 
 
@@ -192,8 +193,21 @@ def difference_text(row):
     return text
 
 
-def table(results, colour=False):
-    """The whole text."""
+def folded(line, width):
+    """A line for a terminal that is narrower: broken between its columns, or else its words."""
+    while len(line) > width:
+        begins = max(INDENT, len(line) - len(line.lstrip())) + 1
+        at = line.rfind("  ", begins, width + 1)
+        at = line.rfind(" ", begins, width + 1) if at < 0 else at
+        if at < 0:
+            break
+        yield line[:at].rstrip()
+        line = " " * INDENT + line[at:].lstrip()
+    yield line
+
+
+def table(results, colour=False, width=None):
+    """The whole text; for a terminal of `width` columns, if it is given."""
     lines = list(head_lines(results))
     lines += ["", line_of("", "ns: median (min-max)", "to it: median (min-max)", "target")]
     lines += row_lines(results["rows"])
@@ -201,7 +215,9 @@ def table(results, colour=False):
         lines += twin_lines(results["twin"])
     lines += target_lines(results["rows"])
     lines += tail_lines(results)
-    if colour:
-        lines = [f"{RED}{line}{PLAIN}" if re.match(r"WRONG|failed|.*: MISSED by", line) else line
-                 for line in lines]
-    return "\n".join(lines) + "\n"
+    text = []
+    for line in lines:
+        red = colour and re.match(r"WRONG|failed|.*: MISSED by", line)
+        for part in folded(line, max(width, WIDTH_LEAST)) if width else [line]:
+            text.append(f"{RED}{part}{PLAIN}" if red else part)
+    return "\n".join(text) + "\n"

@@ -2,7 +2,9 @@
 """Figures of the benchmarks: statistics, rows and their targets, and the table, to the letter."""
 
 import difflib
+import io
 import math
+import os
 import statistics
 
 import benchlib
@@ -137,6 +139,47 @@ def prints_the_table(_):
         raise toolslib.Failure(f"the table is another:\n{difference}")
 
 
+def folds_the_table_for_a_narrow_terminal(_):
+    whole = bench_table.table(results())
+    for width in (60, 80, 200):
+        found = bench_table.table(results(), width=width)
+        equal([line for line in found.split("\n") if len(line) > width], [], f"above {width}")
+        equal(found.split(), whole.split(), f"words at {width} columns")
+    equal(bench_table.table(results(), width=200), whole, "where there is room")
+    equal(list(bench_table.folded("w" * 70, 60)), ["w" * 70], "a word that is longer")
+    red = bench_table.table(results(), colour=True, width=60).split("\n")
+    equal([line for line in red if (bench_table.RED in line) != (bench_table.PLAIN in line)], [])
+    narrow = io.StringIO()
+    narrow.isatty = lambda: True
+    progress = bench_rounds.Progress(5, 5, narrow)
+    member = bench_rounds.Member(FakeSide("prometheus-cpp-and-more"), "without")
+    os.environ["COLUMNS"] = "60"
+    progress.show(0, 0, member, [member])
+    del os.environ["COLUMNS"]
+    equal(len(narrow.getvalue().lstrip("\r")) < 60, True, narrow.getvalue())
+
+
+def knows_whose_commit_it_is(place):
+    commit = "-c user.name=a -c user.email=a@b commit -qm one".split()
+    for command in (["init", "-q"], [*commit, "--allow-empty"]):
+        toolslib.command(["git", *command], cwd=place)
+    (place / "copy/bench/runner").mkdir(parents=True)
+    (place / "copy/bench/runner/bench.py").write_text("")
+    root, bench_sides.ROOT = bench_sides.ROOT, place / "copy"
+    try:
+        found = bench_machine.describe_source()
+        equal((found["commit"], found["dirty"]), ("unknown", False), "of a copy that is no part")
+        toolslib.command(["git", "add", "copy"], cwd=place)
+        toolslib.command(["git", *commit], cwd=place)
+        (place / "elsewhere").write_text("")
+        found = bench_machine.describe_source()
+        equal((len(found["commit"]), found["dirty"]), (40, False), "of a part")
+        (place / "copy/bench/runner/bench.py").write_text("changed")
+        equal(bench_machine.describe_source()["dirty"], True, "of a part that was changed")
+    finally:
+        bench_sides.ROOT = root
+
+
 def says_when_the_machine_was_busy(_):
     equal(bench_machine.judge_load(9, 9, 2, 0.04, 0.9)["busy"], "", "at rest")
     equal(bench_machine.judge_load(0, 0, 2, 0.06, 1.5)["busy"],
@@ -194,6 +237,8 @@ def tells_how_long_it_takes(_):
 toolslib.main([takes_the_median_of_the_runs_medians, compares_within_rounds_only,
                knows_how_sure_a_mean_is, judges_each_kind_of_target,
                tells_of_rows_whose_threads_were_apart,
-               refuses_targets_that_are_none, prints_the_table, says_when_the_machine_was_busy,
+               refuses_targets_that_are_none, prints_the_table,
+               folds_the_table_for_a_narrow_terminal, knows_whose_commit_it_is,
+               says_when_the_machine_was_busy,
                says_when_the_limits_differed_from_run_to_run,
                reads_back_what_it_writes, tells_how_long_it_takes])
