@@ -159,6 +159,7 @@ def keep(path, results, node):
 
 def main():
     path = Path(sys.argv[1]) if len(sys.argv) > 1 else RESULTS
+    sys.stdout.reconfigure(errors="replace")  # a locale may not have the table's every letter
     try:
         results = bench_results.read_results(path)
     except bench_results.Unreadable as why:

@@ -62,6 +62,8 @@ def write_page(folder, blocks, png):
 
 def main(arguments):
     parsed = parse(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")  # a locale may not have the words' every letter
     try:
         new = read_results.read(parsed.new)
         old = read_results.read(parsed.old) if parsed.old else None

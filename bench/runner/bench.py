@@ -308,6 +308,8 @@ def end_at_once(*_):
 
 def main():
     arguments = parse(sys.argv[1:])
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")  # a locale may not have the table's every letter
     for number in ENDING:
         signal.signal(number, end_at_once)
     try:

@@ -260,6 +260,14 @@ def tells_a_slower_machine_from_slower_code(place):
              "The machine itself was faster")
 
 
+def prints_in_any_locale(place):
+    old, new = results_fixture.results(1), results_fixture.results(2)
+    new["machine"]["kernel"] = "another …"
+    said = report(place, write(place / "new.json", new), write(place / "old.json", old),
+                  env=dict(drawing(place), PYTHONIOENCODING="ascii"))
+    contains(said, "0.fixture and another ?")
+
+
 def leaves_out_what_is_no_number(place):
     data = results_fixture.results()
     data["benchmarks"][SAMPLE]["runs"][0][1] = float("nan")
