@@ -6,7 +6,8 @@
 #include "core_fixture.h"
 #include "poll_fixture.h"
 
-#define FORGIVEN_BUDGET_MS 200u
+/* What a call that does nothing takes on no machine, however busy. */
+#define FORGIVEN_BUDGET_MS 1000u
 
 static double forgiven_callback(void *slow)
 {
@@ -15,15 +16,18 @@ static double forgiven_callback(void *slow)
     return 1;
 }
 
-/* Rounds that leave the poll out, and then one that calls it, in time or not. */
+/* Rounds that leave the poll out, and then one that calls it, in time or not. A snapshot asks for a
+ * round; on a busy machine it may give up before that has begun, and then there is none. */
 static void forgiven_rounds(crest_registry *registry, const crest_poll *poll, unsigned left_out)
 {
     crest_poll_state before = poll_state(poll);
-    for (unsigned i = 0; i < left_out; i++)
-        crest_snapshot_free(fixture_snapshot(registry));
+    for (unsigned i = 1; i <= left_out; i++)
+        while (poll_state(poll).skipped < before.skipped + i && !poll_state(poll).running)
+            crest_snapshot_free(fixture_snapshot(registry));
     assert_int_equal(poll_state(poll).calls, before.calls);
     assert_int_equal(poll_state(poll).skipped, before.skipped + left_out);
-    crest_snapshot_free(fixture_snapshot(registry));
+    while (poll_state(poll).calls == before.calls && !poll_state(poll).running)
+        crest_snapshot_free(fixture_snapshot(registry));
     assert_true(poll_wait_calls(poll, before.calls + 1));
     assert_int_equal(poll_state(poll).skipped, before.skipped + left_out);
 }
@@ -56,5 +60,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_halved),
     };
+    fixture_watchdog(120);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
