@@ -223,8 +223,9 @@ static void *ticker_run(void *unused)
         uint64_t begun_ns = ticker_monotonic_ns();
         ticker_tick_all();
         uint64_t now_ns = ticker_monotonic_ns();
-        crest_timer_record(&ticker_time, (int64_t)(now_ns - begun_ns), CREST_OUTCOME_OK);
+        /* in this order: who sees that a tick has ended sees how late it was */
         crest_counter_add(&ticker_late, (int64_t)((begun_ns - due_ns + tick_ns / 2) / tick_ns));
+        crest_timer_record(&ticker_time, (int64_t)(now_ns - begun_ns), CREST_OUTCOME_OK);
         /* a late tick is measured as it is; the one after it still gets at least half its time, so
            that a short tick's few events do not look like a peak */
         due_ns = ticker_later(due_ns + tick_ns, begun_ns + tick_ns / 2);
