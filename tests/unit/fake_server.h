@@ -15,6 +15,7 @@
 #include <arpa/inet.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,8 @@
 
 #define FAKE_HEAD_BYTES 8192
 #define FAKE_BODY_BYTES (4 << 20)
+/* What no request and no answer takes on a machine that works, however busy it is. */
+#define FAKE_SERVER_MS UINT64_C(60000)
 #define FAKE_OK "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
 typedef enum fake_manner {
@@ -205,18 +208,29 @@ static inline void *fake_server_run(void *context)
     return NULL;
 }
 
-/* A listening socket on a free port, which is put into *port. */
-static inline int fake_server_listen(unsigned *port, int backlog)
+/* A socket that has a free port, which is put into *port, to itself. Until it listens whoever
+ * connects to it is refused, and nobody else can take the port meanwhile. */
+static inline int fake_server_bind(unsigned *port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof address;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) != 0 ||
-        listen(fd, backlog) != 0 || getsockname(fd, (struct sockaddr *)&address, &length) != 0) {
+        getsockname(fd, (struct sockaddr *)&address, &length) != 0) {
         perror("fake_server: a socket on the loopback interface");
         abort();
     }
     *port = ntohs(address.sin_port);
+    return fd;
+}
+
+static inline int fake_server_listen(unsigned *port, int backlog)
+{
+    int fd = fake_server_bind(port);
+    if (listen(fd, backlog) != 0) {
+        perror("fake_server: listening on the loopback interface");
+        abort();
+    }
     return fd;
 }
 
@@ -265,6 +279,17 @@ static inline unsigned fake_server_connections(fake_server *server)
     unsigned connections = server->connections;
     pthread_mutex_unlock(&server->lock);
     return connections;
+}
+
+/* Waits until so many requests have come; 0 when that takes too long. */
+static inline int fake_server_await(fake_server *server, unsigned requests)
+{
+    for (uint64_t ms = 0; ms < FAKE_SERVER_MS; ms++) {
+        if (fake_server_requests(server) >= requests)
+            return 1;
+        poll(NULL, 0, 1);
+    }
+    return 0;
 }
 
 /* Whether the head of the last request has this in it, in any case of letters. */

@@ -85,7 +85,7 @@ static inline crest_status push_as(crest_reporter *reporter, const crest_resourc
 
 static inline crest_status push(crest_reporter *reporter)
 {
-    return push_as(reporter, &resource, 0, 5000);
+    return push_as(reporter, &resource, 0, FAKE_SERVER_MS);
 }
 
 static inline void check_says(const char *says)

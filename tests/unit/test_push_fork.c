@@ -37,10 +37,10 @@ static void a_child_is_refused_what_is_its_parents(void **state)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        alarm(30);
+        alarm(100);
         CHILD_WANTS(push(reporter) == CREST_REFUSED);
         CHILD_WANTS(strstr(error.message, "this reporter and its connection are those of") != NULL);
-        CHILD_WANTS(reporter->stop(reporter, crest_now() + 5000 * PUSH_MS, &error) ==
+        CHILD_WANTS(reporter->stop(reporter, crest_now() + FAKE_SERVER_MS * PUSH_MS, &error) ==
                     CREST_REFUSED);
         crest_reporter_free(reporter);
         char same[128];
@@ -51,7 +51,7 @@ static void a_child_is_refused_what_is_its_parents(void **state)
         CHILD_WANTS(strstr(error.message, "pushgateway.instance=${HOST}-${PID}") != NULL);
         CHILD_WANTS(strstr(error.message, "us:er") == NULL);
         /* It was refused: not its group to delete. */
-        CHILD_WANTS(again->stop(again, crest_now() + 5000 * PUSH_MS, &error) == CREST_OK);
+        CHILD_WANTS(again->stop(again, crest_now() + FAKE_SERVER_MS * PUSH_MS, &error) == CREST_OK);
         crest_reporter_free(again);
         crest_reporter *own = make((crest_pushgateway_options){.instance = "child"});
         CHILD_WANTS(push(own) == CREST_OK);
@@ -75,7 +75,7 @@ static void a_child_is_refused_before_its_parents_first_push(void **state)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        alarm(30);
+        alarm(100);
         CHILD_WANTS(push(create("")) == CREST_REFUSED);
         CHILD_WANTS(push(create("pushgateway.instance=child")) == CREST_OK);
         _exit(0);
@@ -83,7 +83,7 @@ static void a_child_is_refused_before_its_parents_first_push(void **state)
     wait_for_child(child);
     assert_int_equal(fake_server_requests(&server), 1);
     fake_server_say(&server, FAKE_ANSWER_CLOSE, FAKE_OK);
-    assert_int_equal(crest_reporter_detach(reporter, 5000, &error), CREST_OK);
+    assert_int_equal(crest_reporter_detach(reporter, FAKE_SERVER_MS, &error), CREST_OK);
     assert_true(fake_server_got(&server, "PUT /metrics/job/rnode/instance/node-1 HTTP"));
     crest_reporter_free(reporter);
 }
@@ -94,11 +94,12 @@ static void what_was_stopped_before_the_fork_is_free(void **state)
     fake_server_say(&server, FAKE_ANSWER_CLOSE, FAKE_OK);
     crest_reporter *reporter = make((crest_pushgateway_options){.job = "j"});
     assert_int_equal(push(reporter), CREST_OK);
-    assert_int_equal(reporter->stop(reporter, crest_now() + 5000 * PUSH_MS, &error), CREST_OK);
+    assert_int_equal(reporter->stop(reporter, crest_now() + FAKE_SERVER_MS * PUSH_MS, &error),
+                     CREST_OK);
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        alarm(30);
+        alarm(100);
         crest_reporter *own = make((crest_pushgateway_options){.job = "j"});
         CHILD_WANTS(push(own) == CREST_OK);
         crest_reporter_free(own);
@@ -111,7 +112,7 @@ static void what_was_stopped_before_the_fork_is_free(void **state)
     child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        alarm(30);
+        alarm(100);
         crest_reporter *own = make((crest_pushgateway_options){.job = "j"});
         CHILD_WANTS(push(own) == CREST_OK);
         _exit(0);

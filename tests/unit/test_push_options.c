@@ -25,7 +25,7 @@ static void options_as_text_make_one(void **state)
     assert_true(
         fake_server_got(&server, "PUT /metrics/job/j/instance/i/dc/x/zone@base64/YS9i HTTP"));
     assert_false(fake_server_got(&server, "Content-Encoding"));
-    assert_int_equal(reporter->stop(reporter, crest_now() + 5000 * MS, &error), CREST_OK);
+    assert_int_equal(reporter->stop(reporter, crest_now() + FAKE_SERVER_MS * MS, &error), CREST_OK);
     assert_true(fake_server_got(&server, "DELETE /metrics/job/j/"));
     crest_reporter_free(reporter);
     reporter = create("");
@@ -89,7 +89,8 @@ static void post_is_a_method(void **state)
         assert_true(fake_server_got(&server, "POST /metrics/job/rnode/instance/node-1 HTTP/1.1"));
         assert_true(fake_server_got(&server, "Content-Type: text/plain; version=0.0.4"));
         check_page("\npush_things_done_total 3\n", 1);
-        assert_int_equal(reporter->stop(reporter, crest_now() + 5000 * MS, &error), CREST_OK);
+        assert_int_equal(reporter->stop(reporter, crest_now() + FAKE_SERVER_MS * MS, &error),
+                         CREST_OK);
         assert_true(fake_server_got(&server, "DELETE /metrics/job/rnode/instance/node-1 HTTP"));
         crest_reporter_free(reporter);
     }

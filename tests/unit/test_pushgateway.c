@@ -59,7 +59,7 @@ static void the_group_comes_from_options_or_resource(void **state)
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         crest_reporter *reporter = make(cases[i].options);
-        assert_int_equal(push_as(reporter, &cases[i].who, 0, 5000), CREST_OK);
+        assert_int_equal(push_as(reporter, &cases[i].who, 0, FAKE_SERVER_MS), CREST_OK);
         if (!fake_server_got(&server, cases[i].path))
             fail_msg("%s is not in %s", cases[i].path, server.head);
         crest_reporter_free(reporter);
@@ -74,7 +74,7 @@ static void empty_things_are_left_out_of_the_target(void **state)
     (void)state;
     crest_reporter *reporter = make((crest_pushgateway_options){.job = "j"});
     const crest_resource nameless = {.service = "", .version = "", .instance = "i"};
-    assert_int_equal(push_as(reporter, &nameless, 0, 5000), CREST_OK);
+    assert_int_equal(push_as(reporter, &nameless, 0, FAKE_SERVER_MS), CREST_OK);
     check_page("service=", 0);
     check_page("version=", 0);
     check_page("crest_target_info{instance=\"i\"}", 1);
@@ -90,7 +90,7 @@ static void the_resources_labels_are_in_the_target(void **state)
     const crest_resource who = {
         .service = "s", .version = "1", .instance = "i", .labels = more, .label_count = 5};
     crest_reporter *reporter = make((crest_pushgateway_options){.labels = zone, .label_count = 1});
-    assert_int_equal(push_as(reporter, &who, 0, 5000), CREST_OK);
+    assert_int_equal(push_as(reporter, &who, 0, FAKE_SERVER_MS), CREST_OK);
     check_page("env=\"prod\"", 1);
     check_page("region=\"a\\\"b\"", 1);
     check_page("zone=\"group's\"", 1);
@@ -113,7 +113,7 @@ static void too_many_labels_of_the_resource_are_cut(void **state)
     const crest_resource who = {
         .service = "s", .version = "1", .instance = "i", .labels = more, .label_count = 100};
     crest_reporter *reporter = make((crest_pushgateway_options){.job = "j"});
-    assert_int_equal(push_as(reporter, &who, 0, 5000), CREST_OK);
+    assert_int_equal(push_as(reporter, &who, 0, FAKE_SERVER_MS), CREST_OK);
     check_page("k60=\"v\"", 1);
     check_page("k61=\"v\"", 0);
     crest_reporter_free(reporter);
@@ -124,9 +124,9 @@ static void no_instance_means_no_push(void **state)
     (void)state;
     crest_reporter *reporter = make((crest_pushgateway_options){.job = "j"});
     const crest_resource nobody = {.service = "s", .version = "v", .instance = ""};
-    assert_int_equal(push_as(reporter, &nobody, 0, 5000), CREST_INVALID_LABEL);
+    assert_int_equal(push_as(reporter, &nobody, 0, FAKE_SERVER_MS), CREST_INVALID_LABEL);
     check_says("\"instance\" is empty");
-    assert_int_equal(push_as(reporter, NULL, 0, 5000), CREST_INVALID_LABEL);
+    assert_int_equal(push_as(reporter, NULL, 0, FAKE_SERVER_MS), CREST_INVALID_LABEL);
     assert_int_equal(fake_server_connections(&server), 0);
     crest_reporter_free(reporter);
 }
@@ -186,30 +186,41 @@ static void labels_of_metrics_are_not_overwritten(void **state)
     crest_reporter_free(reporter);
 }
 
+/* A moment, of as many as nobody has to wait for a tick. */
+static void await_tick(int tries)
+{
+    assert_true(tries < (int)(FAKE_SERVER_MS / 10));
+    usleep(10000);
+}
+
 static void windows_go_with_every_push_but_the_last(void **state)
 {
     (void)state;
     assert_int_equal(crest_ticker_attach(registry), CREST_OK);
-    struct timespec tick = {CREST_TICK_MS / 1000, 500 * 1000 * 1000};
-    nanosleep(&tick, NULL);
+    crest_metric_options done = {.name = "push.things-done"};
+    crest_counter *counter = crest_counter_get(registry, &done, NULL);
+    for (int tries = 0; crest_counter_rate(counter, CREST_WINDOW_S).covered_s == 0; tries++)
+        await_tick(tries);
     crest_reporter *reporter = make((crest_pushgateway_options){.job = "j"});
-    assert_int_equal(push_as(reporter, &resource, 0, 5000), CREST_OK);
+    assert_int_equal(push_as(reporter, &resource, 0, FAKE_SERVER_MS), CREST_OK);
     check_page("\npush_things_done_rate1m ", 1);
-    assert_int_equal(push_as(reporter, &resource, 1, 5000), CREST_OK);
+    assert_int_equal(push_as(reporter, &resource, 1, FAKE_SERVER_MS), CREST_OK);
     check_page("1m", 0);
     check_page("\npush_things_done_total 3\n", 1);
     crest_reporter_free(reporter);
     reporter = make((crest_pushgateway_options){.no_windows = 1});
-    assert_int_equal(push_as(reporter, &resource, 0, 5000), CREST_OK);
+    assert_int_equal(push_as(reporter, &resource, 0, FAKE_SERVER_MS), CREST_OK);
     check_page("1m", 0);
     /* but what Prometheus cannot compute stays, until the last push */
     crest_metric_options waiting = {.name = "push.waiting"};
-    crest_range_sampler_set(crest_range_sampler_get(registry, &waiting, NULL), 4);
-    nanosleep(&tick, NULL);
-    assert_int_equal(push_as(reporter, &resource, 0, 5000), CREST_OK);
+    crest_range_sampler *sampler = crest_range_sampler_get(registry, &waiting, NULL);
+    crest_range_sampler_set(sampler, 4);
+    for (int tries = 0; crest_range_sampler_window(sampler, CREST_WINDOW_S).maximum != 4; tries++)
+        await_tick(tries);
+    assert_int_equal(push_as(reporter, &resource, 0, FAKE_SERVER_MS), CREST_OK);
     check_page("\npush_waiting_max1m 4\n", 1);
     check_page("rate1m", 0);
-    assert_int_equal(push_as(reporter, &resource, 1, 5000), CREST_OK);
+    assert_int_equal(push_as(reporter, &resource, 1, FAKE_SERVER_MS), CREST_OK);
     check_page("1m", 0);
     check_page("\npush_waiting 4\n", 1);
     crest_reporter_free(reporter);
@@ -242,7 +253,9 @@ static void answers_become_statuses(void **state)
     crest_reporter *reporter = make((crest_pushgateway_options){.no_windows = 1});
     for (size_t i = 0; i < COUNT(cases); i++) {
         fake_server_say(&server, cases[i].manner, cases[i].words);
-        crest_status status = push_as(reporter, &resource, 0, 1000);
+        /* silence takes its time, which is long enough for the request to arrive */
+        uint64_t timeout_ms = cases[i].manner == FAKE_SILENT ? 1500 : FAKE_SERVER_MS;
+        crest_status status = push_as(reporter, &resource, 0, timeout_ms);
         if (status != cases[i].status)
             fail_msg("case %zu: %s: %s", i, crest_status_text(status), error.message);
         check_says(cases[i].says);
@@ -275,16 +288,17 @@ static void the_group_is_deleted_when_asked_for(void **state)
     crest_reporter *reporter =
         make((crest_pushgateway_options){.instance = "a b", .delete_on_stop = 1});
     /* Never pushed to: not ours to delete. */
-    assert_int_equal(reporter->stop(reporter, crest_now() + 5000 * MS, &error), CREST_OK);
+    assert_int_equal(reporter->stop(reporter, crest_now() + FAKE_SERVER_MS * MS, &error), CREST_OK);
     assert_int_equal(fake_server_connections(&server), 0);
     assert_int_equal(push(reporter), CREST_OK);
     fake_server_say(&server, FAKE_ANSWER, "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n");
-    assert_int_equal(reporter->stop(reporter, crest_now() + 5000 * MS, &error), CREST_OK);
+    assert_int_equal(reporter->stop(reporter, crest_now() + FAKE_SERVER_MS * MS, &error), CREST_OK);
     assert_true(
         fake_server_got(&server, "DELETE /metrics/job/rnode/instance@base64/YSBi HTTP/1.1\r\n"));
     assert_int_equal(server.body_length, 0);
     fake_server_say(&server, FAKE_ANSWER, "HTTP/1.1 405 No\r\nContent-Length: 0\r\n\r\n");
-    assert_int_equal(reporter->stop(reporter, crest_now() + 5000 * MS, &error), CREST_REFUSED);
+    assert_int_equal(reporter->stop(reporter, crest_now() + FAKE_SERVER_MS * MS, &error),
+                     CREST_REFUSED);
     check_says("DELETE http://127.0.0.1:");
     fake_server_say(&server, FAKE_SILENT, "");
     assert_int_equal(reporter->stop(reporter, crest_now() + 200 * MS, &error), CREST_TIMED_OUT);
@@ -294,7 +308,7 @@ static void the_group_is_deleted_when_asked_for(void **state)
     fake_server_say(&server, FAKE_ANSWER, FAKE_OK);
     assert_int_equal(push(reporter), CREST_OK);
     unsigned requests = fake_server_requests(&server);
-    assert_int_equal(reporter->stop(reporter, crest_now() + 5000 * MS, &error), CREST_OK);
+    assert_int_equal(reporter->stop(reporter, crest_now() + FAKE_SERVER_MS * MS, &error), CREST_OK);
     assert_int_equal(fake_server_requests(&server), requests);
     crest_reporter_free(reporter);
 }
@@ -316,12 +330,12 @@ static void a_group_that_nothing_was_sent_to_is_not_deleted(void **state)
     assert_int_equal(status, CREST_OK);
     crest_counter_inc(crest_counter_family_get(&family, values, 1));
     assert_int_equal(push(reporter), CREST_INVALID_LABEL);
-    assert_int_equal(reporter->stop(reporter, crest_now() + 5000 * MS, &error), CREST_OK);
+    assert_int_equal(reporter->stop(reporter, crest_now() + FAKE_SERVER_MS * MS, &error), CREST_OK);
     assert_int_equal(fake_server_requests(&server), 1);
     crest_reporter_free(reporter);
     /* another group than the one before is another matter, the same one is not */
-    assert_int_equal(push_as(before, &other, 0, 5000), CREST_INVALID_LABEL);
-    assert_int_equal(before->stop(before, crest_now() + 5000 * MS, &error), CREST_OK);
+    assert_int_equal(push_as(before, &other, 0, FAKE_SERVER_MS), CREST_INVALID_LABEL);
+    assert_int_equal(before->stop(before, crest_now() + FAKE_SERVER_MS * MS, &error), CREST_OK);
     assert_int_equal(fake_server_requests(&server), 1);
     crest_reporter_free(before);
 }
@@ -337,14 +351,10 @@ static void *push_within(crest_reporter *reporter, uint64_t timeout_ms)
     return (void *)(uintptr_t)status;
 }
 
+/* Longer than what is done meanwhile is given. */
 static void *push_in_thread(void *reporter)
 {
-    return push_within(reporter, 1000);
-}
-
-static void *push_long_in_thread(void *reporter)
-{
-    return push_within(reporter, 60000);
+    return push_within(reporter, 2 * FAKE_SERVER_MS);
 }
 
 static void two_pushes_are_never_in_flight(void **state)
@@ -354,16 +364,16 @@ static void two_pushes_are_never_in_flight(void **state)
     crest_reporter *reporter = make((crest_pushgateway_options){.delete_on_stop = 1});
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, push_in_thread, reporter), 0);
-    for (int i = 0; i < 500 && fake_server_requests(&server) == 0; i++)
-        usleep(2000);
-    assert_int_equal(fake_server_requests(&server), 1);
+    assert_true(fake_server_await(&server, 1));
     assert_int_equal(push(reporter), CREST_ALREADY);
     check_says("busy");
     assert_int_equal(reporter->stop(reporter, crest_now() + 100 * MS, &error), CREST_ALREADY);
+    reporter->cancel(reporter);
     void *status;
     pthread_join(thread, &status);
     assert_int_equal((uintptr_t)status, CREST_TIMED_OUT);
     assert_int_equal(fake_server_connections(&server), 1);
+    assert_int_equal(fake_server_requests(&server), 1);
     crest_reporter_free(reporter);
 }
 
@@ -374,18 +384,17 @@ static void a_cancelled_push_ends_soon_and_the_next_goes(void **state)
     crest_reporter *reporter = make((crest_pushgateway_options){.delete_on_stop = 1});
     pthread_t thread;
     uint64_t began_ns = crest_now();
-    assert_int_equal(pthread_create(&thread, NULL, push_long_in_thread, reporter), 0);
-    for (int i = 0; i < 500 && fake_server_requests(&server) == 0; i++)
-        usleep(2000);
+    assert_int_equal(pthread_create(&thread, NULL, push_in_thread, reporter), 0);
+    assert_true(fake_server_await(&server, 1));
     reporter->cancel(reporter);
     void *status;
     pthread_join(thread, &status);
     assert_int_equal((uintptr_t)status, CREST_TIMED_OUT);
-    assert_true(crest_now() - began_ns < 5000 * MS);
+    assert_true(crest_now() - began_ns < 2 * FAKE_SERVER_MS * MS);
     fake_server_say(&server, FAKE_ANSWER, FAKE_OK);
     assert_int_equal(push(reporter), CREST_OK);
     reporter->cancel(reporter);
-    assert_int_equal(reporter->stop(reporter, crest_now() + 5000 * MS, &error), CREST_OK);
+    assert_int_equal(reporter->stop(reporter, crest_now() + FAKE_SERVER_MS * MS, &error), CREST_OK);
     assert_true(fake_server_got(&server, "DELETE /metrics/"));
     crest_reporter_free(reporter);
 }
