@@ -123,20 +123,22 @@ static void a_group_given_up_before_the_fork_is_free(void **state)
 static void a_group_of_a_process_that_ended_is_free(void **state)
 {
     (void)state;
-    int ends[2];
+    int ends[2], looked[2];
     /* Its orphan becomes ours, so that we can wait for it. */
     assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
     assert_int_equal(pipe(ends), 0);
+    assert_int_equal(pipe(looked), 0);
     pid_t first = fork();
     assert_true(first >= 0);
     if (first == 0) {
         crest_push_claim *claim = NULL;
         CHILD_WANTS(take(&claim, GROUP) == CREST_OK);
+        char byte;
         pid_t daemon = fork();
         if (daemon == 0) {
-            char byte;
             crest_push_claim *mine = NULL;
             CHILD_WANTS(take(&mine, GROUP) == CREST_REFUSED);
+            CHILD_WANTS(write(looked[1], "x", 1) == 1);
             close(ends[1]);
             /* The parent has ended and been waited for. */
             CHILD_WANTS(read(ends[0], &byte, 1) == 1);
@@ -144,16 +146,19 @@ static void a_group_of_a_process_that_ended_is_free(void **state)
             crest_push_claim_release(&mine);
             _exit(0);
         }
-        usleep(50000);
-        _exit(daemon > 0 ? 0 : 1);
+        /* It goes on until its child has been refused, or has ended before. */
+        close(looked[1]);
+        _exit(daemon > 0 && read(looked[0], &byte, 1) == 1 ? 0 : 1);
     }
     wait_for_child(first);
     assert_int_equal(write(ends[1], "x", 1), 1);
     int status;
     assert_true(waitpid(-1, &status, 0) > 0);
     assert_int_equal(status, 0);
-    close(ends[0]);
-    close(ends[1]);
+    for (int i = 0; i < 2; i++) {
+        close(ends[i]);
+        close(looked[i]);
+    }
     assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
 }
 
