@@ -10,11 +10,14 @@
 
 CREST_MUTEX(declared_lock, "test.declared");
 
+/* Nobody waits longer for another thread of a program that works. */
+#define MUTEX_PATIENCE_MS 30000
+
 typedef struct mutex_case {
     crest_mutex lock;
     crest_registry *registry;
     pthread_cond_t wake;
-    int woken;
+    int waiting, woken; /* under the lock */
 } mutex_case;
 
 static void mutex_setup(mutex_case *self, int type, int robust)
@@ -92,6 +95,7 @@ static void *mutex_wait_for_ever(void *context)
     mutex_case *self = context;
     crest_mutex_lock(&self->lock);
     pthread_cleanup_push(mutex_clean_up, self);
+    self->waiting++;
     while (!self->woken)
         crest_mutex_cond_wait(&self->lock, &self->wake);
     pthread_cleanup_pop(1);
@@ -187,7 +191,7 @@ static void test_owner_died(void **state)
 
 static void mutex_await(const crest_range_sampler *sampler, int64_t value)
 {
-    for (int i = 0; i < 5000 && crest_range_sampler_value(sampler) != value; i++)
+    for (int i = 0; i < MUTEX_PATIENCE_MS && crest_range_sampler_value(sampler) != value; i++)
         usleep(1000);
     assert_int_equal(crest_range_sampler_value(sampler), value);
 }
@@ -225,9 +229,16 @@ static void test_condition(void **state)
     mutex_setup(&self, PTHREAD_MUTEX_DEFAULT, PTHREAD_MUTEX_STALLED);
     assert_int_equal(pthread_create(&cancelled, NULL, mutex_wait_for_ever, &self), 0);
     assert_int_equal(pthread_create(&waiting, NULL, mutex_wait_for_ever, &self), 0);
-    for (int i = 0; i < 5000 && mutex_acquired(&self, "ok") < 2; i++)
+    /* who has the lock while both are counted has it from the second's wait */
+    int both = 0;
+    for (int i = 0; i < MUTEX_PATIENCE_MS && !both; i++) {
         usleep(1000);
-    mutex_await(self.lock.permit, 0);
+        crest_mutex_lock(&self.lock);
+        both = self.waiting == 2;
+        crest_mutex_unlock(&self.lock);
+    }
+    assert_true(both);
+    mutex_stands(&self, 0);
     pthread_cancel(cancelled);
     pthread_join(cancelled, NULL);
     mutex_stands(&self, 0);
@@ -320,6 +331,6 @@ int main(void)
         cmocka_unit_test(test_owner_died), cmocka_unit_test(test_contended),
         cmocka_unit_test(test_condition),  cmocka_unit_test(test_declared),
     };
-    fixture_watchdog(60);
+    fixture_watchdog(170);
     return cmocka_run_group_tests_name("measured_mutex", tests, NULL, NULL);
 }

@@ -173,11 +173,13 @@ static void test_sending_fails(void **state)
     assert_int_equal(crest_probe_ping_now(probe), CREST_IO);
     assert_int_equal(of_outcome(registry, "error").count, 1);
     assert_int_equal(of_outcome(registry, "ok").count, 1);
-    /* one that takes too long */
+    /* one that takes too long; on a busy machine those before may have as well */
+    uint64_t overruns = FIXTURE_READING(registry, "probe.send-overruns", "peer", "a").counter;
     of.sleep_ms = CREST_PROBE_SEND_MS + 5;
     of.answer = 0;
     assert_int_equal(crest_probe_ping_now(probe), CREST_OK);
-    assert_int_equal(FIXTURE_READING(registry, "probe.send-overruns", "peer", "a").counter, 1);
+    assert_int_equal(FIXTURE_READING(registry, "probe.send-overruns", "peer", "a").counter,
+                     overruns + 1);
     assert_int_equal(probe_state(probe).errors, 1);
     crest_probe_stop(probe);
     crest_registry_free(registry);
@@ -316,6 +318,6 @@ int main(void)
         cmocka_unit_test(test_misuse),   cmocka_unit_test(test_fork),
     };
     descriptors_at_start = probe_descriptors();
-    fixture_watchdog(150);
+    fixture_watchdog(170);
     return cmocka_run_group_tests_name("probe_ping", tests, NULL, NULL);
 }
