@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 
 #define WAIT_MS 30u
+/* What those that answer take on no machine, however busy. */
+#define PATIENCE_MS 60000u
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -48,6 +50,19 @@ static void release(void)
     pthread_cond_broadcast(&changed);
     while (hanging > 0)
         pthread_cond_wait(&changed, &lock);
+    pthread_mutex_unlock(&lock);
+}
+
+/* Until somebody has been asked who hangs. */
+static void until_hanging(void)
+{
+    pthread_mutex_lock(&lock);
+    for (unsigned tries = 0; hanging == 0; tries++) {
+        assert_true(tries < PATIENCE_MS);
+        pthread_mutex_unlock(&lock);
+        usleep(1000);
+        pthread_mutex_lock(&lock);
+    }
     pthread_mutex_unlock(&lock);
 }
 
@@ -115,7 +130,7 @@ static void what_answers_is_known_at_once(void **state)
     assert_int_equal(crest_sweep_want(sweep, "/b"), CREST_SWEEP_OK);
     crest_sweep_unwant(sweep, "/b");
     crest_sweep_unwant(sweep, "/c");
-    assert_int_equal(crest_sweep_ask(sweep, 5000), CREST_SWEEP_OK);
+    assert_int_equal(crest_sweep_ask(sweep, PATIENCE_MS), CREST_SWEEP_OK);
     assert_true(known(sweep, "/") && known(sweep, "/a"));
     assert_false(known(sweep, "/b") || known(sweep, "/c"));
     unsigned count = 0;
@@ -145,14 +160,15 @@ static void one_that_hangs_holds_up_nothing_else(void **state)
     assert_int_equal(crest_sweep_want(sweep, "/hang"), CREST_SWEEP_HANGS);
     assert_int_equal(crest_sweep_want(sweep, "/b"), CREST_SWEEP_OK);
     uint64_t before = crest_now();
-    assert_int_equal(crest_sweep_ask(sweep, 5000), CREST_SWEEP_OK);
-    assert_true(crest_now() - before < UINT64_C(4000000000)); /* it is not waited for again */
+    assert_int_equal(crest_sweep_ask(sweep, PATIENCE_MS), CREST_SWEEP_OK);
+    /* it is not waited for again */
+    assert_true(crest_now() - before < PATIENCE_MS * UINT64_C(1000000));
     assert_true(known(sweep, "/b"));
     release();
     assert_true(comes_to_be_known(sweep, "/hang"));
     crest_sweep_begin(sweep);
     assert_int_equal(crest_sweep_want(sweep, "/hang"), CREST_SWEEP_OK);
-    assert_int_equal(crest_sweep_ask(sweep, 5000), CREST_SWEEP_OK);
+    assert_int_equal(crest_sweep_ask(sweep, PATIENCE_MS), CREST_SWEEP_OK);
     assert_true(known(sweep, "/hang"));
     crest_sweep_drop(sweep);
 }
@@ -177,6 +193,7 @@ static void one_that_is_slow_stays_known(void **state)
     assert_int_equal(crest_sweep_ask(sweep, WAIT_MS), CREST_SWEEP_OK);
     assert_true(known(sweep, "/hang"));
     assert_false(known(sweep, "/other")); /* unmounted */
+    until_hanging();
     crest_sweep_begin(sweep);
     assert_int_equal(crest_sweep_want(sweep, "/hang"), CREST_SWEEP_HANGS);
     assert_int_equal(crest_sweep_want(sweep, "/other"), CREST_SWEEP_OK);
@@ -200,7 +217,7 @@ static void what_is_not_wanted_any_more_makes_room(void **state)
             snprintf(point, sizeof point, "/%u", round * (CREST_SWEEP_MOUNTS_MAX / 2) + i);
             assert_int_equal(crest_sweep_want(sweep, point), CREST_SWEEP_OK);
         }
-        assert_int_equal(crest_sweep_ask(sweep, 5000), CREST_SWEEP_OK);
+        assert_int_equal(crest_sweep_ask(sweep, PATIENCE_MS), CREST_SWEEP_OK);
         for (unsigned i = 0; i < CREST_SWEEP_MOUNTS_MAX; i++) {
             snprintf(point, sizeof point, "/%u", round * (CREST_SWEEP_MOUNTS_MAX / 2) + i);
             assert_true(known(sweep, point));
@@ -242,7 +259,7 @@ static void its_room_is_bounded(void **state)
     memset(point, 'x', sizeof point);
     point[sizeof point - 1] = '\0';
     assert_int_equal(crest_sweep_want(sweep, point), CREST_SWEEP_TOO_LONG);
-    assert_int_equal(crest_sweep_ask(sweep, 5000), CREST_SWEEP_OK);
+    assert_int_equal(crest_sweep_ask(sweep, PATIENCE_MS), CREST_SWEEP_OK);
     assert_true(known(sweep, "/0") && known(sweep, "/255"));
     crest_sweep_drop(sweep);
 }
@@ -300,7 +317,7 @@ static void the_child_of_a_fork_may_drop_it(void **state)
 
 int main(void)
 {
-    fixture_watchdog(100);
+    fixture_watchdog(170);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_kernel_is_asked),
         cmocka_unit_test(what_answers_is_known_at_once),
