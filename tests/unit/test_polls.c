@@ -423,6 +423,6 @@ int main(void)
         cmocka_unit_test(test_thread),
         cmocka_unit_test(test_registry_freed),
     };
-    fixture_watchdog(120);
+    fixture_watchdog(170);
     return cmocka_run_group_tests_name("polls", tests, NULL, NULL);
 }
