@@ -65,7 +65,7 @@ static void test_polls(void **state)
 int main(void)
 {
     memset(huge, 'x', HUGE_BYTES);
-    fixture_watchdog(60);
+    fixture_watchdog(170);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_readings),

@@ -128,6 +128,6 @@ int main(void)
         cmocka_unit_test(test_one_holder),
         cmocka_unit_test(test_forking),
     };
-    fixture_watchdog(60);
+    fixture_watchdog(170);
     return cmocka_run_group_tests_name("lock", tests, NULL, NULL);
 }

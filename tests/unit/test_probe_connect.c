@@ -287,6 +287,6 @@ int main(void)
         cmocka_unit_test(test_ipv6),       cmocka_unit_test(test_addresses),
         cmocka_unit_test(test_limit),      cmocka_unit_test(test_itself),
     };
-    fixture_watchdog(150);
+    fixture_watchdog(170);
     return cmocka_run_group_tests_name("probe_connect", tests, NULL, NULL);
 }

@@ -388,6 +388,6 @@ int main(void)
         cmocka_unit_test(test_ends),    cmocka_unit_test(test_last_look),
         cmocka_unit_test(test_refused), cmocka_unit_test(test_shared),
     };
-    fixture_watchdog(150);
+    fixture_watchdog(170);
     return cmocka_run_group_tests_name("probe_socket", tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ static void attach(crest_reporter *scrape, crest_registry *registry)
 static void detach_and_free(crest_reporter *scrape)
 {
     crest_error error = {0};
-    if (crest_reporter_detach(scrape, 5000, &error) != CREST_OK)
+    if (crest_reporter_detach(scrape, 20000, &error) != CREST_OK)
         fail_msg("%s", error.message);
     assert_int_equal(crest_prometheus_port(scrape), 0);
     crest_reporter_free(scrape);
@@ -76,7 +76,7 @@ static void it_serves_while_it_is_attached(void **state)
         unsigned port = crest_prometheus_port(scrape);
         assert_true(port > 0);
         assert_true(serves(scrape, "\ntest_things_total 7\n"));
-        assert_int_equal(crest_reporter_detach(scrape, 2000, &error), CREST_OK);
+        assert_int_equal(crest_reporter_detach(scrape, 20000, &error), CREST_OK);
         assert_int_equal(crest_prometheus_port(scrape), 0);
         assert_int_equal(http_connect(port), -1);
     }
@@ -192,7 +192,7 @@ static void nothing_is_left_behind(void **state)
         attach(scrape, NULL);
         for (int i = 0; i < 5; i++)
             assert_true(serves(scrape, "test_things_total"));
-        assert_int_equal(crest_reporter_detach(scrape, 2000, &error), CREST_OK);
+        assert_int_equal(crest_reporter_detach(scrape, 20000, &error), CREST_OK);
     }
     assert_int_equal(entries("/proc/self/fd"), files);
     assert_int_equal(settled_threads(), threads);
@@ -262,7 +262,7 @@ static void a_forked_child_does_not_serve(void **state)
         crest_error error;
         wrong |= crest_reporter_attach(NULL, scrape, NULL, &error) != CREST_OK;
         wrong |= crest_prometheus_port(scrape) == 0;
-        wrong |= crest_reporter_detach(scrape, 2000, &error) != CREST_OK;
+        wrong |= crest_reporter_detach(scrape, 20000, &error) != CREST_OK;
         crest_reporter_free(scrape);
         crest_reporter *own =
             crest_prometheus_new(&(crest_prometheus_options){.listen = "0"}, &error);
@@ -271,7 +271,7 @@ static void a_forked_child_does_not_serve(void **state)
         char *page = wrong ? NULL : http_get(crest_prometheus_port(own), "/metrics", "", &length);
         wrong |= page == NULL || strstr(page, "\ntest_things_total 0\n") == NULL;
         free(page);
-        wrong |= crest_reporter_detach(own, 2000, &error) != CREST_OK;
+        wrong |= crest_reporter_detach(own, 20000, &error) != CREST_OK;
         crest_reporter_free(own);
         wrong |= read(to_child[0], &byte, 1) != 0; /* until the parent has looked */
         _exit(wrong);

@@ -358,7 +358,7 @@ static void file_systems(void **state)
 
 int main(void)
 {
-    fixture_watchdog(120);
+    fixture_watchdog(170);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_service_on_a_host),
         cmocka_unit_test(the_least_limit_counts_and_limits_change),

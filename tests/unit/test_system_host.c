@@ -418,7 +418,7 @@ static void a_source_that_goes_and_comes_back(void **state)
 
 int main(void)
 {
-    fixture_watchdog(120);
+    fixture_watchdog(170);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_figure_has_its_unit),
         cmocka_unit_test(levels_are_gauges_and_range_samplers),

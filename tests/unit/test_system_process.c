@@ -425,6 +425,6 @@ int main(void)
         cmocka_unit_test(test_threads),   cmocka_unit_test(test_memory),
         cmocka_unit_test(test_usage),     cmocka_unit_test(test_threads_unread),
     };
-    fixture_watchdog(120);
+    fixture_watchdog(170);
     return cmocka_run_group_tests_name("system_process", tests, NULL, NULL);
 }

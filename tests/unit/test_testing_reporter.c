@@ -251,6 +251,6 @@ int main(void)
         cmocka_unit_test(test_page_value), cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_deltas),
     };
-    fixture_watchdog(60);
+    fixture_watchdog(170);
     return cmocka_run_group_tests_name("testing_reporter", tests, NULL, NULL);
 }

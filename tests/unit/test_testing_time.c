@@ -162,6 +162,6 @@ int main(void)
         cmocka_unit_test(test_timer),   cmocka_unit_test(test_ticks),
         cmocka_unit_test(test_threads), cmocka_unit_test(test_beside_the_ticker),
     };
-    fixture_watchdog(60);
+    fixture_watchdog(170);
     return cmocka_run_group_tests_name("testing_time", tests, NULL, NULL);
 }

@@ -195,6 +195,6 @@ int main(void)
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_churn),
     };
-    fixture_watchdog(60);
+    fixture_watchdog(170);
     return cmocka_run_group_tests_name("ticker", tests, NULL, NULL);
 }
