@@ -114,6 +114,9 @@ def claim_lines(claims):
         word = dict(MEASURES)[claim["of"]]
         interval = f"{percent(claim['low'])} … {percent(claim['high'])} %"
         note = "  not resolved" if claim["spans_zero"] else ""
+        if claim["low"] is None:
+            interval = f"none: {claim['pairs']} pairs, {PAIRS_LEAST} are needed"
+            note = ""
         lines.append(f"{claim['text']:52}{word:24}{percent(claim['percent']):>10} %   "
                      f"{interval}{note}")
     return lines

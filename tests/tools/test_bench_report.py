@@ -349,6 +349,6 @@ toolslib.main([
     tells_what_gnuplot_fails_at, escapes_what_it_shows, warns_on_the_page,
     finds_no_change_in_the_same_file, finds_what_got_worse, takes_more_of_a_rate_for_better,
     needs_five_runs, tells_noise_by_its_tilde, compares_what_does_not_vary,
-    says_which_are_in_one_file_only, warns_of_what_differs_besides,
+    says_which_are_in_one_file_only, warns_of_what_differs_besides, prints_in_any_locale,
     tells_a_slower_machine_from_slower_code, leaves_out_what_is_no_number,
     refuses_what_are_no_results, refuses_what_cannot_be_asked, survives_what_is_missing])

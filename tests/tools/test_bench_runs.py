@@ -184,6 +184,10 @@ def refuses_what_there_is_not(place):
         if "Traceback" in said:
             raise toolslib.Failure(said)
     status, said, _ = benchlib.run(bench, "--list")
+    path = bench / "profiles/overlays/more.json"
+    path.write_text(path.read_text().replace("more metrics", "more metrics \\u2026"))
+    status, _, _ = benchlib.run(bench, "--list", env={"PYTHONIOENCODING": "ascii"})
+    equal(status, 0, "where the locale has no such letter")
     for words in ("the base", "more metrics", "Windows cost nothing. (on / off)", "0.2.0", "fake"):
         contains(said, words)
 

@@ -105,6 +105,7 @@ def says_what_it_cannot_resolve(_):
         raise Failure(f"no difference was taken for {claim}")
     few = node_overhead.make_claims(results_of(with_it[:4], without[:4]))[0]
     equal((few["low"], few["high"], few["spans_zero"]), (None, None, True), "of four pairs")
+    contains("\n".join(node_overhead.claim_lines([few])), "none: 4 pairs, 5 are needed", "in words")
 
 
 def reckons(_):
