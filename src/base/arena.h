@@ -29,8 +29,8 @@ void *crest_arena_take(crest_arena_kind kind, size_t bytes, size_t align);
 
 /*
  * Takes back a block of CREST_ARENA_CELLS, aligned to CREST_LINE_BYTES or, like all of its size, to
- * less, for the next taking of as many bytes; it is zeroed here. Nobody may write to it any more. Of more than
- * CREST_ARENA_SIZES_MAX different sizes the others are not used again.
+ * less, for the next taking of as many bytes; it is zeroed here. Nobody may write to it any more.
+ * Of more than CREST_ARENA_SIZES_MAX different sizes the others are not used again.
  */
 #define CREST_ARENA_SIZES_MAX 64u
 void crest_arena_give(void *block, size_t bytes);
