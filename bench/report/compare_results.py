@@ -161,6 +161,9 @@ def warnings(old, new):
     if machine:
         said.append("These are not of one machine as it was, so that a change need not be the "
                     f"code's. Old and new: {'; '.join(machine)}.")
+    flags = [results.data.get("flags") for results in (old, new)]
+    if all(flags) and flags[0] != flags[1]:
+        said.append(f"They were not built alike. Old: {flags[0]}. New: {flags[1]}.")
     workload = [f"{key}: {old.data.get(key) or 'none'} and {new.data.get(key) or 'none'}"
                 for key in ("profile_name", "overlays", "defaults")
                 if (old.data.get(key) or None) != (new.data.get(key) or None)]

@@ -58,6 +58,7 @@ def machine_blocks(results):
         ["started", f"{data.get('started', 'not said')}, for {data.get('seconds', '?')} s"],
         ["source", f"{data.get('version', '')} {data.get('commit', 'not said')}"
                    + (", with uncommitted changes" if data.get("dirty") else "")],
+        ["built with", str(data.get("flags") or "not said")],
         ["profile", f"{data.get('profile_name', 'not said')}; overlays: {overlays}; defaults: "
                     f"{data.get('defaults') or 'of today'}"],
         ["runs, rounds", f"{profile.get('runs', '?')}, {profile.get('rounds', '?')} of each run"],

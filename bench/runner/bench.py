@@ -234,6 +234,7 @@ def run_plan(plan):
                "arguments": sys.argv[1:],
                "profile_name": plan.arguments.profile, "overlays": plan.overlays,
                "defaults": plan.defaults, "profile": {**plan.profile, "only": plan.only},
+               "flags": bench_machine.text_of(bench_sides.ROOT / plan.arguments.build / "flags"),
                "machine": bench_machine.describe_machine()}
     bench_results.write_whole(folder / "profile.json", bench_results.text_of(results["profile"]))
     bench_results.write_whole(folder / "meta.json", bench_results.text_of(results))

@@ -227,11 +227,13 @@ def warns_of_what_differs_besides(place):
     new["machine"]["kernel"] = "another"
     new["profile"]["metrics"] = 7
     new["load"]["busy"] = "The load was 9."
+    old["flags"], new["flags"] = "gcc g++ -O2", "gcc g++ -O0"
     new["benchmarks"][SAMPLE]["unit"] = "ms"
     said = report(place, write(place / "new.json", new), write(place / "old.json", old),
                   env=drawing(place))
     for words in ("WARNING: These are not of one machine as it was",
                   "kernel: 0.fixture and another", "They did not do the same work",
+                  "They were not built alike. Old: gcc g++ -O2. New: gcc g++ -O0.",
                   "metrics: 1000 and 7", "Of the new run: The load was 9.",
                   "the units differ: ns and ms"):
         contains(said, words)

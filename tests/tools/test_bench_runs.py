@@ -34,7 +34,8 @@ def measures_what_the_sides_say(place):
     equal(sorted(results["machine"]), ["architecture", "clock", "compiler", "counters", "family",
                                        "governor", "kernel", "libc", "memory_mib", "processor",
                                        "processors", "tick_hz", "virtual"], "the machine")
-    for key in ("commit", "dirty", "version", "started", "seconds", "defaults", "inputs", "load"):
+    for key in ("commit", "dirty", "version", "started", "seconds", "defaults", "inputs", "load",
+                "flags"):
         if key not in results:
             raise toolslib.Failure(f"there is no {key}")
     contains(said, "2 totals compared, none wrong.")
