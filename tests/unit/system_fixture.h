@@ -143,6 +143,23 @@ __attribute__((unused)) static void system_test_stop(system_under_test *test)
     crest_registry_free(test->registry);
 }
 
+/* A snapshot, and no collection under way any more: on a busy machine one goes on when the snapshot
+ * has given up waiting for it. */
+__attribute__((unused)) static crest_snapshot *system_snapshot(const system_under_test *test)
+{
+    crest_system_state states[CREST_SYSTEM_COLLECTORS_MAX];
+    crest_snapshot *snapshot = fixture_snapshot(test->registry);
+    for (unsigned tries = 0;; tries++) {
+        size_t count = crest_system_list(test->system, states, LENGTH(states)), running = 0;
+        for (size_t i = 0; i < count; i++)
+            running += states[i].running != 0;
+        if (running == 0)
+            return snapshot;
+        assert_true(tries < 60000);
+        usleep(1000);
+    }
+}
+
 /*
  * A snapshot from after a collection by every collector that began no earlier than this call. Such
  * a collection is looked for before the snapshot is taken: a snapshot does not wait for long, and
@@ -161,7 +178,7 @@ __attribute__((unused)) static crest_snapshot *system_look(const system_under_te
         crest_system_list(test->system, states, LENGTH(states));
         for (size_t i = 0; i < count; i++)
             fresh += states[i].collections > begun[i];
-        crest_snapshot *snapshot = fixture_snapshot(test->registry);
+        crest_snapshot *snapshot = system_snapshot(test);
         if (fresh == count)
             return snapshot;
         crest_snapshot_free(snapshot);
@@ -216,7 +233,7 @@ __attribute__((unused)) static uint64_t system_failures(const system_under_test 
 {
     const char *values[] = {collector, cause};
     crest_series_view view;
-    crest_snapshot *snapshot = fixture_snapshot(test->registry);
+    crest_snapshot *snapshot = system_snapshot(test);
     crest_status status = crest_snapshot_find(snapshot, "crest.collect-failures", values, 2, &view);
     crest_snapshot_free(snapshot);
     return status == CREST_OK ? view.counter : 0;
