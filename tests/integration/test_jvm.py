@@ -176,6 +176,8 @@ def the_last_counts_arrive(place, jdk, end):
     totals.record(program, "platform", 2, 50)
     wanted, late = end(program)
     equal(program.process.wait(harness.ANSWER_S), wanted, f"exit status on {jdk}")
+    # the process waits two seconds for it; a busy gateway may take in later what it was sent
+    wait_for("what was pushed at exit", gateway.groups)
     page = gateway.page()
     for name, value in [("java_events_total", totals.events), ("java_late_total", late)]:
         line = f'{name}{{instance="{os.uname().nodename}",job="java"}} {value}\n'
@@ -251,6 +253,7 @@ def the_jvms_own_figures_are_in_the_last_report(place):
     program = JavaProgram(place, newest(), CREST_OPTS="jvm=on,jvm.interval=100ms")
     program.do("start " + options(gateway, interval="1h", jitter="0"))
     equal(program.leave("exit 0"), (0, ""), "how it ended, and what it said")
+    wait_for("what was pushed at exit", gateway.groups)
     contains(gateway.page(), "\njvm_")
 
 

@@ -195,6 +195,8 @@ def exit_without_stop_flushes(place):
                       "pushgateway.instance=i")
     Totals().record(program, 4, 250)
     equal(program.leave("exit 3"), (3, ""))
+    # the process waits two seconds for it; a busy gateway may take in later what it was sent
+    harness.wait_for("what was pushed at exit", gateway.groups)
     contains(gateway.page(), 'push_events_done_total{instance="i",job="rnode"} 1000\n')
 
 

@@ -14,7 +14,7 @@ import java.util.concurrent.locks.LockSupport;
  * newest collection's has, and {@code jvm.gc.last-end} says whose was the last.
  */
 final class GcCounts {
-    private static final long WAIT_NANOS = 10_000_000_000L;
+    private static final long WAIT_NANOS = 60_000_000_000L;
 
     final long counted;
     final double recorded;
@@ -41,7 +41,7 @@ final class GcCounts {
             GcCounts counts = new GcCounts(counted, new PageFigures()); // read after it was told
             if (told && collections() == counted) return counts;
             if (System.nanoTime() - end > 0)
-                throw new AssertionError("the newest collection is not on the page after 10 s, or "
+                throw new AssertionError("the newest collection is not on the page after 60 s, or "
                         + "there was always another: " + counted + " by the beans, "
                         + counts.recorded + " recorded");
             LockSupport.parkNanos(1_000_000);
