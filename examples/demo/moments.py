@@ -222,22 +222,22 @@ def most_in_flight(network):
 
 
 def timers(demo):
-    """{node: (blocks, truth, bound, unbound)} in milliseconds, of the same blocks."""
-    chosen = f'{{{JOB},outcome="ok",support=~"1|"}}'
-    found = {}
-    for name in (CONSENSUS, UNBOUND):
-        for part in ("sum", "count"):
-            found[name, part] = demo.prometheus.by("instance", f"{name}_seconds_{part}{chosen}")
+    """{node: (blocks, truth, bound, unbound)} in milliseconds, of the same blocks: sums and counts
+    are asked for at once, or a scrape might come between them."""
+    names = f"({CONSENSUS}|{UNBOUND})_seconds_(sum|count)"
+    found = {(labels["__name__"], labels["instance"]): value for labels, value
+             in demo.prometheus.instant(
+                 f'{{__name__=~"{names}",{JOB},outcome="ok",support=~"1|"}}')}
     means = {}
     for node in demo.network:
-        count = int(found[CONSENSUS, "count"].get(node.name, 0))
-        took = [event["took_ms"] for event in node.said("finalised")[:count]]
-        unbound = found[UNBOUND, "count"].get(node.name, 0)
-        if count == 0 or len(took) < count or unbound == 0:
+        bound, count, unbound, unbound_count = (
+            found.get((f"{name}_seconds_{part}", node.name), 0)
+            for name in (CONSENSUS, UNBOUND) for part in ("sum", "count"))
+        took = [event["took_ms"] for event in node.said("finalised")[:int(count)]]
+        if count == 0 or len(took) < count or unbound_count == 0:
             return None
-        means[node.name] = (count, sum(took) / count,
-                            1000 * found[CONSENSUS, "sum"][node.name] / count,
-                            1000 * found[UNBOUND, "sum"][node.name] / unbound)
+        means[node.name] = (count, sum(took) / count, 1000 * bound / count,
+                            1000 * unbound / unbound_count)
     return means
 
 
