@@ -39,7 +39,7 @@ def run(place, jdk, options, *java_options):
     folder = place.folder / f"application-{jdk.feature}-{len(java_options)}"
     folder.mkdir()
     (folder / "application.conf").write_text(
-        f"kamon.metric.tick-interval = 1 second\nkamon.crest.options = {json.dumps(options)}\n"
+        f"kamon.metric.tick-interval = 4 seconds\nkamon.crest.options = {json.dumps(options)}\n"
         "kamon.crest.stop-timeout = 60 seconds\n")
     jars = [jvmlib.jar(), jvmlib.TEST_CLASSES, *jvmlib.test_libraries()]
     command = [jdk.java, *jdk.options(), "-XX:TieredStopAtLevel=1", *java_options, "-cp",

@@ -38,8 +38,11 @@ final class KamonApplication {
 
     /** Sees what every reporter of Kamon's sees. */
     private static final class Witness implements MetricReporter {
+        volatile int ticks;
+
         @Override
         public synchronized void reportPeriodSnapshot(PeriodSnapshot snapshot) {
+            ticks++;
             Iterator<? extends MetricSnapshot<?, Distribution>> all =
                     snapshot.rangeSamplers().iterator();
             while (all.hasNext()) {
@@ -157,21 +160,30 @@ final class KamonApplication {
 
     public static void main(String[] arguments) throws Exception {
         Kamon.init();
-        Kamon.addReporter("witness", new Witness());
+        Witness witness = new Witness();
+        Kamon.addReporter("witness", witness);
         counters();
         gauges();
         distributions(1);
-        Thread.sleep(1500);
+        awaitTick(witness);
         countersLater();
         distributions(2);
         // to a last sample of the range sampler, which is taken every 200 ms
         Thread.sleep(500);
         // At the end Kamon makes a snapshot of its own for each reporter: no sample between them.
         Kamon.rangeSampler("app.queue").withoutTags().remove();
+        // What a tick has taken that is still at it when Kamon is stopped, Kamon gives to nobody.
+        awaitTick(witness);
         countersAtTheEnd();
         Await.result(Kamon.stopModules(), Duration.create(120, TimeUnit.SECONDS));
         write(Paths.get(arguments[0]));
         System.exit(0);
+    }
+
+    /** Until one has just been, and the next is far off. */
+    private static void awaitTick(Witness witness) throws InterruptedException {
+        for (int before = witness.ticks; witness.ticks == before; ) Thread.sleep(10);
+        Thread.sleep(200);
     }
 
     private static void countersAtTheEnd() {
