@@ -99,7 +99,7 @@ def check_totals(lines, threads, times):
 
 def start(place, path, *options):
     program = Program(place, "textfile_program", ",".join(
-        ["service=rnode,interval=100ms,jitter=0", f"json={path}", *options]))
+        ["service=rnode,interval=100ms,jitter=0,json.timeout=30s", f"json={path}", *options]))
     equal(program.begun.strip(), "OK")
     return program
 

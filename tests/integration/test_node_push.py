@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=300
+# crest-test: timeout=900
 """Three nodes push to a real Pushgateway that a real Prometheus reads, with the configuration and
 the alerts of examples/node: what the nodes counted themselves is what Prometheus answers, also
 after the gateway was killed and came back.
@@ -15,7 +15,7 @@ from nodelib import Network, ROOT, differences
 NODES = 3
 JOB = "node-push-test"
 STALE_S = 4
-PATIENCE_S = 60
+PATIENCE_S = 150
 
 
 class NodePrometheus(harness.Prometheus):

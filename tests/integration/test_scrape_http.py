@@ -508,6 +508,7 @@ def stop_with_clients_attached(place):
         for _ in range(3):
             stack.enter_context(slow_reader(node))
         time.sleep(0.2)
+        is_quiet(node, "while nobody reads on")
         took_ms = int(node.do("stop 1000"))
         # the readers would take a minute
         if took_ms > 15000:

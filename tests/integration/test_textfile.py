@@ -95,7 +95,8 @@ def promql(text):
 def start(place, exporter, *options, name="node"):
     path = exporter.folder / f"{name}.prom"
     program = Program(place, "textfile_program", ",".join(
-        [f"service=rnode,version=0.13,interval=100ms,jitter=0,textfile={path}", *options]))
+        ["service=rnode,version=0.13,interval=100ms,jitter=0,textfile.timeout=30s",
+         f"textfile={path}", *options]))
     equal(program.begun.strip(), "OK")
     return program, path
 
