@@ -38,7 +38,7 @@ def run(rules, rule, model, expected, flags, folder):
         rules.broken(rule, f"spin does not take it: {output}")
         return
     # -w: what is made by spin is not ours to warn about
-    status, output = command(["gcc", "-O2", "-w", "-DSAFETY", "-DCOLLAPSE",
+    status, output = command(["gcc", "-O1", "-w", "-DSAFETY", "-DCOLLAPSE",
                               f"-DMEMLIM={MEMORY_MB}", "-o", "pan", "pan.c"], cwd=folder)
     if status != 0:
         rules.broken(rule, f"what spin made of it does not compile: {output}")
