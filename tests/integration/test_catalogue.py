@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=480 sanitizers=none
+# crest-test: timeout=900 sanitizers=none
 """Generated dashboards and rules before a real Prometheus: a program built from a generated header
 records into every instrument with every setting, and each query of each panel and each rule must be
 valid and return data. What promtool says of rules, and that alerts fire when they should, is tried
@@ -117,7 +117,8 @@ def every_query_of_every_panel_and_rule_returns_data(place):
                 [q for q in left if missing_data(prometheus, [q])]]
         return not left
     try:
-        wait_for("data for every query", look, pause_s=0.5)
+        # one round of them may take a minute, and the first was asked when there was one scrape
+        wait_for("data for every query", look, 4 * harness.READY_S, 0.5)
     except Failure:
         raise Failure("no data: " + "\n".join(f"{title}: {expr}" for title, expr in left)) from None
     check_rules(prometheus, text)
