@@ -114,6 +114,13 @@ def shows_the_failed_ones_of_a_cmocka_program(place):
     equal(lines[-1], "2 passed, 1 failed, 0 skipped", "last line")
 
 
+def shows_all_of_one_that_broke(place):
+    broken = CMOCKA.replace("exit 1", "echo and then it broke; kill -SEGV $$")
+    status, lines, _ = run(place, {}, {"unit/test_x": broken})
+    equal(status, 1, "exit status")
+    equal("     | and then it broke" in lines, True, "all that it said is shown")
+
+
 def runs_no_stress_test_again(place):
     status, lines, _ = run(place, {}, {"concurrency/test_x": CMOCKA})
     equal(status, 1, "exit status")
@@ -124,4 +131,4 @@ if __name__ == "__main__":
     toolslib.main([counts_what_the_programs_say, runs_once_more_what_failed_by_its_own_word,
                    fails_what_fails_twice, runs_nothing_again_after_a_signal_or_when_told,
                    runs_nothing_again_when_much_failed, shows_the_failed_ones_of_a_cmocka_program,
-                   runs_no_stress_test_again])
+                   shows_all_of_one_that_broke, runs_no_stress_test_again])
