@@ -5,6 +5,7 @@ a second time."""
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -121,6 +122,20 @@ def shows_all_of_one_that_broke(place):
     equal("     | and then it broke" in lines, True, "all that it said is shown")
 
 
+def lets_tests_be_interrupted_that_it_may_not_be(place):
+    listens = "import signal\nignored = [number for number in (1, 2, 3, 15)\n" \
+              "           if signal.getsignal(number) == signal.SIG_IGN]\n" \
+              "print(len(ignored), 'ignored')\nsys.exit(len(ignored))\n"
+    before = {number: signal.signal(number, signal.SIG_IGN)
+              for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)}
+    try:
+        status, lines, _ = run(place, {"a": listens})
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    equal((status, lines[-1]), (0, "1 passed, 0 failed, 0 skipped"), "what is ignored by a test")
+
+
 def runs_no_stress_test_again(place):
     status, lines, _ = run(place, {}, {"concurrency/test_x": CMOCKA})
     equal(status, 1, "exit status")
@@ -131,4 +146,5 @@ if __name__ == "__main__":
     toolslib.main([counts_what_the_programs_say, runs_once_more_what_failed_by_its_own_word,
                    fails_what_fails_twice, runs_nothing_again_after_a_signal_or_when_told,
                    runs_nothing_again_when_much_failed, shows_the_failed_ones_of_a_cmocka_program,
-                   shows_all_of_one_that_broke, runs_no_stress_test_again])
+                   shows_all_of_one_that_broke,
+                   lets_tests_be_interrupted_that_it_may_not_be, runs_no_stress_test_again])
