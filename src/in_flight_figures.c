@@ -129,7 +129,7 @@ static void figures_add(const crest_in_flight_seen *seen, void *unused)
     (void)unused;
     /* acquire: partner of the release store above */
     crest_in_flight_figures *figures =
-        crest_atomic_load_ptr_acquire(CREST_PTR(&seen->owner->metric->figures));
+        crest_atomic_load_ptr_acquire(CREST_PTR(&seen->keyed->metric->figures));
     if (figures == NULL)
         return;
     figures->operations++;

@@ -48,7 +48,7 @@ typedef struct in_flight_entry {
     uint64_t hash;
     uint64_t begun_ns;
     uint64_t overdue_ns; /* 0: never */
-    crest_in_flight_owner *owner;
+    crest_keyed *keyed;
     uint64_t op[IN_FLIGHT_OP_WORDS];
     uint64_t last; /* the stage marked last, from 1; 0: none */
     /* not read without the lock */
@@ -93,9 +93,9 @@ static void in_flight_unlock(in_flight_shard *shard)
 
 /* ---- finding ---- */
 
-static uint64_t in_flight_hash(const crest_in_flight_owner *owner, const crest_op *op)
+static uint64_t in_flight_hash(const crest_keyed *keyed, const crest_op *op)
 {
-    uint64_t hash = crest_hash_mix(crest_hash_seed(), (uint64_t)(uintptr_t)owner);
+    uint64_t hash = crest_hash_mix(crest_hash_seed(), (uint64_t)(uintptr_t)keyed);
     hash = crest_hash_mix(hash, op->word[0]);
     /* integers have zeros there, which need no mixing to be told apart by the kind */
     if ((op->word[1] | op->word[2] | op->word[3]) != 0) {
@@ -118,11 +118,11 @@ static in_flight_entry **in_flight_chain_of(in_flight_shard *shard, uint64_t has
 
 /* Under the lock: where the entry of this operation hangs, or the NULL at its chain's end. */
 static in_flight_entry **in_flight_find(in_flight_shard *shard, uint64_t hash,
-                                        const crest_in_flight_owner *owner, const crest_op *op)
+                                        const crest_keyed *keyed, const crest_op *op)
 {
     in_flight_entry **at = in_flight_chain_of(shard, hash);
     for (; *at != NULL; at = &(*at)->next)
-        if ((*at)->hash == hash && (*at)->owner == owner && memcmp((*at)->op, op, sizeof *op) == 0)
+        if ((*at)->hash == hash && (*at)->keyed == keyed && memcmp((*at)->op, op, sizeof *op) == 0)
             break;
     return at;
 }
@@ -186,13 +186,13 @@ static int in_flight_finish(in_flight_entry *entry, uint64_t begun)
 }
 
 /* What becomes of an operation that nobody ended in time, for who settled it. */
-static void in_flight_record_timeout(const crest_in_flight_owner *owner, const crest_op *op)
+static void in_flight_record_timeout(const crest_keyed *keyed, const crest_op *op)
 {
-    crest_timer_record_op(owner->timer, (int64_t)owner->deadline_ns, CREST_OUTCOME_TIMEOUT, op);
+    crest_timer_record_op(keyed->timer, (int64_t)keyed->deadline_ns, CREST_OUTCOME_TIMEOUT, op);
 }
 
 /* Under the lock: a free entry or a tombstone becomes this operation's. */
-static void in_flight_start(in_flight_entry *entry, uint64_t hash, crest_in_flight_owner *owner,
+static void in_flight_start(in_flight_entry *entry, uint64_t hash, crest_keyed *keyed,
                             const crest_op *op, uint64_t now_ns)
 {
     uint64_t words[IN_FLIGHT_OP_WORDS];
@@ -201,8 +201,8 @@ static void in_flight_start(in_flight_entry *entry, uint64_t hash, crest_in_flig
     crest_atomic_store_release(&entry->hash, hash);
     crest_atomic_store_release(&entry->begun_ns, now_ns);
     crest_atomic_store_release(&entry->overdue_ns,
-                               owner->deadline_ns ? now_ns + owner->deadline_ns : 0);
-    crest_atomic_store_ptr_release(CREST_PTR(&entry->owner), owner);
+                               keyed->deadline_ns ? now_ns + keyed->deadline_ns : 0);
+    crest_atomic_store_ptr_release(CREST_PTR(&entry->keyed), keyed);
     for (unsigned i = 0; i < IN_FLIGHT_OP_WORDS; i++)
         crest_atomic_store_release(&entry->op[i], words[i]);
     crest_atomic_store_release(&entry->last, 0);
@@ -235,7 +235,7 @@ static int in_flight_read(const in_flight_entry *entry, unsigned wanted, in_flig
     view->hash = crest_atomic_load_acquire(&entry->hash);
     view->begun_ns = crest_atomic_load_acquire(&entry->begun_ns);
     view->overdue_ns = crest_atomic_load_acquire(&entry->overdue_ns);
-    view->seen.owner = crest_atomic_load_ptr_acquire(CREST_PTR(&entry->owner));
+    view->seen.keyed = crest_atomic_load_ptr_acquire(CREST_PTR(&entry->keyed));
     for (unsigned i = 0; i < IN_FLIGHT_OP_WORDS; i++)
         words[i] = crest_atomic_load_acquire(&entry->op[i]);
     view->seen.stages = (unsigned)crest_atomic_load_acquire(&entry->last);
@@ -321,7 +321,7 @@ static void in_flight_sweep_entry(in_flight_entry *entry, void *context)
     if (in_flight_read(entry, IN_FLIGHT_BEGUN, &view)) {
         if (in_flight_is_overdue(view.overdue_ns, broom->now_ns) &&
             in_flight_settle(entry, view.state, IN_FLIGHT_EXPIRED))
-            in_flight_record_timeout(view.seen.owner, &view.seen.op);
+            in_flight_record_timeout(view.seen.keyed, &view.seen.op);
     } else if (in_flight_read(entry, IN_FLIGHT_EXPIRED, &view) &&
                broom->now_ns >= view.overdue_ns + broom->age_ns) {
         in_flight_drop(broom->table, entry, &view);
@@ -355,7 +355,7 @@ static void in_flight_forget_entry(in_flight_entry *entry, void *context)
     in_flight_view view;
     if ((in_flight_read(entry, IN_FLIGHT_BEGUN, &view) ||
          in_flight_read(entry, IN_FLIGHT_EXPIRED, &view)) &&
-        view.seen.owner->metric->state == broom->forget)
+        view.seen.keyed->metric->state == broom->forget)
         in_flight_drop(broom->table, entry, &view);
 }
 
@@ -393,15 +393,14 @@ void crest_in_flight_each(void (*each)(const crest_in_flight_seen *seen, void *c
 
 /* ---- begin, mark, end ---- */
 
-static crest_status in_flight_try_begin(in_flight_table *table, uint64_t hash,
-                                        crest_in_flight_owner *owner, const crest_op *op,
-                                        uint64_t now_ns)
+static crest_status in_flight_try_begin(in_flight_table *table, uint64_t hash, crest_keyed *keyed,
+                                        const crest_op *op, uint64_t now_ns)
 {
     in_flight_shard *shard = in_flight_shard_of(table, hash);
     crest_status status = CREST_OK;
     int expired = 0;
     in_flight_lock(shard);
-    in_flight_entry *entry = *in_flight_find(shard, hash, owner, op);
+    in_flight_entry *entry = *in_flight_find(shard, hash, keyed, op);
     if (entry == NULL) {
         if (shard->free == NULL)
             in_flight_grow(table, shard);
@@ -424,23 +423,23 @@ static crest_status in_flight_try_begin(in_flight_table *table, uint64_t hash,
         }
     }
     if (status == CREST_OK)
-        in_flight_start(entry, hash, owner, op, now_ns);
+        in_flight_start(entry, hash, keyed, op, now_ns);
     in_flight_unlock(shard);
     if (expired)
-        in_flight_record_timeout(owner, op);
+        in_flight_record_timeout(keyed, op);
     return status;
 }
 
-crest_status crest_in_flight_begin(crest_in_flight_owner *owner, const crest_op *op)
+crest_status crest_in_flight_begin(crest_keyed *keyed, const crest_op *op)
 {
     uint64_t now_ns = crest_now();
-    uint64_t hash = in_flight_hash(owner, op);
+    uint64_t hash = in_flight_hash(keyed, op);
     in_flight_table *table = in_flight_made();
     if (CREST_UNLIKELY(table == NULL))
         return CREST_NO_MEMORY;
-    crest_status status = in_flight_try_begin(table, hash, owner, op, now_ns);
+    crest_status status = in_flight_try_begin(table, hash, keyed, op, now_ns);
     if (CREST_UNLIKELY(status == CREST_LIMIT) && in_flight_make_room(table, now_ns))
-        status = in_flight_try_begin(table, hash, owner, op, now_ns);
+        status = in_flight_try_begin(table, hash, keyed, op, now_ns);
     return status;
 }
 
@@ -459,11 +458,10 @@ static crest_status in_flight_check(in_flight_entry *entry, uint64_t state, uint
     return CREST_TIMED_OUT;
 }
 
-crest_status crest_in_flight_end(crest_in_flight_owner *owner, const crest_op *op,
-                                 crest_outcome outcome)
+crest_status crest_in_flight_end(crest_keyed *keyed, const crest_op *op, crest_outcome outcome)
 {
     uint64_t now_ns = crest_now(), begun_ns = 0;
-    uint64_t hash = in_flight_hash(owner, op);
+    uint64_t hash = in_flight_hash(keyed, op);
     in_flight_table *table = in_flight_seen();
     if (CREST_UNLIKELY(table == NULL))
         return CREST_NOT_FOUND;
@@ -471,7 +469,7 @@ crest_status crest_in_flight_end(crest_in_flight_owner *owner, const crest_op *o
     crest_status status = CREST_NOT_FOUND;
     int expired = 0;
     in_flight_lock(shard);
-    in_flight_entry **at = in_flight_find(shard, hash, owner, op);
+    in_flight_entry **at = in_flight_find(shard, hash, keyed, op);
     if (*at != NULL) {
         uint64_t state = crest_atomic_load_acquire(&(*at)->state);
         status = in_flight_check(*at, state, now_ns, &expired);
@@ -483,18 +481,18 @@ crest_status crest_in_flight_end(crest_in_flight_owner *owner, const crest_op *o
     }
     in_flight_unlock(shard);
     if (expired)
-        in_flight_record_timeout(owner, op);
+        in_flight_record_timeout(keyed, op);
     /* begun after this call had read the clock, when another thread ended and began it meanwhile */
     if (now_ns < begun_ns)
         now_ns = begun_ns;
     if (status == CREST_OK)
-        crest_timer_record_op(owner->timer, (int64_t)(now_ns - begun_ns), outcome, op);
+        crest_timer_record_op(keyed->timer, (int64_t)(now_ns - begun_ns), outcome, op);
     return status;
 }
 
-crest_status crest_in_flight_mark(crest_in_flight_owner *owner, const crest_op *op, unsigned stage)
+crest_status crest_in_flight_mark(crest_keyed *keyed, const crest_op *op, unsigned stage)
 {
-    uint64_t hash = in_flight_hash(owner, op), gap_ns = 0, since_ns = 0;
+    uint64_t hash = in_flight_hash(keyed, op), gap_ns = 0, since_ns = 0;
     in_flight_table *table = in_flight_seen();
     if (table == NULL)
         return CREST_NOT_FOUND;
@@ -504,7 +502,7 @@ crest_status crest_in_flight_mark(crest_in_flight_owner *owner, const crest_op *
     in_flight_lock(shard);
     /* read under the lock, so that marks come in the order of their times */
     uint64_t now_ns = crest_now();
-    in_flight_entry *entry = *in_flight_find(shard, hash, owner, op);
+    in_flight_entry *entry = *in_flight_find(shard, hash, keyed, op);
     if (entry != NULL) {
         uint64_t bit = UINT64_C(1) << stage;
         status = in_flight_check(entry, crest_atomic_load_acquire(&entry->state), now_ns, &expired);
@@ -523,10 +521,10 @@ crest_status crest_in_flight_mark(crest_in_flight_owner *owner, const crest_op *
     }
     in_flight_unlock(shard);
     if (expired)
-        in_flight_record_timeout(owner, op);
+        in_flight_record_timeout(keyed, op);
     if (status == CREST_OK) {
-        crest_histogram_record(owner->histograms[stage], (int64_t)gap_ns);
-        crest_histogram_record(owner->histograms[owner->stage_count + stage], (int64_t)since_ns);
+        crest_histogram_record(keyed->histograms[stage], (int64_t)gap_ns);
+        crest_histogram_record(keyed->histograms[keyed->stage_count + stage], (int64_t)since_ns);
     }
     return status;
 }

@@ -25,25 +25,24 @@
 /* The least time between two searches for room in a table that is full. */
 #define CREST_IN_FLIGHT_ROOM_MS 100u
 
-/* One instrument that operations are begun in: a series of a timer or of stages. Never goes away.
- */
-typedef struct crest_in_flight_owner {
+/* What operations are begun in: a keyed series, of a timer or of stages. Never goes away. */
+typedef struct crest_keyed {
     crest_timer *timer; /* the library's handle */
     struct crest_metric *metric;
     uint64_t deadline_ns; /* 0: none */
     unsigned stage_count; /* 0: a timer */
     /* stages: the histograms of each, gaps and then times since the start */
     crest_histogram *const *histograms;
-} crest_in_flight_owner;
+} crest_keyed;
 
 /*
- * The calls of <crest/in_flight.h> and <crest/stages.h>, for a known owner and an op that is one.
+ * The calls of <crest/in_flight.h> and <crest/stages.h>, for a series that uses them and an op
+ * that is one.
  * They return what those return, but count no misuse. Any thread; not for signal handlers.
  */
-crest_status crest_in_flight_begin(crest_in_flight_owner *owner, const crest_op *op);
-crest_status crest_in_flight_mark(crest_in_flight_owner *owner, const crest_op *op, unsigned stage);
-crest_status crest_in_flight_end(crest_in_flight_owner *owner, const crest_op *op,
-                                 crest_outcome outcome);
+crest_status crest_in_flight_begin(crest_keyed *keyed, const crest_op *op);
+crest_status crest_in_flight_mark(crest_keyed *keyed, const crest_op *op, unsigned stage);
+crest_status crest_in_flight_end(crest_keyed *keyed, const crest_op *op, crest_outcome outcome);
 
 /* Expires what is overdue, and drops tombstones that are old enough. Takes no lock but, for a
  * tombstone, its shard's. Any thread. */
@@ -51,7 +50,7 @@ void crest_in_flight_sweep(void);
 
 /* One operation in flight, as it was at some moment of the call. */
 typedef struct crest_in_flight_seen {
-    crest_in_flight_owner *owner;
+    crest_keyed *keyed;
     crest_op op;
     uint64_t age_ns;
     unsigned stages; /* marked last, from 1; 0: none */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The keyed calls of <crest/in_flight.h> and <crest/stages.h>: from a handle to the owner of its
- * operations, and what is counted as misuse.
+ * The keyed calls of <crest/in_flight.h> and <crest/stages.h>: from a handle to its keyed series,
+ * and what is counted as misuse.
  */
 #include "arena.h"
 #include "atomic.h"
@@ -15,62 +15,61 @@
 #include <crest/stages.h>
 #include <string.h>
 
-/* Under the lock: the owner of the child's operations. Two handles of one child have one. */
-static crest_in_flight_owner *keyed_child_owner(crest_child *child)
+/* Under the lock: the child's keyed series. Two handles of one child have one. */
+static crest_keyed *keyed_of_child(crest_child *child)
 {
     crest_timer *timer = &child->own->timer;
-    if (timer->owner != NULL)
-        return timer->owner;
-    crest_in_flight_owner *owner =
-        crest_arena_take(CREST_ARENA_META, sizeof *owner, _Alignof(crest_in_flight_owner));
-    if (owner != NULL)
-        *owner = (crest_in_flight_owner){.timer = timer,
-                                         .metric = child->first.metric,
-                                         .deadline_ns = child->first.metric->deadline_ns};
-    /* partner: the acquire load in keyed_owner */
-    crest_atomic_store_ptr_release(CREST_PTR(&timer->owner), owner);
-    return owner;
+    if (timer->keyed != NULL)
+        return timer->keyed;
+    crest_keyed *keyed = crest_arena_take(CREST_ARENA_META, sizeof *keyed, _Alignof(crest_keyed));
+    if (keyed != NULL)
+        *keyed = (crest_keyed){.timer = timer,
+                               .metric = child->first.metric,
+                               .deadline_ns = child->first.metric->deadline_ns};
+    /* partner: the acquire load in keyed_get */
+    crest_atomic_store_ptr_release(CREST_PTR(&timer->keyed), keyed);
+    return keyed;
 }
 
 /* The first time: registers the handle if need be, and what is exported of it. */
-static crest_in_flight_owner *keyed_owner_make(crest_timer *timer, crest_status *status)
+static crest_keyed *keyed_make(crest_timer *timer, crest_status *status)
 {
     crest_status figures = CREST_OK;
-    crest_in_flight_owner *owner = NULL;
+    crest_keyed *keyed = NULL;
     crest_lock_saved saved;
     crest_lock_take(&saved);
     if (crest_handle_resolve(&timer->handle, CREST_KIND_TIMER, status) != 0) {
         crest_child *child = crest_series_child(timer->handle.series);
-        /* first, because who finds an owner does not try to make them again */
+        /* first, because a caller that finds the keyed series does not try to make them */
         figures = crest_in_flight_figures_make(child->first.metric);
-        owner = figures != CREST_NO_MEMORY ? keyed_child_owner(child) : NULL;
-        *status = owner ? CREST_OK : CREST_NO_MEMORY;
-        crest_atomic_store_ptr_release(CREST_PTR(&timer->owner), owner);
+        keyed = figures != CREST_NO_MEMORY ? keyed_of_child(child) : NULL;
+        *status = keyed ? CREST_OK : CREST_NO_MEMORY;
+        crest_atomic_store_ptr_release(CREST_PTR(&timer->keyed), keyed);
     }
     crest_lock_drop(&saved);
     if (figures != CREST_OK && figures != CREST_NO_MEMORY)
         crest_misuse_count(crest_misuse_of(figures), crest_handle_name(&timer->handle));
-    return owner;
+    return keyed;
 }
 
-/* The owner of the handle's operations. NULL and *status, counted, when it records nowhere. */
-static crest_in_flight_owner *keyed_owner(crest_timer *timer, crest_status *status)
+/* The handle's keyed series. NULL and *status, counted, when it records nowhere. */
+static crest_keyed *keyed_get(crest_timer *timer, crest_status *status)
 {
-    crest_in_flight_owner *owner = NULL;
+    crest_keyed *keyed = NULL;
     *status = crest_handle_dead(&timer->handle);
     if (*status == CREST_OK) {
-        owner = crest_atomic_load_ptr_acquire(CREST_PTR(&timer->owner));
-        if (CREST_UNLIKELY(owner == NULL))
-            owner = keyed_owner_make(timer, status);
+        keyed = crest_atomic_load_ptr_acquire(CREST_PTR(&timer->keyed));
+        if (CREST_UNLIKELY(keyed == NULL))
+            keyed = keyed_make(timer, status);
     }
-    if (owner == NULL)
+    if (keyed == NULL)
         crest_handle_refused(&timer->handle, *status, 1);
-    return owner;
+    return keyed;
 }
 
-/* The owner of a handle's operations if any were ever begun; NULL otherwise. A handle need not have
- * begun any itself when another one of its series has. */
-static crest_in_flight_owner *keyed_owner_seen(const crest_timer *timer)
+/* The handle's keyed series if any operation was ever begun in it; NULL otherwise. That may have
+ * been by another handle of the series. */
+static crest_keyed *keyed_seen(const crest_timer *timer)
 {
     crest_status dead;
     if (timer->handle.abi != CREST_ABI)
@@ -79,23 +78,23 @@ static crest_in_flight_owner *keyed_owner_seen(const crest_timer *timer)
     if (series == NULL || crest_series_is_dead(series, &dead))
         return NULL;
     const crest_timer *kept = &crest_series_child(series)->own->timer;
-    return crest_atomic_load_ptr_acquire(CREST_PTR(&kept->owner));
+    return crest_atomic_load_ptr_acquire(CREST_PTR(&kept->keyed));
 }
 
-/* The same as keyed_owner for a mark or an end, which register nothing: without an owner nothing
- * can be in flight, which is a normal answer. */
-static crest_in_flight_owner *keyed_owner_begun(crest_timer *timer, crest_status *status)
+/* The same as keyed_get for a mark or an end, which register nothing: without a keyed series
+ * nothing can be in flight, which is a normal answer. */
+static crest_keyed *keyed_begun(crest_timer *timer, crest_status *status)
 {
     *status = crest_handle_dead(&timer->handle);
     if (*status != CREST_OK) {
         crest_handle_refused(&timer->handle, *status, 1);
         return NULL;
     }
-    crest_in_flight_owner *owner = crest_atomic_load_ptr_acquire(CREST_PTR(&timer->owner));
-    if (CREST_UNLIKELY(owner == NULL) && (owner = keyed_owner_seen(timer)) != NULL)
-        crest_atomic_store_ptr_release(CREST_PTR(&timer->owner), owner);
+    crest_keyed *keyed = crest_atomic_load_ptr_acquire(CREST_PTR(&timer->keyed));
+    if (CREST_UNLIKELY(keyed == NULL) && (keyed = keyed_seen(timer)) != NULL)
+        crest_atomic_store_ptr_release(CREST_PTR(&timer->keyed), keyed);
     *status = CREST_NOT_FOUND;
-    return owner;
+    return keyed;
 }
 
 /* Refuses what is wrong with the call, whatever is in flight. */
@@ -110,12 +109,12 @@ crest_status crest_timer_begin(crest_timer *timer, crest_op op)
     crest_status status;
     if (CREST_UNLIKELY(op.kind == CREST_OP_NONE))
         return keyed_refuse(timer, CREST_MISUSE_OPERATION);
-    crest_in_flight_owner *owner = keyed_owner(timer, &status);
-    if (CREST_UNLIKELY(owner == NULL))
+    crest_keyed *keyed = keyed_get(timer, &status);
+    if (CREST_UNLIKELY(keyed == NULL))
         return status;
-    status = crest_in_flight_begin(owner, &op);
+    status = crest_in_flight_begin(keyed, &op);
     if (CREST_UNLIKELY(status == CREST_LIMIT || status == CREST_NO_MEMORY))
-        crest_misuse_count(crest_misuse_of(status), owner->metric->name);
+        crest_misuse_count(crest_misuse_of(status), keyed->metric->name);
     return status;
 }
 
@@ -126,8 +125,8 @@ crest_status crest_timer_end(crest_timer *timer, crest_op op, crest_outcome outc
         return keyed_refuse(timer, CREST_MISUSE_OPERATION);
     if (CREST_UNLIKELY((unsigned)outcome >= CREST_OUTCOME_COUNT))
         return keyed_refuse(timer, CREST_MISUSE_OUTCOME);
-    crest_in_flight_owner *owner = keyed_owner_begun(timer, &status);
-    return CREST_LIKELY(owner != NULL) ? crest_in_flight_end(owner, &op, outcome) : status;
+    crest_keyed *keyed = keyed_begun(timer, &status);
+    return CREST_LIKELY(keyed != NULL) ? crest_in_flight_end(keyed, &op, outcome) : status;
 }
 
 crest_status crest_stages_begin(crest_stages *stages, crest_op op)
@@ -140,14 +139,14 @@ crest_status crest_stages_mark(crest_stages *stages, crest_op op, unsigned index
     crest_status status;
     if (op.kind == CREST_OP_NONE)
         return keyed_refuse(&stages->timer, CREST_MISUSE_OPERATION);
-    crest_in_flight_owner *owner = keyed_owner_begun(&stages->timer, &status);
-    if (owner == NULL)
+    crest_keyed *keyed = keyed_begun(&stages->timer, &status);
+    if (keyed == NULL)
         return status;
-    if (index >= owner->stage_count)
+    if (index >= keyed->stage_count)
         return keyed_refuse(&stages->timer, CREST_MISUSE_STAGE);
-    status = crest_in_flight_mark(owner, &op, index);
+    status = crest_in_flight_mark(keyed, &op, index);
     if (status == CREST_ALREADY)
-        crest_misuse_count(CREST_MISUSE_STAGE_AGAIN, owner->metric->name);
+        crest_misuse_count(CREST_MISUSE_STAGE_AGAIN, keyed->metric->name);
     return status;
 }
 
@@ -159,7 +158,7 @@ crest_status crest_stages_end(crest_stages *stages, crest_op op, crest_outcome o
 /* ---- reading ---- */
 
 typedef struct keyed_search {
-    const crest_in_flight_owner *owner;
+    const crest_keyed *keyed;
     crest_in_flight figures;
     crest_in_flight_op *ops;
     size_t max;
@@ -169,7 +168,7 @@ typedef struct keyed_search {
 static void keyed_count(const crest_in_flight_seen *seen, void *context)
 {
     keyed_search *search = context;
-    if (seen->owner != search->owner)
+    if (seen->keyed != search->keyed)
         return;
     search->figures.count++;
     if (seen->age_ns > search->figures.oldest_ns)
@@ -178,8 +177,8 @@ static void keyed_count(const crest_in_flight_seen *seen, void *context)
 
 crest_in_flight crest_timer_in_flight(const crest_timer *timer)
 {
-    keyed_search search = {.owner = keyed_owner_seen(timer)};
-    if (search.owner != NULL)
+    keyed_search search = {.keyed = keyed_seen(timer)};
+    if (search.keyed != NULL)
         crest_in_flight_each(keyed_count, &search);
     return search.figures;
 }
@@ -188,7 +187,7 @@ crest_in_flight crest_timer_in_flight(const crest_timer *timer)
 static void keyed_keep_oldest(const crest_in_flight_seen *seen, void *context)
 {
     keyed_search *search = context;
-    if (seen->owner != search->owner)
+    if (seen->keyed != search->keyed)
         return;
     size_t at = search->count;
     while (at != 0 && search->ops[at - 1].age_ns < seen->age_ns)
@@ -204,8 +203,8 @@ static void keyed_keep_oldest(const crest_in_flight_seen *seen, void *context)
 
 size_t crest_timer_oldest(const crest_timer *timer, crest_in_flight_op *ops, size_t max)
 {
-    keyed_search search = {.owner = keyed_owner_seen(timer), .ops = ops, .max = max};
-    if (search.owner != NULL && max != 0)
+    keyed_search search = {.keyed = keyed_seen(timer), .ops = ops, .max = max};
+    if (search.keyed != NULL && max != 0)
         crest_in_flight_each(keyed_keep_oldest, &search);
     return search.count;
 }

@@ -67,11 +67,10 @@ crest_status crest_stages_child_make(crest_child *child, const char *const *valu
     const crest_metric *metric = child->first.metric;
     unsigned count = metric->stage_count;
     crest_status status = CREST_NO_MEMORY;
-    crest_in_flight_owner *owner =
-        crest_arena_take(CREST_ARENA_META, sizeof *owner, _Alignof(crest_in_flight_owner));
+    crest_keyed *keyed = crest_arena_take(CREST_ARENA_META, sizeof *keyed, _Alignof(crest_keyed));
     crest_histogram **histograms =
         crest_arena_take(CREST_ARENA_META, 2 * count * sizeof *histograms, _Alignof(void *));
-    if (owner == NULL || histograms == NULL)
+    if (keyed == NULL || histograms == NULL)
         return status;
     const char *all[CREST_LABELS_KEPT_MAX];
     for (unsigned i = 0; i < metric->label_count; i++)
@@ -83,22 +82,22 @@ crest_status crest_stages_child_make(crest_child *child, const char *const *valu
             return status;
         histograms[i] = &stage->own->histogram;
     }
-    *owner = (crest_in_flight_owner){.timer = &child->own->timer,
-                                     .metric = child->first.metric,
-                                     .deadline_ns = metric->deadline_ns,
-                                     .stage_count = count,
-                                     .histograms = histograms};
-    child->own->timer.owner = owner;
+    *keyed = (crest_keyed){.timer = &child->own->timer,
+                           .metric = child->first.metric,
+                           .deadline_ns = metric->deadline_ns,
+                           .stage_count = count,
+                           .histograms = histograms};
+    child->own->timer.keyed = keyed;
     return CREST_OK;
 }
 
 unsigned crest_stages_parts(const crest_child *child, crest_child **parts)
 {
-    const crest_in_flight_owner *owner =
-        child->first.metric->stage_count != 0 ? child->own->timer.owner : NULL;
+    const crest_keyed *keyed =
+        child->first.metric->stage_count != 0 ? child->own->timer.keyed : NULL;
     unsigned count = 0;
-    for (unsigned i = 0; owner != NULL && i < 2 * owner->stage_count; i++) {
-        const crest_handle *handle = &owner->histograms[i]->handle;
+    for (unsigned i = 0; keyed != NULL && i < 2 * keyed->stage_count; i++) {
+        const crest_handle *handle = &keyed->histograms[i]->handle;
         if (crest_handle_dead(handle) == CREST_OK)
             parts[count++] = crest_series_child(handle->series);
     }

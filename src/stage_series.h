@@ -8,7 +8,7 @@
 
 #include "registry_inside.h"
 
-struct crest_in_flight_owner;
+struct crest_keyed;
 
 /* Counts the stages of a metric's options. CREST_INVALID_ARGUMENT when they cannot be: none, empty,
  * twice the same, not UTF-8, one after a NULL; or some where the kind has none. */
@@ -17,8 +17,8 @@ crest_status crest_stages_check(crest_kind kind, const char *const *stages, unsi
 /* Under the lock: the histograms of a metric that is being made. */
 crest_status crest_stages_histograms_make(crest_metric *metric);
 
-/* Under the lock: the series of a new child of such a metric, as zero, and the owner that leads to
- * them. */
+/* Under the lock: the series of a new child of such a metric, as zero, and the keyed series that
+ * leads to them. */
 crest_status crest_stages_child_make(crest_child *child, const char *const *values);
 
 /* Under the lock: the children of the histograms of a child of stages, into `parts`, but for those

@@ -31,7 +31,7 @@ typedef enum crest_outcome {
 typedef struct crest_timer {
     crest_handle handle;
     crest_histogram outcome[CREST_OUTCOME_COUNT];
-    struct crest_in_flight_owner *owner; /* the library's, of in_flight.h's calls */
+    struct crest_keyed *keyed; /* the library's, of in_flight.h's calls */
 } crest_timer;
 
 /*
