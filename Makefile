@@ -214,6 +214,10 @@ fuzz: $(FUZZERS) ## each fuzz target for FUZZ_TIME=60 seconds, with clang; FUZZ=
 	        -verbosity=0 -print_final_stats=1 -artifact_prefix=$(FUZZ_B)/found/$$target- \
 	        $(FUZZ_B)/corpus/$$target tests/fuzz/corpus/$$target || exit 1; done
 
+.PHONY: mutants
+mutants: ## mistakes put into a copy of the library, one at a time: do the tests notice? PART="windows pages", MUTANT=words in a name
+	@python3 tests/mutation/mutate.py --part '$(PART)' --mutant '$(MUTANT)'
+
 .PHONY: bench
 bench: deps $(SIDES) ## what recording costs, beside what: bench/README.md; BENCH_ARGS='--overlay quick', BENCH_ARGS=--list, STRICT=1
 	@CC='$(CC)' CXX='$(CXX)' python3 bench/runner/bench.py --build $(B) $(if $(STRICT),--strict) $(BENCH_ARGS)
