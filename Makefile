@@ -29,7 +29,8 @@ ifeq ($(origin CXX),default)
 CXX := $(if $(findstring clang,$(CC)),$(subst clang,clang++,$(CC)),$(subst gcc,g++,$(CC)))
 endif
 ifeq ($(origin AR),default)
-AR := ar
+# objects of gcc's link-time optimisation are listed by the archiver that knows them
+AR := $(if $(and $(findstring -flto,$(CFLAGS)),$(findstring gcc,$(CC))),gcc-ar,ar)
 endif
 
 PREFIX  ?= /usr/local
@@ -441,6 +442,10 @@ $(OBJ)/%.o: %.c
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(run)$(CC) $(cpp) $(CPPFLAGS) $(ALL_CFLAGS) $(make_deps) -c $< -o $@
+
+# Its functions take into themselves all that they call: with link-time optimisation that would be
+# the whole library, again and again, for minutes and gigabytes.
+$(OBJ)/src/inline_symbols.o: private ALL_CFLAGS += -fno-lto
 
 # The same sources without the library.
 $(OBJ)/disabled/%.o: %.c

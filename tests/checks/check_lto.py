@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# crest-test: timeout=600
+"""Builds the libraries with link-time optimisation, as distributions do, within a bound of time, and
+links a program with the result. consumer.c asserts what it records."""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+
+from checklib import CC, ROOT, Rules, command, skip, temporary_folder
+
+FLAGS = "-O2 -g -flto=auto"
+BUILD = "build/lto"
+BUILD_TIMEOUT_S = 400  # 45 s of two processors' time; it did not end before
+
+
+def main():
+    if "gcc" not in CC[0]:
+        skip(f"link-time optimisation is tried with gcc, and CC is {' '.join(CC)}")
+    if not shutil.which("gcc-ar"):
+        skip("gcc-ar is missing, which lists objects of link-time optimisation")
+    rules = Rules()
+    built = rules.rule(f"the libraries build with CFLAGS='{FLAGS}'")
+    settings = shlex.split(os.environ.get("CREST_MAKE_SETTINGS", ""))
+    try:
+        status, output = command(
+            [os.environ.get("MAKE", "make"), "-C", ROOT, "--no-print-directory", *settings,
+             "DEPS=no", f"B={BUILD}", f"CFLAGS={FLAGS}", "WERROR=1", "all"],
+            timeout=BUILD_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        status, output = 1, f"not built after {BUILD_TIMEOUT_S} s"
+    if status != 0:
+        rules.broken(built, output[-2000:])
+        rules.finish()
+    library = ROOT / BUILD / "lib"
+    consumer = ROOT / "tests/checks/consumer.c"
+    with temporary_folder() as place:
+        for name, link in (("the archive", [library / "libcrest.a", "-lck"]),
+                           ("the shared library", [f"-L{library}", f"-Wl,-rpath,{library}",
+                                                   "-lcrest"])):
+            rule = rules.rule(f"a program built so links with {name} and runs")
+            status, output = command([*CC, *FLAGS.split(), f"-I{ROOT}/include", consumer,
+                                      *link, "-lpthread", "-o", f"{place}/consumer"])
+            if status == 0:
+                status, output = command([f"{place}/consumer"])
+            if status != 0:
+                rules.broken(rule, f"exit status {status}: {output.strip()}")
+    rules.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
