@@ -5,6 +5,7 @@
 one text and keeps silent on its neighbour."""
 
 import toolslib
+from crest_catalogue import load
 from lintlib import lint, manifest, place_files, rules, run_lint
 from toolslib import contains, equal
 
@@ -22,6 +23,7 @@ MANIFEST = manifest(
     "comm.shard-1.entries, instrument: gauge").replace("}\n", ", meaning: x}\n")
 
 C = "#include <crest/crest.h>\n"
+EVERYTHING = toolslib.ROOT / "tests/tools/everything.metrics.yaml"
 
 # (what, source, findings as (rule, line, words)); --partial, so that unused names are another test
 CASES = [
@@ -275,6 +277,18 @@ def a_generated_header_is_declared_and_used(place):
     equal([finding[:3] for finding in found], [("unused-variable", "./team.h", 5)], f"{found}")
 
 
+def every_instrument_of_a_generated_header_is_found(place):
+    """Each metric declared by the generator, and used: neither unused nor undeclared."""
+    made = toolslib.command([toolslib.TOOLS / "crest-catalogue", "header", EVERYTHING])
+    variables = [metric.variable for metric in load([EVERYTHING])[0][0].metrics]
+    uses = "".join(f"f(&{name}); g({name}_with);" for name in variables)
+    place_files(place, {"metrics.h": made, "x.c": f"#include \"metrics.h\"\nh() {{ {uses} }}\n"})
+    equal(lint(place, "source", "-m", str(EVERYTHING), "--", "."), [], "findings")
+    place_files(place, {"x.c": '#include "metrics.h"\n'})
+    found = [finding[0] for finding in lint(place, "source", "-m", str(EVERYTHING), "--", ".")]
+    equal(found, ["unused-variable"] * len(variables), "findings where none is used")
+
+
 def fix_respells_names(place):
     text = ('#include <crest/crest.h>\nCREST_COUNTER(a, "comm.Sends", "comm.Sends");\n'
             '/* "comm.Sends" */\nf() { f(&a); crest_set_gauge("comm.Peers", 1); }\n'
@@ -312,5 +326,6 @@ def others_names_are_others_business(place):
 
 toolslib.main([c_is_understood, cplusplus_is_understood, columns_are_those_of_the_name,
                what_is_not_recorded_is_told, headers_and_other_files_are_followed,
-               a_generated_header_is_declared_and_used, fix_respells_names,
+               a_generated_header_is_declared_and_used,
+               every_instrument_of_a_generated_header_is_found, fix_respells_names,
                others_names_are_others_business])

@@ -230,7 +230,7 @@ class Scan:
             getting = GETTING.fullmatch(called)
             if declaring:
                 self.declaration(match, called, *declaring.groups())
-            elif called == "CREST_MUTEX":
+            elif called in ("CREST_MUTEX", "CREST_MUTEX_DEFINE"):
                 self.mutex(match, called)
             elif getting:
                 self.getting(match, called, *getting.groups())
@@ -282,7 +282,8 @@ class Scan:
         parts, _ = arguments(self.file.code, match.end() - 1)
         if parts and len(parts) >= 2:
             self.add(parts[1], self.prefix_at(match.start()), kind="mutex", how=called,
-                     labels=(), variable=self.variable(parts[0]), linkage="static", unit="none")
+                     labels=(), variable=self.variable(parts[0]), unit="none",
+                     linkage="define" if called == "CREST_MUTEX_DEFINE" else "static")
 
     def getting(self, match, called, kind, form):
         if is_declarator(self.file, match):
