@@ -128,6 +128,7 @@ objects = $(patsubst %,$(OBJ)/%.o,$(basename $(1)))
 base_obj      := $(call objects,$(base_src))
 core_obj      := $(call objects,$(core_src))
 reporters_obj := $(call objects,$(reporters_src))
+link_obj      := $(if $(reporters_src),$(call objects,pkgconfig/reporters_link.c))
 lib_obj       := $(base_obj) $(core_obj) $(reporters_obj)
 node_obj      := $(call objects,$(node_src))
 started_obj   := $(call objects,$(started_src))
@@ -138,7 +139,7 @@ cpp_peer_obj  := $(call objects,$(cpp_peer_src))
 public_obj    := $(call objects,$(examples_src) $(demo_src)) $(node_obj)
 test_obj      := $(call objects,$(unit_src) $(conc_src) $(integ_src) $(fuzz_src) $(if $(fuzz_src),tests/fuzz/replay_corpus.c))
 off_obj       := $(patsubst $(OBJ)/%,$(OBJ)/disabled/%,$(node_obj))
-all_obj       := $(lib_obj) $(public_obj) $(off_obj) $(test_obj) $(sort $(started_obj) $(sides_obj) $(limits_obj) $(cpp_peer_obj))
+all_obj       := $(lib_obj) $(link_obj) $(public_obj) $(off_obj) $(test_obj) $(sort $(started_obj) $(sides_obj) $(limits_obj) $(cpp_peer_obj))
 
 programs = $(patsubst %,$(B)/%,$(basename $(1)))
 
@@ -169,8 +170,9 @@ crest_so     := $(LIB)/libcrest.so
 reporters_so := $(LIB)/libcrest-reporters.so
 crest_a      := $(LIB)/libcrest.a
 reporters_a  := $(LIB)/libcrest-reporters.a
+link_a       := $(LIB)/libcrest-reporters-link.a
 LIBRARIES    := $(if $(core_src)$(base_src),$(crest_a) $(crest_so)) \
-                $(if $(reporters_src),$(reporters_a) $(reporters_so))
+                $(if $(reporters_src),$(reporters_a) $(reporters_so) $(link_a))
 
 # What a program built in this tree links with: both archives, so that it runs without
 # LD_LIBRARY_PATH. Reporters register themselves from a constructor nobody calls by name, so the
@@ -179,7 +181,7 @@ keep_reporters := -Wl,--undefined=crest_reporters_linked
 link_archive  = $(if $(reporters_src),$(keep_reporters) $(reporters_a)) \
                 $(if $(core_src)$(base_src),$(crest_a)) \
                 $(if $(reporters_src),$(CURL_LIBS) $(MHD_LIBS) $(ZLIB_LIBS)) $(CK_LIBS) -lpthread
-need_archive := $(filter %.a,$(LIBRARIES))
+need_archive := $(filter-out $(link_a),$(filter %.a,$(LIBRARIES)))
 
 # ---- targets --------------------------------------------------------------------------------------
 
@@ -424,6 +426,7 @@ $(all_obj): $(B)/flags | $(B)/toolchain
 $(base_obj): private cpp = $(inc_base) $(lib_flags)
 $(core_obj): private cpp = $(inc_src) $(lib_flags) -DCREST_OWN_CELLS
 $(reporters_obj): private cpp = $(inc_reporters) $(lib_flags)
+$(link_obj): private cpp = $(inc_public) -fPIC
 $(public_obj): private cpp = $(inc_public)
 $(off_obj): private cpp = $(inc_public) -DCREST_DISABLE
 $(test_obj): private cpp = $(inc_tests)
@@ -446,6 +449,8 @@ $(OBJ)/%.o: %.c
 # Its functions take into themselves all that they call: with link-time optimisation that would be
 # the whole library, again and again, for minutes and gigabytes.
 $(OBJ)/src/inline_symbols.o: private ALL_CFLAGS += -fno-lto
+# One reference, which every linker has to see.
+$(link_obj): private ALL_CFLAGS += -fno-lto
 
 # The same sources without the library.
 $(OBJ)/disabled/%.o: %.c
@@ -464,6 +469,7 @@ $(OBJ)/%.o: %.cc
 
 $(crest_a): $(base_obj) $(core_obj)
 $(reporters_a): $(reporters_obj)
+$(link_a): $(link_obj)
 
 $(LIB)/%.a:
 	$(call say,AR,$@)
@@ -621,7 +627,7 @@ uninstall: ## removes what install put there
 	rm -f $(addprefix $(to_include)/,$(notdir $(HEADERS)))
 	rm -rf $(to_include)/off
 	-rmdir $(to_include)
-	rm -f $(foreach l,libcrest libcrest-reporters,$(addprefix $(to_lib)/$l,.a .so .so.$(SOVERSION) .so.$(VERSION)))
+	rm -f $(addprefix $(to_lib)/,$(notdir $(link_a))) $(foreach l,libcrest libcrest-reporters,$(addprefix $(to_lib)/$l,.a .so .so.$(SOVERSION) .so.$(VERSION)))
 	rm -f $(addprefix $(to_lib)/pkgconfig/,$(pc_files))
 	rm -f $(addprefix $(to_bin)/,$(notdir $(tools))) $(addprefix $(to_man)/,$(notdir $(man_pages)))
 	rm -rf $(to_share)
