@@ -45,16 +45,18 @@ CREST_API crest_status crest_error_set(crest_error *error, crest_status status, 
 /* ==== clock ==== */
 #include <time.h>
 
-/* Strict C hides what POSIX has; where it does not, this says the same again. */
-#if defined(__STRICT_ANSI__) && !defined(__cplusplus)
-extern int clock_gettime(int, struct timespec *);
-#endif
+/* Strict C hides what POSIX has, and C99 even struct timespec: both by names of our own. */
+struct crest_off_time {
+    time_t s;
+    long ns;
+};
+extern int crest_off_clock_gettime(int clock, struct crest_off_time *now) __asm__("clock_gettime");
 
 CREST_API uint64_t crest_off_clock(int clock)
 {
-    struct timespec now = {0, 0};
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    struct crest_off_time now = {0, 0};
+    crest_off_clock_gettime(clock, &now);
+    return (uint64_t)now.s * 1000000000u + (uint64_t)now.ns;
 }
 
 /* Kernel numbers, for strict C has no names: 1 is CLOCK_MONOTONIC, 0 CLOCK_REALTIME. */

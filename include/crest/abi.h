@@ -35,7 +35,11 @@
 #define CREST_API static inline __attribute__((unused))
 /* What functions that never return NULL return then: zeros, enough for any handle. */
 static unsigned char crest_nothing_[1024] __attribute__((aligned(64), unused));
-#define CREST_NOTHING_(type) ((type *)(void *)crest_nothing_)
+static inline void *crest_nothing_at_(void)
+{
+    return crest_nothing_;
+}
+#define CREST_NOTHING_(type) ((type *)crest_nothing_at_())
 #endif
 
 /*

@@ -108,6 +108,7 @@ CREST_INLINE int crest_shard_record(crest_shard *shard, uint64_t value, uint64_t
 {
     uint64_t top = crest_top_bit(value);
     uintptr_t block = __atomic_load_n(&shard->block[top], __ATOMIC_RELAXED);
+    uint64_t *cells = (uint64_t *)(block & ~(uintptr_t)CREST_BLOCK_SHIFT);
     if (CREST_UNLIKELY(block == 0))
         return 0;
     if (CREST_UNLIKELY(value > __atomic_load_n(&shard->noted, __ATOMIC_RELAXED)))
@@ -115,7 +116,6 @@ CREST_INLINE int crest_shard_record(crest_shard *shard, uint64_t value, uint64_t
     /* a plain load, which folds into the comparison: only this thread writes */
     if (CREST_UNLIKELY(value < shard->min))
         return 0;
-    uint64_t *cells = (uint64_t *)(block & ~(uintptr_t)CREST_BLOCK_SHIFT);
     /* release: the extremes before; partner: the fence behind the counts in distribution.c */
     crest_word_add_release(&cells[value >> (block & CREST_BLOCK_SHIFT)], times);
     crest_word_sum_release(&shard->sum, value * times);

@@ -60,12 +60,13 @@ CREST_API uint64_t crest_now_slow(void);
 CREST_INLINE uint64_t crest_now(void)
 {
 #if defined(CREST_CLOCK_READ)
+    __extension__ typedef __int128 crest_wide;
+    int64_t passed;
     /* acquire: partner of the release store that publishes a new block in clock.c */
     const crest_clock_scale *scale = __atomic_load_n(&crest_clock_current, __ATOMIC_ACQUIRE);
     if (CREST_UNLIKELY(scale->multiplier == 0))
         return crest_now_slow();
-    __extension__ typedef __int128 crest_wide;
-    int64_t passed = (int64_t)(CREST_CLOCK_READ() - scale->counter_base);
+    passed = (int64_t)(CREST_CLOCK_READ() - scale->counter_base);
     return scale->ns_base + (uint64_t)(((crest_wide)passed * (int64_t)scale->multiplier) >> 32);
 #else
     return crest_now_slow();

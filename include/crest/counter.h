@@ -29,7 +29,6 @@ typedef struct crest_counter {
                    __VA_ARGS__, )
 #define CREST_COUNTER_DECLARE(variable) extern crest_counter variable
 #define CREST_COUNTER_DEFINE(variable, name, ...)                                                  \
-    CREST_COUNTER_DECLARE(variable);                                                               \
     CREST_DECLARE_(, crest_counter, CREST_KIND_COUNTER, CREST_COUNTER_INIT_, variable, name,       \
                    __VA_ARGS__, )
 

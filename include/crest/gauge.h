@@ -28,7 +28,6 @@ typedef struct crest_gauge {
                    __VA_ARGS__, )
 #define CREST_GAUGE_DECLARE(variable) extern crest_gauge variable
 #define CREST_GAUGE_DEFINE(variable, name, ...)                                                    \
-    CREST_GAUGE_DECLARE(variable);                                                                 \
     CREST_DECLARE_(, crest_gauge, CREST_KIND_GAUGE, CREST_GAUGE_INIT_, variable, name,             \
                    __VA_ARGS__, )
 
@@ -47,11 +46,11 @@ CREST_INLINE void crest_gauge_set(crest_gauge *gauge, double value)
 {
     /* acquire: partner of the release store in registry.c, which follows the cell's own set-up */
     uint64_t *cell = __atomic_load_n(&gauge->cell, __ATOMIC_ACQUIRE);
-    if (CREST_UNLIKELY(cell == NULL || value != value)) {
+    uint64_t bits;
+    if (CREST_UNLIKELY(cell == NULL || __builtin_isnan(value))) {
         crest_gauge_set_slow(gauge, value);
         return;
     }
-    uint64_t bits;
     __builtin_memcpy(&bits, &value, sizeof bits);
     __atomic_store_n(cell, bits, __ATOMIC_RELAXED);
 }
@@ -64,16 +63,17 @@ CREST_INLINE void crest_gauge_set(crest_gauge *gauge, double value)
 CREST_INLINE void crest_gauge_add(crest_gauge *gauge, double delta)
 {
     uint64_t *cell = __atomic_load_n(&gauge->cell, __ATOMIC_ACQUIRE);
-    if (CREST_UNLIKELY(cell == NULL || delta != delta)) {
+    uint64_t seen, bits;
+    if (CREST_UNLIKELY(cell == NULL || __builtin_isnan(delta))) {
         crest_gauge_add_slow(gauge, delta);
         return;
     }
-    uint64_t seen = __atomic_load_n(cell, __ATOMIC_RELAXED), bits;
+    seen = __atomic_load_n(cell, __ATOMIC_RELAXED);
     do {
         double value;
         __builtin_memcpy(&value, &seen, sizeof value);
         value += delta;
-        if (CREST_UNLIKELY(value != value)) {
+        if (CREST_UNLIKELY(__builtin_isnan(value))) {
             crest_gauge_add_slow(gauge, value);
             return;
         }

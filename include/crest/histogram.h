@@ -36,7 +36,6 @@ typedef struct crest_histogram {
                    name, __VA_ARGS__, )
 #define CREST_HISTOGRAM_DECLARE(variable) extern crest_histogram variable
 #define CREST_HISTOGRAM_DEFINE(variable, name, ...)                                                \
-    CREST_HISTOGRAM_DECLARE(variable);                                                             \
     CREST_DECLARE_(, crest_histogram, CREST_KIND_HISTOGRAM, CREST_HISTOGRAM_INIT_, variable, name, \
                    __VA_ARGS__, )
 
@@ -68,7 +67,8 @@ CREST_INLINE void crest_histogram_record_n(crest_histogram *histogram, int64_t v
     /* none at all takes the cold path too, for it must leave the extremes alone */
     if (CREST_LIKELY(cell != NULL && times - 1 < CREST_RECORD_TIMES_INLINE_MAX &&
                      (times == 1 || (uint64_t)value >> CREST_RECORD_BITS_INLINE_MAX == 0))) {
-        crest_shard *shard = (crest_shard *)(uintptr_t)__atomic_load_n(cell, __ATOMIC_RELAXED);
+        uintptr_t word = __atomic_load_n(cell, __ATOMIC_RELAXED);
+        crest_shard *shard = (crest_shard *)word;
         if (CREST_LIKELY(shard != NULL && crest_shard_record(shard, (uint64_t)value, times)))
             return;
     }

@@ -66,7 +66,6 @@ typedef struct crest_range_sampler {
                    CREST_RANGE_SAMPLER_INIT_, variable, name, __VA_ARGS__, )
 #define CREST_RANGE_SAMPLER_DECLARE(variable) extern crest_range_sampler variable
 #define CREST_RANGE_SAMPLER_DEFINE(variable, name, ...)                                            \
-    CREST_RANGE_SAMPLER_DECLARE(variable);                                                         \
     CREST_DECLARE_(, crest_range_sampler, CREST_KIND_RANGE_SAMPLER, CREST_RANGE_SAMPLER_INIT_,     \
                    variable, name, __VA_ARGS__, )
 
@@ -93,12 +92,13 @@ CREST_INLINE uint64_t crest_range_time(void)
     __extension__ typedef __int128 crest_wide;
     /* acquire: as in crest_now */
     const crest_clock_scale *scale = __atomic_load_n(&crest_clock_current, __ATOMIC_ACQUIRE);
-    if (CREST_UNLIKELY(scale->multiplier == 0))
-        return crest_now_slow() / CREST_RANGE_TICK_NS;
     int64_t multiplier = (int64_t)(scale->multiplier << (62 - 32 - CREST_RANGE_TICK_BITS));
+    int64_t passed;
     uint64_t low, high;
+    if (CREST_UNLIKELY(multiplier == 0))
+        return crest_now_slow() / CREST_RANGE_TICK_NS;
     __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-    int64_t passed = (int64_t)((high << 34) + (low - scale->counter_base) * 4);
+    passed = (int64_t)((high << 34) + (low - scale->counter_base) * 4);
     return scale->ns_base / CREST_RANGE_TICK_NS +
            (uint64_t)(((crest_wide)passed * multiplier) >> 64);
 #else
@@ -241,16 +241,17 @@ CREST_INLINE void crest_range_sampler_add(crest_range_sampler *sampler, int64_t 
 #ifdef CREST_X86_64_ASM
     /* acquire: partner of the release store in series.c, which follows the cell's own set-up */
     crest_range_cell *cell = __atomic_load_n(&sampler->cell, __ATOMIC_ACQUIRE);
+    uint64_t moment, thread, owner;
+    int64_t value;
+    int done = 0;
     if (CREST_UNLIKELY(cell == NULL)) {
         crest_range_sampler_add_slow(sampler, delta);
         return;
     }
-    uint64_t moment = (uint64_t)delta * crest_range_time();
-    uint64_t thread = crest_range_thread();
+    moment = (uint64_t)delta * crest_range_time();
+    thread = crest_range_thread();
     /* acquire: partner of crest_bias_enter in bias.c, which says shared when no owner writes */
-    uint64_t owner = __atomic_load_n(&cell->owner, __ATOMIC_ACQUIRE);
-    int64_t value;
-    int done = 0;
+    owner = __atomic_load_n(&cell->owner, __ATOMIC_ACQUIRE);
     if (CREST_LIKELY(owner == thread)) {
         uint64_t seen = __atomic_load_n(&cell->state.value, __ATOMIC_RELAXED);
         if (CREST_LIKELY(!__builtin_add_overflow((int64_t)seen, delta, &value)))
@@ -278,14 +279,15 @@ CREST_INLINE void crest_range_sampler_set(crest_range_sampler *sampler, int64_t 
 {
 #ifdef CREST_X86_64_ASM
     crest_range_cell *cell = __atomic_load_n(&sampler->cell, __ATOMIC_ACQUIRE); /* as above */
+    uint64_t time, thread, owner, to = (uint64_t)value;
+    int done = 0;
     if (CREST_UNLIKELY(cell == NULL)) {
         crest_range_sampler_set_slow(sampler, value);
         return;
     }
-    uint64_t time = crest_range_time(), to = (uint64_t)value;
-    uint64_t thread = crest_range_thread();
-    uint64_t owner = __atomic_load_n(&cell->owner, __ATOMIC_ACQUIRE); /* as above */
-    int done = 0;
+    time = crest_range_time();
+    thread = crest_range_thread();
+    owner = __atomic_load_n(&cell->owner, __ATOMIC_ACQUIRE); /* as above */
     if (CREST_LIKELY(owner == thread)) {
         uint64_t seen = __atomic_load_n(&cell->state.value, __ATOMIC_RELAXED);
         done = crest_range_replace_owned(cell, thread, seen, to, (to - seen) * time);

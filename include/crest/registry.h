@@ -58,7 +58,6 @@ typedef struct crest_registry {
     static crest_registry variable __attribute__((unused)) = {CREST_ABI, 0, NULL, {__VA_ARGS__}}
 #define CREST_REGISTRY_DECLARE(variable) extern crest_registry variable
 #define CREST_REGISTRY_DEFINE(variable, ...)                                                       \
-    CREST_REGISTRY_DECLARE(variable);                                                              \
     crest_registry variable = {CREST_ABI, 0, NULL, {__VA_ARGS__}}
 
 CREST_BEGIN_C

@@ -21,18 +21,15 @@
 
 #include <crest/in_flight.h>
 
-typedef struct crest_stages {
-    union {
-        crest_timer timer; /* the operation as a whole */
-        crest_handle handle;
-    };
+/* A union, so that a host compiled as C99, which knows no members without a name, can have it. */
+typedef union crest_stages {
+    crest_timer timer; /* the operation as a whole */
+    crest_handle handle;
 } crest_stages;
 
 #define CREST_STAGES_INIT_(declaration)                                                            \
     {                                                                                              \
-        {                                                                                          \
-            CREST_TIMER_INIT_(declaration)                                                         \
-        }                                                                                          \
+        CREST_TIMER_INIT_(declaration)                                                             \
     }
 
 /*
@@ -45,7 +42,6 @@ typedef struct crest_stages {
                    __VA_ARGS__, )
 #define CREST_STAGES_DECLARE(variable) extern crest_stages variable
 #define CREST_STAGES_DEFINE(variable, name, ...)                                                   \
-    CREST_STAGES_DECLARE(variable);                                                                \
     CREST_DECLARE_(, crest_stages, CREST_KIND_STAGES, CREST_STAGES_INIT_, variable, name,          \
                    __VA_ARGS__, )
 

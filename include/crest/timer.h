@@ -61,7 +61,6 @@ typedef struct crest_timing {
                    __VA_ARGS__, )
 #define CREST_TIMER_DECLARE(variable) extern crest_timer variable
 #define CREST_TIMER_DEFINE(variable, name, ...)                                                    \
-    CREST_TIMER_DECLARE(variable);                                                                 \
     CREST_DECLARE_(, crest_timer, CREST_KIND_TIMER, CREST_TIMER_INIT_, variable, name,             \
                    __VA_ARGS__, )
 
@@ -89,15 +88,18 @@ CREST_INLINE crest_status crest_timer_record_op(crest_timer *timer, int64_t dura
     if (CREST_LIKELY((unsigned)outcome < CREST_OUTCOME_COUNT)) {
         uint64_t *cell = crest_cell_of(&timer->outcome[outcome].handle);
         if (CREST_LIKELY(cell != NULL)) {
-            crest_shard *shard = (crest_shard *)(uintptr_t)__atomic_load_n(cell, __ATOMIC_RELAXED);
+            uintptr_t word = __atomic_load_n(cell, __ATOMIC_RELAXED);
+            crest_shard *shard = (crest_shard *)word;
             if (CREST_LIKELY(shard != NULL && crest_shard_record(shard, (uint64_t)duration_ns, 1)))
                 return CREST_OK;
         }
     }
     if (op == NULL)
         return crest_timer_record_slow(timer, duration_ns, outcome, NULL);
-    crest_op copy = *op; /* so that the caller's may stay in registers */
-    return crest_timer_record_slow(timer, duration_ns, outcome, &copy);
+    {
+        crest_op copy = *op; /* so that the caller's may stay in registers */
+        return crest_timer_record_slow(timer, duration_ns, outcome, &copy);
+    }
 }
 
 /* The same of an operation without an id. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles every public header alone, twice in a row, as C11 and as C++17, without a warning."""
+"""Compiles every public header alone, twice in a row, as C99, C11 and C++17, without a warning."""
 
 import shutil
 
@@ -9,6 +9,7 @@ from checklib import CC, CXX, ROOT, Rules, command
 WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Werror"]
 LANGUAGES = [
     # (what it is, compiler, options)
+    ("C99", CC, ["-x", "c", "-std=c99", "-pedantic", "-Wstrict-prototypes"]),
     ("C11", CC, ["-x", "c", "-std=c11", "-Wstrict-prototypes", "-Wmissing-prototypes"]),
     ("gnu11", CC, ["-x", "c", "-std=gnu11", "-Wstrict-prototypes", "-Wmissing-prototypes"]),
     ("C++17", CXX, ["-x", "c++", "-std=c++17"]),
@@ -30,11 +31,12 @@ FORMS = [
 def main():
     languages = list(LANGUAGES)
     if shutil.which("clang") and CC != ["clang"]:
-        languages += [("C11 with clang", ["clang"], LANGUAGES[0][2])]
+        languages += [("C99 with clang", ["clang"], LANGUAGES[0][2]),
+                      ("C11 with clang", ["clang"], LANGUAGES[1][2])]
         # Debian's clang is a C++ compiler only where a C++ library is installed for it.
         probe = ["clang++", "-x", "c++", "-fsyntax-only", "-"]
         if command(probe, input=b"#include <atomic>\n")[0] == 0:
-            languages += [("C++17 with clang", ["clang++"], LANGUAGES[2][2])]
+            languages += [("C++17 with clang", ["clang++"], LANGUAGES[3][2])]
     headers = sorted((ROOT / "include/crest").glob("*.h"))
     rules = Rules()
     if not headers:
