@@ -31,7 +31,8 @@ HOSTS = {
     "nginx": "-W -Wall -Wpointer-arith -Wno-unused-parameter",
     "systemd": "-std=gnu11 -Wall -Wextra -Wendif-labels -Wfloat-equal -Wformat=2 -Winit-self "
                "-Wmissing-declarations -Wmissing-prototypes -Wnested-externs "
-               "-Wold-style-definition -Wpointer-arith -Wredundant-decls -Wshadow -Wstrict-aliasing=2 -Wstrict-prototypes "
+               "-Wold-style-definition -Wpointer-arith -Wredundant-decls -Wshadow "
+               "-Wstrict-aliasing=2 -Wstrict-prototypes "
                "-Wundef -Wwrite-strings -Wno-missing-field-initializers -Wno-unused-parameter",
     "qemu": "-std=gnu11 -Wall -Wundef -Wwrite-strings -Wmissing-prototypes -Wstrict-prototypes "
             "-Wredundant-decls -Wold-style-definition -Wtype-limits -Wformat-security "
