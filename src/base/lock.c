@@ -24,15 +24,18 @@ static uint32_t lock_forking; /* from fork_before to fork_parent or fork_child *
 static void lock_block_signals(crest_lock_saved *saved)
 {
     saved->error_number = errno;
-    sigset_t all;
-    sigfillset(&all);
-    /* a synchronous fault under the lock is a bug of ours and must not be hidden */
-    sigdelset(&all, SIGSEGV);
-    sigdelset(&all, SIGBUS);
-    sigdelset(&all, SIGFPE);
-    sigdelset(&all, SIGILL);
-    sigdelset(&all, SIGTRAP);
-    pthread_sigmask(SIG_SETMASK, &all, &saved->signals);
+    sigset_t others;
+    sigfillset(&others);
+    /* a fault under the lock is a bug of ours and must not be hidden; a system call that a policy
+       traps is the host's to answer */
+    sigdelset(&others, SIGSEGV);
+    sigdelset(&others, SIGBUS);
+    sigdelset(&others, SIGFPE);
+    sigdelset(&others, SIGILL);
+    sigdelset(&others, SIGTRAP);
+    sigdelset(&others, SIGSYS);
+    /* beside what the host blocks: it may be waiting for one of these by sigtimedwait */
+    pthread_sigmask(SIG_BLOCK, &others, &saved->signals);
 }
 
 static void lock_open_signals(const crest_lock_saved *saved)

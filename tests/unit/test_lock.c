@@ -9,7 +9,7 @@
 #include <errno.h>
 
 static const int lock_blocked[] = {SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGINT, SIGPROF, SIGCHLD};
-static const int lock_open[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+static const int lock_open[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
 
 static void test_signals_and_errno(void **state)
 {
@@ -38,6 +38,37 @@ static void test_signals_and_errno(void **state)
     assert_int_equal(sigismember(&held, SIGUSR1), 1);
     sigemptyset(&before);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* A host may wait for the signals of faults by sigtimedwait, with them blocked: under the lock they
+ * stay so, and one that comes meanwhile is there afterwards. */
+static void test_what_the_host_blocks_stays_blocked(void **state)
+{
+    (void)state;
+    static const struct timespec at_once = {0, 0};
+    for (size_t i = 0; i < LENGTH(lock_open); i++) {
+        sigset_t one, held;
+        sigemptyset(&one);
+        sigaddset(&one, lock_open[i]);
+        pthread_sigmask(SIG_SETMASK, &one, NULL);
+        for (int unless = 0; unless < 2; unless++) {
+            crest_lock_saved saved;
+            if (unless)
+                assert_int_equal(crest_lock_take_unless_forking(&saved), 1);
+            else
+                crest_lock_take(&saved);
+            pthread_sigmask(SIG_SETMASK, NULL, &held);
+            int blocked = sigismember(&held, lock_open[i]);
+            /* by default it ends the process, so it is only sent where it must wait */
+            if (blocked)
+                pthread_kill(pthread_self(), lock_open[i]);
+            crest_lock_drop(&saved);
+            assert_int_equal(blocked, 1);
+            assert_int_equal(sigtimedwait(&one, NULL, &at_once), lock_open[i]);
+        }
+        sigemptyset(&one);
+        pthread_sigmask(SIG_SETMASK, &one, NULL);
+    }
 }
 
 #define LOCKERS 4
@@ -125,6 +156,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_signals_and_errno),
+        cmocka_unit_test(test_what_the_host_blocks_stays_blocked),
         cmocka_unit_test(test_one_holder),
         cmocka_unit_test(test_forking),
     };
