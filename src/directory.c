@@ -266,15 +266,14 @@ static int directory_label(crest_directory *directory)
 
 static crest_directory *directory_new(const crest_registry_state *state, size_t count, int slots)
 {
-    size_t each = sizeof(crest_series *) + sizeof(uint8_t) + (slots ? sizeof(uint32_t) : 0);
+    size_t each = sizeof(crest_series *) + sizeof(uint64_t) + (slots ? sizeof(uint32_t) : 0);
     crest_directory *directory = crest_alloc(1, sizeof *directory + count * each);
     if (directory == NULL)
         return NULL;
     directory->state = state;
     directory->count = count;
-    directory->slots = slots ? (uint32_t *)(directory->series + count) : NULL;
-    directory->births =
-        slots ? (uint8_t *)(directory->slots + count) : (uint8_t *)(directory->series + count);
+    directory->births = (uint64_t *)(directory->series + count);
+    directory->slots = slots ? (uint32_t *)(directory->births + count) : NULL;
     return directory;
 }
 
@@ -376,7 +375,7 @@ static void directory_fill(crest_directory *directory, const directory_plan *pla
             const crest_directory *before = plan->before;
             memcpy(directory->series + to, before->series + from, run->count * sizeof(void *));
             memcpy(directory->slots + to, before->slots + from, run->count * sizeof(uint32_t));
-            memcpy(directory->births + to, before->births + from, run->count);
+            memcpy(directory->births + to, before->births + from, run->count * sizeof(uint64_t));
         }
         run->first = to;
         to += run->count;

@@ -45,7 +45,7 @@ typedef struct crest_directory {
      * addresses. They are kept here, and not with the series, because few registries have any. */
     const char *const **labels;
     uint32_t *slots; /* of each series; NULL in a directory of a narrowed snapshot */
-    uint8_t *births; /* which life of each series this is about */
+    uint64_t *births; /* which life of each series this is about */
     crest_series *series[];
 } crest_directory;
 

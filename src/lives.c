@@ -31,7 +31,7 @@ typedef struct crest_wait {
     uint64_t since_ns;   /* its life and value are what they are at least since then */
     uint64_t seen;       /* the value */
     uint64_t generation; /* directories from this on do not have it */
-    uint32_t life;       /* as of the last look */
+    uint64_t life;       /* as of the last look */
     uint32_t looks;
     uint32_t slot; /* of a free one */
 } crest_wait;
@@ -81,12 +81,12 @@ static int lives_counts(crest_life life)
 }
 
 /* The series' life becomes this. Its child counts by its first series. */
-static void lives_move(crest_series *series, crest_life life, uint32_t set, uint32_t clear)
+static void lives_move(crest_series *series, crest_life life, uint64_t set, uint64_t clear)
 {
     crest_metric *metric = series->metric;
     crest_life before = crest_series_life(series);
-    uint32_t word = (series->life & ~(CREST_LIFE_STATE | clear)) | set | life;
-    crest_atomic_store32(&series->life, word + CREST_LIFE_MOVE);
+    uint64_t word = (series->life & ~(CREST_LIFE_STATE | clear)) | set | life;
+    crest_atomic_store(&series->life, word + CREST_LIFE_MOVE);
     if (series->outcome == 0) {
         metric->child_count += (unsigned)lives_counts(life);
         metric->child_count -= (unsigned)lives_counts(before);
@@ -98,8 +98,8 @@ static void lives_move(crest_series *series, crest_life life, uint32_t set, uint
 
 void crest_lives_begin(crest_series *series)
 {
-    uint32_t birth = (series->life + CREST_LIFE_BIRTH) & CREST_LIFE_BIRTHS;
-    crest_atomic_store32(&series->life, (series->life & ~CREST_LIFE_BIRTHS) | birth);
+    static uint64_t born; /* under the lock */
+    crest_atomic_store(&series->birth, ++born);
     if (crest_series_life(series) == CREST_LIFE_GONE)
         lives_move(series, CREST_LIFE_SHOWN, 0, 0);
 }
@@ -167,7 +167,7 @@ int crest_lives_reserve(unsigned count)
 /* From now on the series is looked at. A life that is not the series' own: the first look finds it
  * changed, and begins with what it then is. Otherwise it has had this value in this life. All is
  * said here, since somebody may be looking before this returns. */
-static void lives_wait(crest_series *series, uint32_t life, uint64_t seen)
+static void lives_wait(crest_series *series, uint64_t life, uint64_t seen)
 {
     crest_wait *wait = lives_spare;
     lives_spare = wait->next;
@@ -208,7 +208,7 @@ static void lives_forget(crest_child *child)
 }
 
 /* Each series of the child is on its way out, and marked. */
-static void lives_send_off(crest_child *child, uint32_t mark, int shown, int wait)
+static void lives_send_off(crest_child *child, uint64_t mark, int shown, int wait)
 {
     for (unsigned i = 0; i < CREST_OUTCOME_COUNT; i++) {
         crest_series *series = crest_child_at(child, i);
@@ -216,7 +216,7 @@ static void lives_send_off(crest_child *child, uint32_t mark, int shown, int wai
             continue;
         crest_life life = crest_series_life(series);
         if (series->slot != 0 && wait && !(series->life & CREST_LIFE_WAITS)) {
-            crest_atomic_store32(&series->life, series->life | CREST_LIFE_WAITS);
+            crest_atomic_store(&series->life, series->life | CREST_LIFE_WAITS);
             lives_wait(series, ~series->life, 0);
         }
         if (life == CREST_LIFE_SHOWN || life == CREST_LIFE_HIDDEN)
@@ -431,7 +431,7 @@ static lives_action lives_look(crest_wait *wait, uint64_t now_ns, uint64_t *valu
 {
     const crest_series *series = wait->series;
     crest_registry_state *state = series->metric->state;
-    uint32_t word = crest_atomic_load32(&series->life);
+    uint64_t word = crest_atomic_load(&series->life);
     crest_life life = (crest_life)(word & CREST_LIFE_STATE);
     if (life == CREST_LIFE_SHOWN)
         return word == wait->life ? LIVES_DONE : (wait->life = word, LIVES_NOTHING);

@@ -37,22 +37,20 @@ typedef enum crest_life {
     CREST_LIFE_GONE     /* without a slot */
 } crest_life;
 
-/* The word: the state, two marks, how often it got a slot, and how often it changed at all. */
-#define CREST_LIFE_STATE 7u
-#define CREST_LIFE_RETIRED 8u
-#define CREST_LIFE_WAITS 16u /* it is in the list of those that are looked at */
-#define CREST_LIFE_BIRTH (1u << 8)
-#define CREST_LIFE_BIRTHS (0xffu << 8)
-#define CREST_LIFE_MOVE (1u << 16)
+/* The word: the state, two marks, and how often it changed, so that no word comes back. */
+#define CREST_LIFE_STATE UINT64_C(7)
+#define CREST_LIFE_RETIRED UINT64_C(8)
+#define CREST_LIFE_WAITS UINT64_C(16) /* it is in the list of those that are looked at */
+#define CREST_LIFE_MOVE UINT64_C(256)
 
 static inline crest_life crest_series_life(const crest_series *series)
 {
-    return (crest_life)(crest_atomic_load32(&series->life) & CREST_LIFE_STATE);
+    return (crest_life)(crest_atomic_load(&series->life) & CREST_LIFE_STATE);
 }
 
 static inline int crest_series_retired(const crest_series *series)
 {
-    return (crest_atomic_load32(&series->life) & CREST_LIFE_RETIRED) != 0;
+    return (crest_atomic_load(&series->life) & CREST_LIFE_RETIRED) != 0;
 }
 
 /* Whether snapshots have it. */
@@ -61,10 +59,10 @@ static inline int crest_series_shown(const crest_series *series)
     return crest_series_life(series) <= CREST_LIFE_LEAVING;
 }
 
-/* Tells one life in a slot from the next: it has as many bits as the word has for it. */
-static inline uint8_t crest_series_birth(const crest_series *series)
+/* Tells one life of one series from every other of the process; 0: it has not begun yet. */
+static inline uint64_t crest_series_birth(const crest_series *series)
 {
-    return (uint8_t)((crest_atomic_load32(&series->life) & CREST_LIFE_BIRTHS) / CREST_LIFE_BIRTH);
+    return crest_atomic_load(&series->birth);
 }
 
 /* Under the lock: a used slot for this kind that has rested, its value made 0; 0 if there is none.

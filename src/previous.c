@@ -82,7 +82,7 @@ static int previous_order(const void *a, const void *b)
 }
 
 /* Whether this life of the series may still come back into snapshots. A retired one never does. */
-static int previous_may_return(const crest_series *series, uint8_t birth)
+static int previous_may_return(const crest_series *series, uint64_t birth)
 {
     return crest_series_birth(series) == birth && crest_series_life(series) != CREST_LIFE_GONE &&
            !crest_series_retired(series);

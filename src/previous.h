@@ -21,7 +21,7 @@
 typedef struct crest_carried {
     const crest_series *series;
     uint64_t value; /* as in a snapshot */
-    uint8_t birth;  /* which life this is about */
+    uint64_t birth; /* which life this is about */
 } crest_carried;
 
 /* Sorted by address. */

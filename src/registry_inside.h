@@ -34,12 +34,15 @@
 typedef struct crest_series {
     struct crest_metric *metric;
     void *shared;     /* a gauge's or range sampler's cell; a histogram's crest_shared_shard */
-    uint64_t window;  /* its place among the windowed, windows.c's, under the ticker's lock */
+    uint64_t life;  /* lives.h's; written under the lock */
+    uint64_t birth; /* which life of which series of the process; the same */
+    /* windows.c's, under the ticker's lock: the life that it has decided about, and how */
+    uint64_t window_birth;
+    uint32_t window;
     uint32_t slot;    /* 0: it has none, see lives.h */
     uint16_t outcome; /* of a timer's series; 0: the series that the child itself carries */
     /* of the label values that lie in the child, with their NULs; 0: some need escaping */
     uint16_t text_bytes;
-    uint32_t life; /* lives.h's; written under the lock */
     uint32_t hash; /* of the child's label values; in the child's first series */
 } crest_series;
 

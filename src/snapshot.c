@@ -291,7 +291,7 @@ void crest_snapshot_describe(const crest_snapshot *snapshot, size_t index, crest
     view->label_values =
         constants != 0 ? snapshot->directory->labels[index] : crest_series_values(series);
     view->buckets = metric->layout ? &metric->buckets : NULL;
-    view->life = (uint64_t)(uintptr_t)series << 8 | snapshot->directory->births[index];
+    view->life = snapshot->directory->births[index];
     view->quantiles = metric->quantiles;
     view->open = (int)metric->open;
 }

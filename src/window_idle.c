@@ -35,7 +35,7 @@ int crest_idle_follow(crest_idle *idle, const crest_directory *directory)
             continue;
         while (old < idle->count && crest_directory_compare(idle->watch[old].series, series) < 0)
             old++;
-        uint32_t birth = crest_series_birth(series);
+        uint64_t birth = crest_series_birth(series);
         if (old < idle->count && idle->watch[old].series == series &&
             idle->watch[old].birth == birth)
             watch[count] = idle->watch[old];

@@ -12,8 +12,8 @@ typedef struct crest_idle_watch {
     crest_series *series;
     uint64_t events;     /* recorded at the last reading */
     uint64_t changed_ns; /* the reading before which there was a record the last time */
-    uint32_t index;      /* in the directory */
-    uint32_t birth;
+    uint64_t birth;
+    uint32_t index; /* in the directory */
 } crest_idle_watch;
 
 typedef struct crest_idle {

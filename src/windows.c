@@ -18,7 +18,7 @@
 #define PLACE_RANGE 2u
 #define PLACE_HOW_SHIFT 30u
 #define PLACE_NUMBER ((1u << PLACE_HOW_SHIFT) - 1)
-/* A series' mark: its birth, and above that its place plus 1, or this: it goes without. */
+/* A series' `window`: its place plus 1, or this: it goes without. */
 #define PLACE_REFUSED UINT32_MAX
 
 static unsigned windows_series_max = CREST_WINDOWED_SERIES_DEFAULT;
@@ -111,7 +111,8 @@ static void windows_more_free(const crest_window_place *place)
 
 static void windows_mark(crest_series *series, uint32_t word)
 {
-    series->window = (uint64_t)crest_series_birth(series) << 32 | word;
+    series->window_birth = crest_series_birth(series);
+    series->window = word;
 }
 
 static void windows_place_free(crest_windows *windows, uint32_t number)
@@ -120,7 +121,7 @@ static void windows_place_free(crest_windows *windows, uint32_t number)
     unsigned at = number % CREST_FRAMES_SERIES;
     crest_window_place *place = &block->frames->place[at];
     windows_more_free(place);
-    if ((uint32_t)place->series->window == number + 1)
+    if (place->series->window == number + 1)
         place->series->window = 0;
     crest_window_frames_clear(block->frames, at, windows->times.slots);
     block->taken &= ~(UINT64_C(1) << at);
@@ -152,8 +153,8 @@ void crest_windows_free(crest_windows *windows)
 static int windows_place_of(const crest_windows *windows, const crest_series *series,
                             uint32_t *number, int *known)
 {
-    uint32_t word = (uint32_t)series->window;
-    int same = series->window >> 32 == crest_series_birth(series);
+    uint32_t word = series->window;
+    int same = series->window_birth == crest_series_birth(series);
     *known = word != 0 && same;
     *number = word - 1;
     return *known && word != PLACE_REFUSED &&
@@ -164,8 +165,8 @@ static int windows_place_of(const crest_windows *windows, const crest_series *se
 /* An earlier life of the series may still have a place. */
 static void windows_forget_life(crest_windows *windows, crest_series *series)
 {
-    uint32_t number = (uint32_t)series->window - 1;
-    if (series->window >> 32 != crest_series_birth(series) &&
+    uint32_t number = series->window - 1;
+    if (series->window_birth != crest_series_birth(series) &&
         number / CREST_FRAMES_SERIES < windows->block_count &&
         windows_place(windows, number)->series == series)
         windows_place_free(windows, number);

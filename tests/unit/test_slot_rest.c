@@ -13,6 +13,7 @@
 #define REST_SECOND UINT64_C(1000000000)
 
 CREST_COUNTER_FAMILY(rest_sent, "rest.sent", "Sent.", peer);
+CREST_COUNTER_FAMILY(rest_again, "rest.again", "Sent again and again.", peer);
 CREST_COUNTER_FAMILY(rest_received, "rest.received", "Received.", peer);
 
 static void rest_after(uint64_t seconds)
@@ -75,6 +76,34 @@ static void test_held_snapshot(void **state)
     crest_snapshot_free(held);
 }
 
+/* More lives than a byte can tell apart: none is taken for an earlier one, by a reporter that keeps
+ * what it has sent by life. */
+#define LIVES 300
+static void test_every_life_is_another(void **state)
+{
+    (void)state;
+    static const char *const values[] = {"again"};
+    static uint64_t lives[LIVES];
+    for (unsigned n = 0; n < LIVES; n++) {
+        crest_counter *sent = rest_again_with(values[0]);
+        /* fewer each time, so that a life taken for the one before would have gone back */
+        crest_counter_add(sent, LIVES - n);
+        rest_after(1);
+        crest_snapshot *now = fixture_snapshot(NULL);
+        crest_series_view view;
+        assert_int_equal(crest_snapshot_find(now, "rest.again", values, 1, &view), CREST_OK);
+        assert_int_equal(view.counter, LIVES - n);
+        lives[n] = view.life;
+        for (unsigned i = 0; i < n; i++)
+            assert_true(lives[i] != lives[n]);
+        crest_snapshot_free(now);
+        rest_until_gone(sent, "rest.again");
+        rest_after(CREST_REST_S);
+        for (unsigned i = 0; i < CREST_REST_LOOKS + 2; i++)
+            rest_after(1);
+    }
+}
+
 /* Last, for it stays so: a runtime stops threads for longer than a system does. */
 static void test_runtime(void **state)
 {
@@ -100,6 +129,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_looks),
         cmocka_unit_test(test_held_snapshot),
+        cmocka_unit_test(test_every_life_is_another),
         cmocka_unit_test(test_runtime),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
