@@ -36,11 +36,35 @@ static void scrape_connections_wait_for(crest_scrape_connection *connection, uns
         connection->until_ns = connection->since_ns + seconds * SCRAPE_CONNECTIONS_NS_PER_S;
 }
 
+/* NULL: it has none, as when its start was never told. */
 static crest_scrape_connection *scrape_connections_of(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    return info->socket_context;
+    return info != NULL ? info->socket_context : NULL;
+}
+
+static void scrape_connections_gone(crest_scrape_server *server, crest_scrape_connection *place)
+{
+    place->socket = -1;
+    server->open--;
+}
+
+/* Found by its socket: libmicrohttpd 1.0 tells of a connection in a later turn, when others have
+ * been added too. */
+static crest_scrape_connection *scrape_connections_started(crest_scrape_server *server,
+                                                           struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    for (unsigned i = 0; info != NULL && i < server->settings->connections; i++) {
+        crest_scrape_connection *at = &server->connections[i];
+        if (at->socket >= 0 && at->socket == info->connect_fd) {
+            at->added = 1;
+            return at;
+        }
+    }
+    return NULL;
 }
 
 /* An MHD_NotifyConnectionCallback. */
@@ -48,20 +72,26 @@ void crest_scrape_connections_notify(void *cls, struct MHD_Connection *connectio
                                      enum MHD_ConnectionNotificationCode what)
 {
     crest_scrape_server *server = cls;
-    (void)connection;
-    crest_scrape_connection *place = *context;
-    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-        *context = server->accepted;
-        server->accepted = NULL;
-    } else {
-        place->socket = -1;
-        server->open--;
-    }
+    if (what == MHD_CONNECTION_NOTIFY_STARTED)
+        *context = scrape_connections_started(server, connection);
+    else if (*context != NULL)
+        scrape_connections_gone(server, *context);
+}
+
+void crest_scrape_connections_turn(crest_scrape_server *server)
+{
+    MHD_run(server->daemon);
+    /* closed without ever having been told of, as when there was no memory for it */
+    for (unsigned i = 0; i < server->settings->connections; i++)
+        if (server->connections[i].socket >= 0 && !server->connections[i].added)
+            scrape_connections_gone(server, &server->connections[i]);
 }
 
 void crest_scrape_server_answering(struct MHD_Connection *connection, uint64_t until_ns)
 {
     crest_scrape_connection *place = scrape_connections_of(connection);
+    if (place == NULL)
+        return;
     place->answering = 1;
     if (!place->closing)
         place->until_ns = until_ns;
@@ -69,13 +99,17 @@ void crest_scrape_server_answering(struct MHD_Connection *connection, uint64_t u
 
 void crest_scrape_server_answered(struct MHD_Connection *connection)
 {
-    scrape_connections_wait_for(scrape_connections_of(connection), CREST_PROMETHEUS_IDLE_S);
+    crest_scrape_connection *place = scrape_connections_of(connection);
+    if (place != NULL)
+        scrape_connections_wait_for(place, CREST_PROMETHEUS_IDLE_S);
 }
 
 void crest_scrape_server_refuse(struct MHD_Connection *connection, const char *answer,
                                 size_t length)
 {
     crest_scrape_connection *place = scrape_connections_of(connection);
+    if (place == NULL)
+        return;
     /* The answer before has gone out whole, or this request would not have been looked at. */
     (void)!send(place->socket, answer, length, MSG_NOSIGNAL | MSG_DONTWAIT);
     (void)shutdown(place->socket, SHUT_WR);
@@ -87,14 +121,16 @@ void crest_scrape_server_refuse(struct MHD_Connection *connection, const char *a
 
 int crest_scrape_server_refused(struct MHD_Connection *connection)
 {
-    return scrape_connections_of(connection)->refused;
+    const crest_scrape_connection *place = scrape_connections_of(connection);
+    return place == NULL || place->refused;
 }
 
 void crest_scrape_server_reset(struct MHD_Connection *connection)
 {
     const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
-    (void)setsockopt(scrape_connections_of(connection)->socket, SOL_SOCKET, SO_LINGER, &at_once,
-                     sizeof at_once);
+    const crest_scrape_connection *place = scrape_connections_of(connection);
+    if (place != NULL)
+        (void)setsockopt(place->socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
 }
 
 /* Whether one more could be accepted; otherwise those who knock are not to wake anybody. */
@@ -127,7 +163,7 @@ static crest_scrape_connection *scrape_connections_place(crest_scrape_server *se
         crest_scrape_figures_closed(CREST_SCRAPE_CROWDED);
     }
     for (unsigned i = 0; i < SCRAPE_CONNECTIONS_CLOSING_TURNS && longest->socket >= 0; i++)
-        MHD_run(server->daemon);
+        crest_scrape_connections_turn(server);
     return longest->socket < 0 ? longest : NULL;
 }
 
@@ -138,7 +174,7 @@ static void scrape_connections_look(crest_scrape_server *server)
     for (unsigned i = 0; i < server->settings->connections; i++)
         if (server->connections[i].socket < 0)
             return;
-    MHD_run(server->daemon);
+    crest_scrape_connections_turn(server);
 }
 
 /* Accepts one; 0 when there is none, or no room. */
@@ -167,14 +203,10 @@ int crest_scrape_connections_accept(crest_scrape_server *server)
     *place = (crest_scrape_connection){.socket = accepted};
     scrape_connections_wait_for(place, CREST_PROMETHEUS_REQUEST_S);
     server->open++;
-    server->accepted = place;
     if (MHD_add_connection(server->daemon, accepted, (struct sockaddr *)&address, size) !=
             MHD_YES &&
-        server->accepted != NULL) {
-        /* closed by MHD_add_connection, and never told of */
-        place->socket = -1;
-        server->open--;
-    }
+        !place->added)
+        scrape_connections_gone(server, place); /* closed already, and never told of */
     return 1;
 }
 

@@ -269,7 +269,7 @@ static int scrape_server_work(crest_scrape_server *server, int stopping, uint64_
     for (unsigned i = 0; i < SCRAPE_SERVER_ACCEPTED_AT_ONCE && !stopping; i++)
         if (server->accept_again_ns != 0 || !crest_scrape_connections_accept(server))
             break;
-    MHD_run(server->daemon);
+    crest_scrape_connections_turn(server);
     crest_scrape_connections_close_late(server, now_ns);
     if (!stopping || !scrape_server_wind_up(server, stop_ns, now_ns))
         return 0;

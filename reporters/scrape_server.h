@@ -17,6 +17,7 @@
 
 typedef struct crest_scrape_connection {
     int socket;        /* -1: this place is free */
+    int added;         /* libmicrohttpd has told that it has it */
     int answering;     /* a request has come whole; otherwise it is being waited for */
     uint64_t since_ns; /* of which */
     uint64_t until_ns; /* it is closed then */
@@ -40,7 +41,6 @@ typedef struct crest_scrape_server {
     struct MHD_Daemon *daemon;
     int epoll; /* the daemon's, borrowed */
     crest_scrape_connection *connections;
-    crest_scrape_connection *accepted; /* the one that is being added */
     unsigned open;
     crest_scrape_page *pages;
     unsigned making;          /* of these, whose threads run */
@@ -77,6 +77,8 @@ int crest_scrape_connections_have_room(const crest_scrape_server *server);
 /* Accepts one; 0 when there is none, or no room. */
 int crest_scrape_connections_accept(crest_scrape_server *server);
 void crest_scrape_connections_close_late(crest_scrape_server *server, uint64_t now_ns);
+/* Lets libmicrohttpd work once through its connections. */
+void crest_scrape_connections_turn(crest_scrape_server *server);
 /* Closes it as soon as libmicrohttpd sees that. */
 void crest_scrape_connections_shut(crest_scrape_connection *connection);
 
@@ -92,6 +94,7 @@ void crest_scrape_server_answered(struct MHD_Connection *connection);
 /* Sends this instead of an answer, and nothing more; whether that was done. */
 void crest_scrape_server_refuse(struct MHD_Connection *connection, const char *answer,
                                 size_t length);
+/* Non-zero as well of a connection that has no place here. */
 int crest_scrape_server_refused(struct MHD_Connection *connection);
 /* Breaks the connection off so that the client notices: with a reset. */
 void crest_scrape_server_reset(struct MHD_Connection *connection);

@@ -3,8 +3,8 @@
  * The lock of the slow path. It guards the arenas, the slots, the thread records' chunks, and the
  * making of metrics and series.
  *
- * A recording call in a signal handler may need it, so it is held with all signals blocked but those
- * of faults and of trapped system calls, which stay as the host has them: a handler can then only
+ * A recording call in a signal handler may need it, so it is held with all signals blocked but
+ * those of faults and of trapped system calls, which stay as the host has them: a handler can only
  * run while this thread does not hold it. Under it: arena memory only, no
  * malloc, no callback, nothing that blocks. Never held while a snapshot is taken.
  */
