@@ -230,6 +230,10 @@ bench-node: deps $(NODE) $(OFF_NODE) $(SIDES) ## what the library takes from a w
 	@CC='$(CC)' CXX='$(CXX)' python3 bench/runner/bench.py --build $(B) --profile node $(BENCH_ARGS)
 	@python3 bench/node/node_overhead.py
 
+.PHONY: bench-daemon
+bench-daemon: deps all ## what the library takes from memcached and mosquitto, beside atomics by hand; BENCH_ARGS='--only GET --pairs 20'
+	@CC='$(CC)' CREST_BUILD='$(B)' python3 bench/daemon/daemon_bench.py $(BENCH_ARGS)
+
 .PHONY: bench-report
 bench-report: ## a page with charts of its results; BENCH_ARGS='NEW.json OLD.json --fail-above 5' compares
 	@python3 bench/report/bench_report.py $(BENCH_ARGS)
@@ -401,7 +405,7 @@ help: ## this text
 # ---- compiling ------------------------------------------------------------------------------------
 
 # When the goal is one that first looks after its packages, nothing compiles before that is done.
-ifneq ($(filter check demo bench bench-node bench-reading budget budget-update jvm bench-jvm deps,$(MAKECMDGOALS)),)
+ifneq ($(filter check demo bench bench-node bench-daemon bench-reading budget budget-update jvm bench-jvm deps,$(MAKECMDGOALS)),)
 first := deps
 endif
 
