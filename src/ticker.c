@@ -30,6 +30,8 @@ CREST_GAUGE(ticker_refused, "crest.windows-refused",
             "Series without windows, because as many as may have them have.");
 CREST_TIMER(ticker_time, "crest.tick-time", "How long a tick's readings took.",
             .buckets = CREST_BUCKETS_FAST);
+CREST_COUNTER(ticker_rebases, "crest.clock-rebases",
+              "Jumps of the clock that were made good: after a suspend, say, or a machine moved.");
 CREST_COUNTER(ticker_late, "crest.ticks-late",
               "Ticks that came half a tick or more after their time, or not at all.");
 CREST_GAUGE(ticker_series, "crest.series", "Series made in this process.");
@@ -181,9 +183,17 @@ static void ticker_tell(void)
     crest_misuse_tell();
 }
 
+/* One thread at a time. */
+static void ticker_check_clock(void)
+{
+    uint64_t before = crest_clock_rebases();
+    crest_clock_check();
+    crest_counter_add(&ticker_rebases, (int64_t)(crest_clock_rebases() - before));
+}
+
 static void ticker_tick_all(void)
 {
-    crest_clock_check();
+    ticker_check_clock();
     crest_report_watch_now();
     crest_lives_tick();
     for (unsigned i = 0; i < CREST_OBSERVED_MAX; i++) {

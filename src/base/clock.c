@@ -54,8 +54,8 @@ static uint32_t clock_scale_next;
 static uint32_t clock_usable;
 static clock_pair clock_anchor; /* where the rate is measured from */
 static clock_pair clock_last;   /* the check before */
-static uint32_t clock_rebases;
 #endif
+static uint64_t clock_rebases;
 
 static int clock_lock(void)
 {
@@ -74,6 +74,11 @@ static uint64_t clock_kernel_ns(clockid_t id)
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
+uint64_t crest_clock_rebases(void)
+{
+    return crest_atomic_load(&clock_rebases);
+}
+
 int crest_clock_is_held(void)
 {
     return crest_atomic_load32(&clock_busy) != 0;
@@ -84,9 +89,11 @@ int crest_clock_is_faked(void)
     return crest_atomic_load(&clock_faked) != 0;
 }
 
-crest_clock_verdict crest_clock_judge(uint64_t counted_ns, uint64_t kernel_ns)
+crest_clock_verdict crest_clock_judge(int64_t counted_ns, uint64_t kernel_ns)
 {
-    uint64_t off = counted_ns > kernel_ns ? counted_ns - kernel_ns : kernel_ns - counted_ns;
+    uint64_t counted = (uint64_t)counted_ns;
+    int behind = counted_ns < 0 || counted < kernel_ns;
+    uint64_t off = behind ? kernel_ns - counted : counted - kernel_ns;
     if (off > CLOCK_REBASE_NS &&
         off / 1000 > kernel_ns / 1000 * (CLOCK_REBASE_PER_BILLION / 1000) / 1000000)
         return CREST_CLOCK_REBASE;
@@ -204,13 +211,16 @@ void crest_clock_check(void)
     clock_pair now = clock_read_pair();
     uint64_t at = clock_at(scale, now.counter), before = clock_at(scale, clock_last.counter);
     uint64_t kernel_ns = now.raw_ns - clock_last.raw_ns;
-    switch (crest_clock_judge(at - before, kernel_ns)) {
+    /* signed: a counter that began again is behind what it was */
+    int64_t counted_ns = (int64_t)(at - before), passed_ns = (int64_t)kernel_ns;
+    switch (crest_clock_judge(counted_ns, kernel_ns)) {
     case CREST_CLOCK_REBASE: {
         /* never back: what has been read has been read */
-        uint64_t to = before + kernel_ns > at ? before + kernel_ns : at;
+        uint64_t to = before + (uint64_t)(counted_ns > passed_ns ? counted_ns : passed_ns);
         clock_anchor = now;
         clock_publish(now.counter, to, scale->multiplier);
-        if (++clock_rebases > CLOCK_REBASES_MAX)
+        crest_atomic_store(&clock_rebases, clock_rebases + 1);
+        if (clock_rebases > CLOCK_REBASES_MAX)
             clock_publish(0, to - now.monotonic_ns, 0);
         break;
     }

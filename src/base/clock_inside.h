@@ -15,6 +15,10 @@
  */
 void crest_clock_check(void);
 
+/* How often a check has re-based the scale: the counter or the kernel's clock jumped. Any
+ * thread. */
+uint64_t crest_clock_rebases(void);
+
 /* In the child of a fork: a check that another thread was at then is nobody's now. */
 void crest_clock_forked(void);
 /* For tests: somebody is at a check. */
@@ -45,13 +49,13 @@ void crest_clock_fake_wall(uint64_t ns);
  * twice 0: as it is. */
 void crest_clock_shift_wall(int64_t ns, int64_t parts_per_billion);
 
-/* For tests: what a check would do with these readings: the counter says `counted_ns` passed while
- * the kernel says `kernel_ns`. */
+/* For tests: what a check would do with these readings: the counter says that `counted_ns`
+ * passed, negative where it began again, while the kernel says `kernel_ns`. */
 typedef enum crest_clock_verdict {
     CREST_CLOCK_KEEP,
     CREST_CLOCK_REFINE,
     CREST_CLOCK_REBASE
 } crest_clock_verdict;
-crest_clock_verdict crest_clock_judge(uint64_t counted_ns, uint64_t kernel_ns);
+crest_clock_verdict crest_clock_judge(int64_t counted_ns, uint64_t kernel_ns);
 
 #endif

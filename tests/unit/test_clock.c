@@ -31,14 +31,17 @@ static void test_verdicts(void **state)
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
         uint64_t kernel = cases[i].kernel_ns, off = (uint64_t)cases[i].off_ns;
-        assert_int_equal(crest_clock_judge(kernel + off, kernel), cases[i].verdict);
+        assert_int_equal(crest_clock_judge((int64_t)(kernel + off), kernel), cases[i].verdict);
         if (off <= kernel)
-            assert_int_equal(crest_clock_judge(kernel - off, kernel), cases[i].verdict);
+            assert_int_equal(crest_clock_judge((int64_t)(kernel - off), kernel), cases[i].verdict);
     }
     assert_int_equal(crest_clock_judge(0, 0), CREST_CLOCK_KEEP);
     assert_int_equal(crest_clock_judge(0, s), CREST_CLOCK_REBASE);
-    assert_int_equal(crest_clock_judge(s, 0), CREST_CLOCK_REBASE);
-    assert_int_equal(crest_clock_judge(UINT64_MAX / 2, s), CREST_CLOCK_REBASE);
+    assert_int_equal(crest_clock_judge((int64_t)s, 0), CREST_CLOCK_REBASE);
+    assert_int_equal(crest_clock_judge(INT64_MAX, s), CREST_CLOCK_REBASE);
+    assert_int_equal(crest_clock_judge(-1, s), CREST_CLOCK_REBASE);
+    assert_int_equal(crest_clock_judge(INT64_MIN, s), CREST_CLOCK_REBASE);
+    assert_int_equal(crest_clock_judge(-10, 0), CREST_CLOCK_KEEP);
 }
 
 static void test_fake(void **state)
@@ -90,7 +93,8 @@ static void clock_begin(void)
         print_message("the kernel does not use the processor's counter here\n");
         skip();
     }
-    clock_scale_next = clock_rebases = 0;
+    clock_scale_next = 0;
+    clock_rebases = 0;
     clock_usable = 1;
     crest_clock_current = &clock_kernel;
     clock_anchor = clock_last = clock_read_pair();
@@ -201,6 +205,40 @@ static void test_rebase(void **state)
     }
 }
 
+/* The counter begins again, as after a suspend to RAM or in a machine that was restored elsewhere:
+ * told by all that was noted of it having been noted so much higher. Time goes on from where it
+ * was, and what has passed meanwhile is known from the kernel. */
+static void test_counter_begins_again(void **state)
+{
+    (void)state;
+    static const uint64_t back[] = {UINT64_C(1) << 34, UINT64_C(1) << 50, UINT64_C(1) << 62};
+    for (size_t i = 0; i < LENGTH(back); i++) {
+        clock_begin();
+        usleep(20000);
+        uint64_t last = crest_now(), begun_ns = clock_kernel_ns(CLOCK_MONOTONIC_RAW);
+        uint64_t rebased = crest_clock_rebases();
+        assert_int_equal(crest_clock_source_now(), CREST_CLOCK_COUNTER);
+        clock_scales[clock_scale_next - 1].counter_base += back[i];
+        clock_anchor.counter += back[i];
+        clock_last.counter += back[i];
+        crest_clock_check();
+        uint64_t now = crest_now();
+        uint64_t passed = clock_kernel_ns(CLOCK_MONOTONIC_RAW) - begun_ns;
+        assert_true(now >= last);
+        if (now - last > passed + 1000000)
+            fail_msg("went on by %llu ns in %llu", (unsigned long long)(now - last),
+                     (unsigned long long)passed);
+        assert_int_equal(crest_clock_rebases(), rebased + 1);
+        /* and at the same pace as before */
+        int64_t ahead = clock_ahead(CLOCK_MONOTONIC_RAW);
+        usleep(20000);
+        crest_clock_check();
+        int64_t off = clock_ahead(CLOCK_MONOTONIC_RAW) - ahead;
+        assert_true(off > -100000 && off < 100000);
+        assert_int_equal(crest_clock_rebases(), rebased + 1);
+    }
+}
+
 /* When there are no more blocks the last scale stays, and the fallback can still be had. */
 static void test_every_block(void **state)
 {
@@ -283,6 +321,7 @@ int main(void)
         cmocka_unit_test(test_switch),
         cmocka_unit_test(test_pace),
         cmocka_unit_test(test_rebase),
+        cmocka_unit_test(test_counter_begins_again),
         cmocka_unit_test(test_every_block),
         cmocka_unit_test(test_read_while_changed),
 #endif
