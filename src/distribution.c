@@ -401,8 +401,6 @@ int crest_distribution_next(const crest_distribution *distribution, size_t *curs
             bucket->highest = crest_layout_highest(layout, s, cell);
             bucket->count = counts[cell - first];
             *cursor = (size_t)(s * end + cell + 1);
-            if (*cursor % end == 0)
-                *cursor = (size_t)((s + 1) * end);
             return 1;
         }
     }

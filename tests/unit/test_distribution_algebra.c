@@ -150,6 +150,22 @@ static void test_extremes_of_a_difference(void **state)
     crest_distribution_free(before);
 }
 
+/* One without records has no extremes that would count, whichever is added to the other. */
+static void test_add_nothing(void **state)
+{
+    (void)state;
+    crest_distribution *some = crest_distribution_new(NULL), *none = crest_distribution_new(NULL);
+    assert_int_equal(crest_distribution_record(some, 100, 3), CREST_OK);
+    assert_int_equal(crest_distribution_add(some, none), CREST_OK);
+    assert_int_equal(crest_distribution_min(some), 100);
+    assert_int_equal(crest_distribution_max(some), 100);
+    assert_int_equal(crest_distribution_add(none, some), CREST_OK);
+    assert_int_equal(crest_distribution_min(none), 100);
+    assert_int_equal(crest_distribution_sum(none), 300);
+    crest_distribution_free(some);
+    crest_distribution_free(none);
+}
+
 static void test_refused(void **state)
 {
     (void)state;
@@ -280,6 +296,7 @@ int main(void)
         cmocka_unit_test(test_new),
         cmocka_unit_test(test_add_and_subtract),
         cmocka_unit_test(test_extremes_of_a_difference),
+        cmocka_unit_test(test_add_nothing),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_past_64_bits),
         cmocka_unit_test(test_metric_past_64_bits),
