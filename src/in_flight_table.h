@@ -13,11 +13,22 @@
 
 #include "registry_inside.h"
 
-/* Operations in flight and tombstones, of all instruments; a begin beyond is refused. Memory comes
- * in blocks for each shard, so that the last few may be refused where others still have room. */
-#define CREST_IN_FLIGHT_MAX 65536u
+/* Operations in flight and tombstones, of all metrics. Ids are spread over shards by their hash,
+ * and each shard has room for as many; memory comes in blocks. */
+#define CREST_IN_FLIGHT_MAX 131072u
 #define CREST_IN_FLIGHT_SHARDS 64u
 #define CREST_IN_FLIGHT_BLOCK 64u
+
+/*
+ * Who may have how much of it: a metric no more than is free, in each shard (dynamic thresholds:
+ * A. K. Choudhury and E. L. Hahne, "Dynamic Queue Length Thresholds for Shared-Memory Packet
+ * Switches", 1998). One metric alone gets half of the table, two that take what they can get a
+ * third each; what is left is for those that come later. A begin beyond is refused.
+ *
+ * Held is counted by share, a small number that a metric has from its first begin on. Of more
+ * metrics than shares some have one together.
+ */
+#define CREST_IN_FLIGHT_SHARES 256u
 
 /* For so long after its deadline an operation's late end is told that it timed out. */
 #define CREST_TOMBSTONE_S 60u
@@ -31,6 +42,8 @@ typedef struct crest_keyed {
     struct crest_metric *metric;
     uint64_t deadline_ns; /* 0: none */
     unsigned stage_count; /* 0: a timer */
+    uint32_t share;       /* its metric's */
+    uint64_t closed;      /* nothing can begin in it: see crest_in_flight_close */
     /* stages: the histograms of each, gaps and then times since the start */
     crest_histogram *const *histograms;
 } crest_keyed;
@@ -61,7 +74,21 @@ typedef struct crest_in_flight_seen {
 void crest_in_flight_each(void (*each)(const crest_in_flight_seen *seen, void *context),
                           void *context);
 
-/* Drops the operations of a registry that is being freed; nothing is recorded. */
-void crest_in_flight_forget(const struct crest_registry_state *state);
+/* Under the lock: the keyed series of a timer's child; NULL without memory. Its metric has a share
+ * from its first one on, until it is given back. */
+crest_keyed *crest_in_flight_keyed_new(const struct crest_child *child);
+void crest_in_flight_share_give(struct crest_metric *metric);
+
+/*
+ * The end of a keyed series, in three steps, which one thread at a time takes: it is closed, so
+ * that each further begin answers CREST_LATE; what is in flight of all that are closed is ended,
+ * recorded as `cancelled` (or `timeout`, where that was due); and the series is retired. A fork
+ * between the first step and the last leaves it open in the child.
+ *
+ * crest_in_flight_close: under the lock; 0 if it was closed before, or is NULL.
+ * crest_in_flight_cancel: not under the lock, for it records.
+ */
+int crest_in_flight_close(crest_keyed *keyed);
+void crest_in_flight_cancel(void);
 
 #endif

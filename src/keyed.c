@@ -15,18 +15,18 @@
 #include <crest/stages.h>
 #include <string.h>
 
+CREST_COUNTER_FAMILY(
+    keyed_refused, "crest.in-flight-refused",
+    "Keyed operations that were not begun because too much was in flight, by metric.", timer);
+
 /* Under the lock: the child's keyed series. Two handles of one child have one. */
 static crest_keyed *keyed_of_child(crest_child *child)
 {
     crest_timer *timer = &child->own->timer;
     if (timer->keyed != NULL)
         return timer->keyed;
-    crest_keyed *keyed = crest_arena_take(CREST_ARENA_META, sizeof *keyed, _Alignof(crest_keyed));
-    if (keyed != NULL)
-        *keyed = (crest_keyed){.timer = timer,
-                               .metric = child->first.metric,
-                               .deadline_ns = child->first.metric->deadline_ns};
-    /* partner: the acquire load in keyed_get */
+    crest_keyed *keyed = crest_in_flight_keyed_new(child);
+    /* partner: the acquire load in keyed_known */
     crest_atomic_store_ptr_release(CREST_PTR(&timer->keyed), keyed);
     return keyed;
 }
@@ -52,16 +52,34 @@ static crest_keyed *keyed_make(crest_timer *timer, crest_status *status)
     return keyed;
 }
 
-/* The handle's keyed series. NULL and *status, counted, when it records nowhere. */
-static crest_keyed *keyed_get(crest_timer *timer, crest_status *status)
+/* The handle's keyed series once a begin has made it. Not asked whether the handle is dead: of a
+ * series that was retired, or whose registry was freed, nothing is in the table and nothing can
+ * begin. */
+static inline crest_keyed *keyed_known(const crest_timer *timer)
 {
-    crest_keyed *keyed = NULL;
-    *status = crest_handle_dead(&timer->handle);
-    if (*status == CREST_OK) {
-        keyed = crest_atomic_load_ptr_acquire(CREST_PTR(&timer->keyed));
-        if (CREST_UNLIKELY(keyed == NULL))
-            keyed = keyed_make(timer, status);
-    }
+    if (CREST_UNLIKELY(timer->handle.abi != CREST_ABI))
+        return NULL;
+    /* acquire: partner of the release stores in keyed_of_child and keyed_make */
+    return crest_atomic_load_ptr_acquire(CREST_PTR(&timer->keyed));
+}
+
+/* Refuses, and counts, what a handle is dead of; CREST_OK, and nothing, if it is not. */
+static crest_status keyed_refuse_dead(const crest_timer *timer)
+{
+    crest_status dead = crest_handle_dead(&timer->handle);
+    if (dead != CREST_OK)
+        crest_handle_refused(&timer->handle, dead, 1);
+    return dead;
+}
+
+/* The keyed series of a handle that has not been used before. NULL and *status, counted, when it
+ * records nowhere. */
+static crest_keyed *keyed_first(crest_timer *timer, crest_status *status)
+{
+    *status = keyed_refuse_dead(timer);
+    if (*status != CREST_OK)
+        return NULL;
+    crest_keyed *keyed = keyed_make(timer, status);
     if (keyed == NULL)
         crest_handle_refused(&timer->handle, *status, 1);
     return keyed;
@@ -81,20 +99,21 @@ static crest_keyed *keyed_seen(const crest_timer *timer)
     return crest_atomic_load_ptr_acquire(CREST_PTR(&kept->keyed));
 }
 
-/* The same as keyed_get for a mark or an end, which register nothing: without a keyed series
- * nothing can be in flight, which is a normal answer. */
-static crest_keyed *keyed_begun(crest_timer *timer, crest_status *status)
+/* The same for a mark or an end, which register nothing. */
+static inline crest_keyed *keyed_begun(crest_timer *timer)
 {
-    *status = crest_handle_dead(&timer->handle);
-    if (*status != CREST_OK) {
-        crest_handle_refused(&timer->handle, *status, 1);
-        return NULL;
-    }
-    crest_keyed *keyed = crest_atomic_load_ptr_acquire(CREST_PTR(&timer->keyed));
+    crest_keyed *keyed = keyed_known(timer);
     if (CREST_UNLIKELY(keyed == NULL) && (keyed = keyed_seen(timer)) != NULL)
         crest_atomic_store_ptr_release(CREST_PTR(&timer->keyed), keyed);
-    *status = CREST_NOT_FOUND;
     return keyed;
+}
+
+/* What a mark or an end answers when the operation is not in flight: a normal answer, unless the
+ * handle is dead. */
+static crest_status keyed_not_found(const crest_timer *timer)
+{
+    crest_status dead = keyed_refuse_dead(timer);
+    return dead != CREST_OK ? dead : CREST_NOT_FOUND;
 }
 
 /* Refuses what is wrong with the call, whatever is in flight. */
@@ -104,29 +123,48 @@ static crest_status keyed_refuse(const crest_timer *timer, crest_misuse cause)
     return CREST_INVALID_ARGUMENT;
 }
 
+/* A begin that was refused: counted, and what it answers. */
+static crest_status keyed_begin_refused(const crest_timer *timer, const crest_keyed *keyed,
+                                        crest_status status)
+{
+    const char *name = keyed->metric->name;
+    switch (status) {
+    case CREST_LATE: /* its series is retired, or about to be */
+        if ((status = keyed_refuse_dead(timer)) != CREST_OK)
+            return status;
+        crest_handle_refused(&timer->handle, CREST_LATE, 1);
+        return CREST_LATE;
+    case CREST_LIMIT:
+        crest_counter_inc(keyed_refused_with(name));
+        crest_misuse_count(CREST_MISUSE_LIMIT, name);
+        return status;
+    case CREST_NO_MEMORY: crest_misuse_count(CREST_MISUSE_NO_MEMORY, name); return status;
+    default: return status;
+    }
+}
+
 crest_status crest_timer_begin(crest_timer *timer, crest_op op)
 {
     crest_status status;
     if (CREST_UNLIKELY(op.kind == CREST_OP_NONE))
         return keyed_refuse(timer, CREST_MISUSE_OPERATION);
-    crest_keyed *keyed = keyed_get(timer, &status);
-    if (CREST_UNLIKELY(keyed == NULL))
+    crest_keyed *keyed = keyed_known(timer);
+    if (CREST_UNLIKELY(keyed == NULL) && (keyed = keyed_first(timer, &status)) == NULL)
         return status;
     status = crest_in_flight_begin(keyed, &op);
-    if (CREST_UNLIKELY(status == CREST_LIMIT || status == CREST_NO_MEMORY))
-        crest_misuse_count(crest_misuse_of(status), keyed->metric->name);
-    return status;
+    return CREST_LIKELY(status == CREST_OK) ? CREST_OK : keyed_begin_refused(timer, keyed, status);
 }
 
 crest_status crest_timer_end(crest_timer *timer, crest_op op, crest_outcome outcome)
 {
-    crest_status status;
     if (CREST_UNLIKELY(op.kind == CREST_OP_NONE))
         return keyed_refuse(timer, CREST_MISUSE_OPERATION);
     if (CREST_UNLIKELY((unsigned)outcome >= CREST_OUTCOME_COUNT))
         return keyed_refuse(timer, CREST_MISUSE_OUTCOME);
-    crest_keyed *keyed = keyed_begun(timer, &status);
-    return CREST_LIKELY(keyed != NULL) ? crest_in_flight_end(keyed, &op, outcome) : status;
+    crest_keyed *keyed = keyed_begun(timer);
+    crest_status status =
+        CREST_LIKELY(keyed != NULL) ? crest_in_flight_end(keyed, &op, outcome) : CREST_NOT_FOUND;
+    return CREST_LIKELY(status != CREST_NOT_FOUND) ? status : keyed_not_found(timer);
 }
 
 crest_status crest_stages_begin(crest_stages *stages, crest_op op)
@@ -136,18 +174,17 @@ crest_status crest_stages_begin(crest_stages *stages, crest_op op)
 
 crest_status crest_stages_mark(crest_stages *stages, crest_op op, unsigned index)
 {
-    crest_status status;
     if (op.kind == CREST_OP_NONE)
         return keyed_refuse(&stages->timer, CREST_MISUSE_OPERATION);
-    crest_keyed *keyed = keyed_begun(&stages->timer, &status);
+    crest_keyed *keyed = keyed_begun(&stages->timer);
     if (keyed == NULL)
-        return status;
+        return keyed_not_found(&stages->timer);
     if (index >= keyed->stage_count)
         return keyed_refuse(&stages->timer, CREST_MISUSE_STAGE);
-    status = crest_in_flight_mark(keyed, &op, index);
+    crest_status status = crest_in_flight_mark(keyed, &op, index);
     if (status == CREST_ALREADY)
         crest_misuse_count(CREST_MISUSE_STAGE_AGAIN, keyed->metric->name);
-    return status;
+    return status != CREST_NOT_FOUND ? status : keyed_not_found(&stages->timer);
 }
 
 crest_status crest_stages_end(crest_stages *stages, crest_op op, crest_outcome outcome)

@@ -102,6 +102,10 @@ void crest_lives_replace(const crest_metric *metric, const char *const *values, 
  * Takes the lock. */
 void crest_lives_idle(crest_series *series, uint64_t value, uint64_t since_ns, uint64_t now_ns);
 
+/* lifetime.c: all series of a registry that is freed come to their end, which is not exported.
+ * Takes the lock, and records what was in flight. */
+void crest_registry_retire(crest_registry_state *state);
+
 /* lifetime.c: the same of what a handle leads to, taking the lock: for values whose source has gone
  * and which nothing is known of any more. Of stages, CREST_INVALID_ARGUMENT. */
 crest_status crest_handle_withdraw(crest_handle *handle);

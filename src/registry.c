@@ -181,18 +181,14 @@ void crest_registry_free(crest_registry *registry)
 {
     if (registry == NULL || !registry->heap)
         return;
-    crest_in_flight_figures_forget(registry->state);
-    crest_lock_saved saved;
-    crest_lock_take(&saved);
     crest_registry_state *state = registry->state;
-    crest_atomic_store32(&state->dead, 1);
-    crest_child *child;
+    crest_lock_saved saved;
+    crest_in_flight_figures_forget(state);
+    crest_registry_retire(state);
+    crest_lock_take(&saved);
     for (crest_metric *metric = state->metrics; metric != NULL; metric = metric->next)
-        for (crest_children_cursor at = {NULL, 0, NULL};
-             (child = crest_children_next(metric, &at)) != NULL;)
-            crest_lives_retire(child, CREST_NOT_FOUND, 0);
+        crest_in_flight_share_give(metric);
     crest_lock_drop(&saved);
-    crest_in_flight_forget(state);
     crest_registry_forget(state);
     crest_alloc_free(registry);
 }

@@ -93,6 +93,7 @@ typedef struct crest_metric {
     unsigned stage_count;
     struct crest_metric *histograms[2]; /* stages: of gaps, and of times since the start */
     struct crest_in_flight_figures *figures;
+    uint32_t in_flight_share; /* of the table of operations in flight, from 1; 0: none yet */
     struct crest_registry_state *state;
     struct crest_metric *next;
     uint64_t hash;

@@ -67,7 +67,7 @@ crest_status crest_stages_child_make(crest_child *child, const char *const *valu
     const crest_metric *metric = child->first.metric;
     unsigned count = metric->stage_count;
     crest_status status = CREST_NO_MEMORY;
-    crest_keyed *keyed = crest_arena_take(CREST_ARENA_META, sizeof *keyed, _Alignof(crest_keyed));
+    crest_keyed *keyed = crest_in_flight_keyed_new(child);
     crest_histogram **histograms =
         crest_arena_take(CREST_ARENA_META, 2 * count * sizeof *histograms, _Alignof(void *));
     if (keyed == NULL || histograms == NULL)
@@ -82,11 +82,8 @@ crest_status crest_stages_child_make(crest_child *child, const char *const *valu
             return status;
         histograms[i] = &stage->own->histogram;
     }
-    *keyed = (crest_keyed){.timer = &child->own->timer,
-                           .metric = child->first.metric,
-                           .deadline_ns = metric->deadline_ns,
-                           .stage_count = count,
-                           .histograms = histograms};
+    keyed->stage_count = count;
+    keyed->histograms = histograms;
     child->own->timer.keyed = keyed;
     return CREST_OK;
 }

@@ -10,6 +10,12 @@
  *     ...                                        (another thread, another file)
  *     crest_timer_end(&fetch_time, crest_op_bytes(hash, 32), CREST_OUTCOME_OK);
  *
+ * One table has the operations of all metrics, and a metric may have as many of it as are free:
+ * half of it alone, less beside others that have many (CREST_IN_FLIGHT_MAX of limits.md). So a
+ * metric whose operations are never ended, and have no deadline, is refused further ones, and no
+ * other metric is. crest_in_flight_refused_total counts refusals by metric. When a series is
+ * retired (lifetime.h), what is in flight of it ends as `cancelled`.
+ *
  * Where one side can hand a value to the other, a crest_timing (timer.h) costs less and has no
  * bounds. Operations of two metrics, or of two series of a family, are never the same.
  *
@@ -41,7 +47,7 @@ CREST_BEGIN_C
 /*
  * Begins the operation. Returns CREST_OK; CREST_ALREADY when it is in flight: the first begin
  * stays, which is a normal answer (several peers announce one block); CREST_INVALID_ARGUMENT for
- * an op that is none; CREST_LIMIT when too much is in flight (CREST_IN_FLIGHT_MAX of limits.md);
+ * an op that is none; CREST_LIMIT when too much is in flight of this metric, see above;
  * CREST_NO_MEMORY; CREST_NOT_FOUND and _ABI_MISMATCH for a handle that records nowhere; CREST_LATE
  * for a series that was retired. CREST_LATE is counted in crest_late_records_total, all others but
  * the first two in crest_misuse_total. An operation that ended, or timed out, may begin anew. In

@@ -13,7 +13,8 @@
  * Retired: exported once more too, but it never comes back. Records through old handles are counted
  * in crest_late_records_total and nowhere else, and resolving the same values makes a new series
  * that begins at zero. If that happens at once, the old one is dropped at once, so that no page has
- * both, and what it recorded since its last export is not exported any more.
+ * both, and what it recorded since its last export is not exported any more. Keyed operations in
+ * flight (in_flight.h) end with it: they are recorded as `cancelled`, before its last export.
  *
  * "Once more" is: until a snapshot was taken and every attached reporter of the registry has
  * delivered one since the series' value last changed, and for at least a minute, or twice the
@@ -59,7 +60,8 @@ CREST_API crest_status crest_stages_release(crest_stages *stages);
  * combinations of label values were retired, 0 if none has the label; a timer's outcomes are one,
  * but the two histograms that belong to each stage of stages count by themselves.
  * Constant labels of the registry, and `outcome`, are not looked at. Thread-safe; not for signal
- * handlers. Cost: a look at every series of the registry, locking family by family.
+ * handlers. Cost: a look at every series of the registry, locking family by family; if one of them
+ * is keyed, also at all that is in flight.
  */
 CREST_API size_t crest_retire(crest_registry *registry, const char *key, const char *value);
 

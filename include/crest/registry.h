@@ -83,7 +83,8 @@ CREST_API void crest_registry_strict(crest_registry *registry, int strict);
  * (records through them are counted in crest_late_records_total), reporters must have been
  * detached, and polls still need their crest_poll_stop. Names, label values and handles stay in
  * memory, because handles must stay good for doing nothing; slots and what values lived in serve
- * other series after a minute (lifetime.h). Thread-safe; locks.
+ * other series after a minute (lifetime.h). What is in flight of keyed timers ends. Thread-safe;
+ * locks.
  */
 CREST_API void crest_registry_free(crest_registry *registry);
 

@@ -8,13 +8,16 @@
 #include "in_flight_table.h"
 #include "unit/core_fixture.h"
 
+#include <crest/lifetime.h>
+
 #define WATCHDOG_S 170
 
-enum { THREADS = 4, IDS = 64, ANSWERS = CREST_STATUS_COUNT };
+enum { THREADS = 4, IDS = 64, ANSWERS = CREST_STATUS_COUNT, LIVES = 200 };
 
 CREST_TIMER(raced, "test.raced-time", "Begun and ended by all, with a short deadline.",
             .deadline_ms = 1);
 CREST_TIMER(lasting, "test.lasting-time", "Without a deadline.");
+CREST_TIMER_FAMILY(living, "test.living-time", "Of peers that are retired.", peer);
 CREST_STAGES(staged, "test.staged", "Marked by all.", .stages = {"a", "b", "c"}, .deadline_ms = 1);
 
 typedef struct stress_thread {
@@ -221,13 +224,90 @@ static void test_registries_freed(void **state)
     assert_int_equal(sum.ended[CREST_OK] + sum.ended[CREST_TIMED_OUT], THREADS * times);
 }
 
+/* The peer of now, which is retired sooner or later. */
+static crest_timer *stress_peer;
+
+/* What a thread begins it ends, but for every eighth: the end of its series ends that. */
+static void *stress_lives(void *context)
+{
+    stress_thread *self = context;
+    uint64_t i = 0;
+    while (!crest_atomic_load32(&stress_stop)) {
+        crest_timer *peer = crest_atomic_load_ptr_acquire(CREST_PTR(&stress_peer));
+        crest_op op = crest_op_u64x2(self->number, i++);
+        crest_status begun = crest_timer_begin(peer, op);
+        self->begun[begun]++;
+        if (begun == CREST_OK && i % 8 != 0)
+            self->ended[crest_timer_end(peer, op, CREST_OUTCOME_OK)]++;
+    }
+    return NULL;
+}
+
+/* Records of this outcome in all lives together. */
+static uint64_t stress_recorded_by(const char *outcome)
+{
+    crest_snapshot *snapshot = fixture_snapshot(NULL);
+    crest_series_view view;
+    uint64_t count = 0;
+    for (size_t i = 0; crest_snapshot_series(snapshot, i, &view) == CREST_OK; i++)
+        if (strcmp(view.name, "test.living-time") == 0 &&
+            strcmp(view.label_values[1], outcome) == 0)
+            count += crest_distribution_count(view.distribution);
+    crest_snapshot_free(snapshot);
+    return count;
+}
+
+/* Each operation that began is recorded once, by its end or, as cancelled, by that of its series;
+ * and what came too late is told so and counted. */
+static void test_lives(void **state)
+{
+    (void)state;
+    char peer[16];
+    stress_thread threads[THREADS], sum;
+    crest_testing_mark *mark = crest_testing_mark_take(NULL);
+    memset(threads, 0, sizeof threads);
+    memset(&sum, 0, sizeof sum);
+    crest_atomic_store32(&stress_stop, 0);
+    stress_peer = living_with("0");
+    for (unsigned i = 0; i < THREADS; i++) {
+        threads[i].number = i;
+        assert_int_equal(pthread_create(&threads[i].thread, NULL, stress_lives, &threads[i]), 0);
+    }
+    for (unsigned life = 0; life < LIVES; life++) {
+        snprintf(peer, sizeof peer, "%u", life + 1);
+        crest_atomic_store_ptr_release(CREST_PTR(&stress_peer), living_with(peer));
+        snprintf(peer, sizeof peer, "%u", life);
+        assert_int_equal(crest_retire(NULL, "peer", peer), 1);
+        usleep(500);
+    }
+    crest_atomic_store32(&stress_stop, 1);
+    for (unsigned i = 0; i < THREADS; i++) {
+        pthread_join(threads[i].thread, NULL);
+        for (unsigned s = 0; s < ANSWERS; s++) {
+            sum.begun[s] += threads[i].begun[s];
+            sum.ended[s] += threads[i].ended[s];
+        }
+    }
+    snprintf(peer, sizeof peer, "%u", LIVES);
+    assert_int_equal(crest_retire(NULL, "peer", peer), 1);
+    uint64_t cancelled = stress_recorded_by("cancelled"), ok = stress_recorded_by("ok");
+    assert_int_not_equal(cancelled, 0);
+    assert_int_equal(cancelled, sum.begun[CREST_OK] - sum.ended[CREST_OK]);
+    crest_testing_reading late;
+    assert_int_equal(crest_testing_read(NULL, mark, &late, NULL, "crest.late-records", NULL),
+                     CREST_OK);
+    assert_int_equal(ok + late.counter,
+                     sum.ended[CREST_OK] + sum.begun[CREST_LATE] + sum.ended[CREST_LATE]);
+    assert_true(FIXTURE_READING(NULL, "test.living-time.in-flight", NULL).gauge == 0);
+    crest_testing_mark_free(mark);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_recorded_once),
-        cmocka_unit_test(test_stages_recorded_once),
-        cmocka_unit_test(test_own_ids),
-        cmocka_unit_test(test_registries_freed),
+        cmocka_unit_test(test_recorded_once), cmocka_unit_test(test_stages_recorded_once),
+        cmocka_unit_test(test_own_ids),       cmocka_unit_test(test_registries_freed),
+        cmocka_unit_test(test_lives),
     };
     fixture_watchdog(WATCHDOG_S);
     return cmocka_run_group_tests_name("in_flight_stress", tests, NULL, NULL);

@@ -2,9 +2,10 @@
 /*
  * The end of a keyed operation against its deadline: two threads that begin and end one id, a sweep
  * that takes no lock, and a clock; every interleaving. The steps bear the names of the functions in
- * src/in_flight_table.c. Each line between semicolons is one access of the code. Its loads acquire
- * and its stores release, and they all concern one word and what is published by it, so that
- * sequential consistency is the right model.
+ * src/in_flight_table.c, _entries.h and _walks.c, but for crest_ and walks_ before them. Each line
+ * between semicolons is one access of the code. Its loads acquire and its stores release, and they
+ * all concern one word and what is published by it, so that sequential consistency is the right
+ * model.
  *
  * One entry stands for the table: an entry that is reused for another id goes the same ways as one
  * that is begun anew.
@@ -14,23 +15,33 @@
  *   - it is recorded as `timeout` if and only if its deadline had passed when it was settled, by the
  *     clock of who settled it, and as itself: with its own id and its own deadline
  *   - an operation without a deadline, which a sweep leaves alone, may be ended by a store
+ *   - after a series was closed and what was in flight of it cancelled (RETIRE, with a begin, an end
+ *     and a sweep fewer, or there are too many states), nothing of it is in flight
  *
  * model: holds
+ * model: holds -DRETIRE
  * model: fails -DNO_GENERATION      the state word does not tell one operation from the next
  * model: fails -DNO_CAS             settling looks, and then writes
  * model: fails -DFIELDS_LAST        an operation begins before its fields are written
  * model: fails -DEND_WITHOUT_CLOCK  the end leaves the deadline to the sweep
  * model: fails -DSTORE_ALWAYS       an operation with a deadline is ended by a store, too
  * model: fails -DNO_LOCK            begin and end do without the shard's lock
+ * model: fails -DRETIRE -DCLOSED_EARLY  a begin looks before it has the lock whether its series is closed
+ * model: fails -DRETIRE -DNO_PASS   what is in flight is cancelled without taking the lock once before
  */
 
 #define ENDED 0
 #define BEGUN 1
 #define EXPIRED 2
 
+#ifdef RETIRE
+#define ROUNDS 1
+#define SWEEPS 1
+#else
 #define ROUNDS 2 /* a begin and an end, of the first thread; the second has one */
-#define OPERATIONS (ROUNDS + 2)
 #define SWEEPS 2
+#endif
+#define OPERATIONS (ROUNDS + 2)
 #define DEADLINE 1
 #define TIME_MAX 1
 
@@ -39,6 +50,7 @@ byte state = ENDED;
 byte which = 0;
 byte overdue = 0; /* 0: never */
 
+bool closed = false; /* the series */
 bool locked = false;
 byte now = 0;
 
@@ -136,11 +148,18 @@ inline in_flight_try_begin()
 {
     at = now;
     expired = 0;
+#ifdef CLOSED_EARLY
+    late = closed;
+#endif
     in_flight_lock();
+#ifndef CLOSED_EARLY
+    late = closed;
+#endif
     seen = state;
     if
-    :: STATE(seen) == BEGUN && !OVERDUE(overdue, at) -> skip /* CREST_ALREADY */
-    :: STATE(seen) == BEGUN && OVERDUE(overdue, at) ->
+    :: late -> skip /* CREST_LATE */
+    :: !late && STATE(seen) == BEGUN && !OVERDUE(overdue, at) -> skip /* CREST_ALREADY */
+    :: !late && STATE(seen) == BEGUN && OVERDUE(overdue, at) ->
         old = which;
         in_flight_settle(seen, EXPIRED, won);
         if
@@ -148,7 +167,7 @@ inline in_flight_try_begin()
         :: else
         fi;
         in_flight_start()
-    :: STATE(seen) != BEGUN -> in_flight_start()
+    :: !late && STATE(seen) != BEGUN -> in_flight_start()
     fi;
     in_flight_unlock();
     if
@@ -228,13 +247,13 @@ byte finished = 0;
 proctype thread(byte round)
 {
     byte at, seen, mine, old, expired;
-    bool won;
+    bool won, late;
     do
     :: round != 0 ->
         in_flight_try_begin();
         crest_in_flight_end();
         d_step { /* what is no longer used makes no states */
-            at = 0; seen = 0; mine = 0; old = 0; expired = 0; won = false;
+            at = 0; seen = 0; mine = 0; old = 0; expired = 0; won = false; late = false;
             round--
         }
     :: else -> break
@@ -258,6 +277,40 @@ proctype sweep()
     finished++
 }
 
+/* crest_in_flight_close, and crest_in_flight_cancel with in_flight_cancel_entry */
+proctype retire()
+{
+    byte at, seen, mine, old;
+    bool won;
+    closed = true;
+    at = now;
+#ifndef NO_PASS
+    in_flight_lock();
+    in_flight_unlock();
+#endif
+    do
+    :: seen = state;
+        if
+        :: STATE(seen) == ENDED -> break
+        :: STATE(seen) != ENDED ->
+            old = which;
+            mine = overdue;
+            if
+            :: state == seen ->
+                in_flight_lock();
+                in_flight_settle(seen, ENDED, won);
+                in_flight_unlock();
+                if
+                :: won && STATE(seen) == BEGUN -> in_flight_record(old, at, OVERDUE(mine, at))
+                :: else
+                fi
+            :: else
+            fi
+        fi
+    od;
+    finished++
+}
+
 proctype clock()
 {
     do
@@ -273,9 +326,17 @@ init
         run thread(ROUNDS);
         run thread(1);
         run sweep();
+#ifdef RETIRE
+        run retire();
+#endif
         run clock()
     };
+#ifdef RETIRE
+    finished == 4;
+    assert(STATE(state) == ENDED);
+#else
     finished == 3;
+#endif
     d_step {
         do
         :: i <= begun ->
