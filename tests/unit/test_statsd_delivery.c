@@ -6,6 +6,7 @@
 #include "statsd_fixture.h"
 
 #include <crest/crest.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
@@ -202,6 +203,78 @@ static void a_stream_may_break(void **state)
         }
         counted_free(&all);
     }
+}
+
+/* A server that talks without end, as fast as it is listened to, and takes what it is sent. */
+typedef struct talker {
+    int listener;
+    int stop; /* by __atomic */
+    uint64_t said;
+    uint64_t totals[200];
+} talker;
+
+static void *talk(void *context)
+{
+    talker *server = context;
+    static const char words[65536];
+    char *text = malloc(1u << 20);
+    size_t length = 0;
+    int fd = accept(server->listener, NULL, NULL);
+    while (fd >= 0) {
+        struct pollfd both = {.fd = fd, .events = POLLIN | POLLOUT};
+        ssize_t got = 1;
+        if (poll(&both, 1, PATIENCE_MS) != 1)
+            break;
+        if (both.revents & POLLOUT && !__atomic_load_n(&server->stop, __ATOMIC_ACQUIRE)) {
+            ssize_t sent = send(fd, words, sizeof words, MSG_DONTWAIT | MSG_NOSIGNAL);
+            if (sent > 0)
+                __atomic_fetch_add(&server->said, (uint64_t)sent, __ATOMIC_RELEASE);
+        }
+        if (both.revents & (POLLIN | POLLHUP | POLLERR)) {
+            got = recv(fd, text + length, (1u << 20) - length, MSG_DONTWAIT);
+            length += got > 0 ? (size_t)got : 0;
+        }
+        if (got == 0 || (got < 0 && errno != EAGAIN))
+            break;
+    }
+    add_up(text, length, server->totals, 0);
+    free(text);
+    close(fd);
+    return NULL;
+}
+
+/* What it says is passed over, a bounded part of it at each report, which is over in time. */
+static void a_server_that_talks_holds_nothing_up(void **state)
+{
+    (void)state;
+    talker server = {.stop = 0};
+    counted all;
+    char url[64];
+    pthread_t thread;
+    crest_error error = {0};
+    server.listener = listen_at(SOCK_STREAM, url);
+    counted_new(&all, url, 20);
+    assert_int_equal(pthread_create(&thread, NULL, talk, &server), 0);
+    for (int round = 0; round < 5; round++) {
+        counted_add(&all);
+        assert_int_equal(counted_report(&all, PATIENCE_MS, &error), CREST_OK);
+        uint64_t said = __atomic_load_n(&server.said, __ATOMIC_ACQUIRE);
+        /* so that the next report finds something to pass over */
+        for (int i = 0; i < 1000 && round < 4; i++) {
+            if (__atomic_load_n(&server.said, __ATOMIC_ACQUIRE) > said + 65536)
+                break;
+            usleep(1000);
+        }
+    }
+    assert_true(__atomic_load_n(&server.said, __ATOMIC_ACQUIRE) > 0);
+    __atomic_store_n(&server.stop, 1, __ATOMIC_RELEASE);
+    crest_reporter_free(all.reporter);
+    all.reporter = NULL;
+    pthread_join(thread, NULL);
+    close(server.listener);
+    for (unsigned n = 0; n < LENGTH(all.counters); n++)
+        assert_int_equal(server.totals[n], crest_counter_value(all.counters[n]));
+    counted_free(&all);
 }
 
 static void await_input(int fd)
@@ -497,6 +570,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stream_may_be_late_anywhere),
         cmocka_unit_test(a_stream_may_break),
+        cmocka_unit_test(a_server_that_talks_holds_nothing_up),
         cmocka_unit_test(a_full_socket_loses_nothing),
         cmocka_unit_test(a_report_can_be_cancelled),
         cmocka_unit_test(a_closed_port_loses_nothing),
