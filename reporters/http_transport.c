@@ -343,7 +343,9 @@ static CURLcode http_set_up(crest_http *http, const crest_http_request *request,
     }
     HTTP_SET(CURLOPT_CUSTOMREQUEST, request->method);
 #if LIBCURL_VERSION_NUM >= 0x075700
-    HTTP_SET(CURLOPT_QUICK_EXIT, request->last ? 1L : 0L);
+    /* The deadline holds while a name server hangs: the thread that asks it is left to end by
+       itself. */
+    HTTP_SET(CURLOPT_QUICK_EXIT, 1L);
 #endif
     return bad;
 }
@@ -392,11 +394,6 @@ static CURLcode http_run(crest_http *http)
             wrong = curl_multi_poll(http->multi, NULL, 0, HTTP_POLL_MS, NULL);
         http->ended = running ? http_must_end(http) : HTTP_NOT_ENDED;
     }
-#if LIBCURL_VERSION_NUM >= 0x075700
-    /* Nor does it wait for the thread that looks up a name. */
-    if (http->ended)
-        curl_easy_setopt(http->easy, CURLOPT_QUICK_EXIT, 1L);
-#endif
     int left;
     for (CURLMsg *message; (message = curl_multi_info_read(http->multi, &left)) != NULL;)
         if (message->msg == CURLMSG_DONE && message->easy_handle == http->easy)

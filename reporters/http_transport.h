@@ -15,8 +15,9 @@
  * redirects are not followed (an answer 301 is an answer), so that credentials go to nobody else;
  * only http and https; the path is sent as it is given; no signal is used or let out; the
  * environment's proxies, its no_proxy and ~/.netrc are not looked at; certificates are always
- * checked; HTTP/1.1 only; no more than CREST_HTTP_ANSWER_BYTES_MAX of an answer is read; nothing is
- * ever printed.
+ * checked; a name server that hangs is not waited for past the deadline (libcurl 7.87; before that,
+ * as long as it takes); HTTP/1.1 only; no more than CREST_HTTP_ANSWER_BYTES_MAX of an answer is
+ * read; nothing is ever printed.
  */
 #ifndef CREST_REPORTERS_HTTP_TRANSPORT_H
 #define CREST_REPORTERS_HTTP_TRANSPORT_H
@@ -50,8 +51,6 @@ typedef struct crest_http_request {
     const void *body;             /* NULL: none */
     size_t length;
     uint64_t deadline_ns; /* on crest_now's timeline */
-    int last;             /* non-zero: the process may be about to end, so do not wait for a name
-                             server's thread past the deadline either */
 } crest_http_request;
 
 typedef struct crest_http_answer {

@@ -239,8 +239,7 @@ static crest_status pushgateway_exchange(pushgateway *gateway, crest_http_reques
 }
 
 static crest_status pushgateway_send(pushgateway *gateway, const char *method, const char *job,
-                                     const char *instance, uint64_t deadline_ns, int last,
-                                     crest_error *error)
+                                     const char *instance, uint64_t deadline_ns, crest_error *error)
 {
     char shown[PUSHGATEWAY_SHOWN_BYTES];
     crest_push_text_show(gateway->pushed_shown, strlen(gateway->pushed_shown), shown, sizeof shown);
@@ -252,7 +251,6 @@ static crest_status pushgateway_send(pushgateway *gateway, const char *method, c
         .proxy = gateway->proxy,
         .proxy_shown = gateway->proxy_shown,
         .deadline_ns = deadline_ns,
-        .last = last,
     };
     crest_http_answer answer;
     crest_status status = pushgateway_exchange(gateway, &request, &answer, error);
@@ -280,7 +278,7 @@ static crest_status pushgateway_push(pushgateway *gateway, const crest_report *r
         status = pushgateway_encode(gateway, report, job, instance, error);
     if (status == CREST_OK)
         status = pushgateway_send(gateway, gateway->post ? "POST" : "PUT", job, instance,
-                                  report->deadline_ns, report->final, error);
+                                  report->deadline_ns, error);
     return status;
 }
 
@@ -342,7 +340,7 @@ static crest_status pushgateway_stop(crest_reporter *self, uint64_t deadline_ns,
     if (status != CREST_OK)
         return status;
     if (gateway->delete_on_stop && gateway->sent && gateway->pushed_to[0] != '\0')
-        status = pushgateway_send(gateway, "DELETE", "", "", deadline_ns, 1, error);
+        status = pushgateway_send(gateway, "DELETE", "", "", deadline_ns, error);
     crest_push_claim_release(&gateway->claim);
     pthread_mutex_unlock(&gateway->one_at_a_time);
     return status;

@@ -19,8 +19,9 @@
 
 #define STATSD_NS_PER_MS UINT64_C(1000000)
 
-/* One question; two hold it, who asks and the thread, and the last one frees it. */
-typedef struct statsd_question {
+/* Two hold it, the caller and the thread, and the last one frees it. */
+struct crest_statsd_lookup {
+    pid_t process;
     int done_fd;
     int socket_type;
     pthread_mutex_t lock; /* guards what follows, but not port and host */
@@ -29,7 +30,7 @@ typedef struct statsd_question {
     crest_statsd_addresses addresses;
     char port[8];
     char host[];
-} statsd_question;
+};
 
 int crest_statsd_wait(int fd, short events, uint64_t deadline_ns, int cancel_fd)
 {
@@ -71,54 +72,63 @@ static int statsd_ask(const char *host, const char *port, int socket_type, int f
     return answer;
 }
 
-static void statsd_question_drop(statsd_question *question)
+/* In the child of a fork: its thread is not there, and may have held its lock. */
+static int statsd_lookup_of_parent(const crest_statsd_lookup *lookup)
 {
-    pthread_mutex_lock(&question->lock);
-    unsigned holders = --question->holders;
-    pthread_mutex_unlock(&question->lock);
+    return lookup->process != getpid();
+}
+
+void crest_statsd_lookup_drop(crest_statsd_lookup *lookup)
+{
+    if (lookup == NULL || statsd_lookup_of_parent(lookup))
+        return;
+    pthread_mutex_lock(&lookup->lock);
+    unsigned holders = --lookup->holders;
+    pthread_mutex_unlock(&lookup->lock);
     if (holders > 0)
         return;
-    pthread_mutex_destroy(&question->lock);
-    close(question->done_fd);
-    free(question);
+    pthread_mutex_destroy(&lookup->lock);
+    close(lookup->done_fd);
+    free(lookup);
 }
 
 static void *statsd_resolver(void *context)
 {
-    statsd_question *question = context;
+    crest_statsd_lookup *lookup = context;
     crest_statsd_addresses addresses;
-    int answer = statsd_ask(question->host, question->port, question->socket_type, AI_ADDRCONFIG,
-                            &addresses);
-    pthread_mutex_lock(&question->lock);
-    question->answer = answer;
-    question->addresses = addresses;
-    pthread_mutex_unlock(&question->lock);
-    eventfd_write(question->done_fd, 1);
-    statsd_question_drop(question);
+    int answer =
+        statsd_ask(lookup->host, lookup->port, lookup->socket_type, AI_ADDRCONFIG, &addresses);
+    pthread_mutex_lock(&lookup->lock);
+    lookup->answer = answer;
+    lookup->addresses = addresses;
+    pthread_mutex_unlock(&lookup->lock);
+    eventfd_write(lookup->done_fd, 1);
+    crest_statsd_lookup_drop(lookup);
     return NULL;
 }
 
-static statsd_question *statsd_question_new(const char *host, const char *port, int socket_type)
+static crest_statsd_lookup *statsd_lookup_new(const char *host, const char *port, int socket_type)
 {
     size_t length = strlen(host) + 1;
-    statsd_question *question = calloc(1, sizeof *question + length);
-    if (question == NULL)
+    crest_statsd_lookup *lookup = calloc(1, sizeof *lookup + length);
+    if (lookup == NULL)
         return NULL;
-    question->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (question->done_fd < 0) {
-        free(question);
+    lookup->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (lookup->done_fd < 0) {
+        free(lookup);
         return NULL;
     }
-    pthread_mutex_init(&question->lock, NULL);
-    question->holders = 2;
-    question->socket_type = socket_type;
-    strncpy(question->port, port, sizeof question->port - 1);
-    memcpy(question->host, host, length);
-    return question;
+    pthread_mutex_init(&lookup->lock, NULL);
+    lookup->process = getpid();
+    lookup->holders = 2;
+    lookup->socket_type = socket_type;
+    strncpy(lookup->port, port, sizeof lookup->port - 1);
+    memcpy(lookup->host, host, length);
+    return lookup;
 }
 
 /* Detached, with all signals blocked, as they are the host's. 0 or an error number. */
-static int statsd_question_start(statsd_question *question)
+static int statsd_lookup_start(crest_statsd_lookup *lookup)
 {
     pthread_t thread;
     pthread_attr_t attributes;
@@ -129,7 +139,7 @@ static int statsd_question_start(statsd_question *question)
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    failed = pthread_create(&thread, &attributes, statsd_resolver, question);
+    failed = pthread_create(&thread, &attributes, statsd_resolver, lookup);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     return failed;
@@ -142,39 +152,49 @@ static crest_status statsd_unresolved(const char *host, int answer, crest_error 
                            gai_strerror(answer));
 }
 
+static crest_status statsd_lookup_begin(const char *host, const char *port, int socket_type,
+                                        crest_statsd_lookup **begun, crest_error *error)
+{
+    crest_statsd_lookup *lookup = statsd_lookup_new(host, port, socket_type);
+    if (lookup == NULL)
+        return crest_error_set(error, CREST_NO_MEMORY, "No memory to look up the host %s", host);
+    int failed = statsd_lookup_start(lookup);
+    if (failed == 0) {
+        *begun = lookup;
+        return CREST_OK;
+    }
+    lookup->holders = 1;
+    crest_statsd_lookup_drop(lookup);
+    return crest_error_set(error, CREST_SYSTEM, "No thread to look up the host %s: %s", host,
+                           strerrordesc_np(failed));
+}
+
 crest_status crest_statsd_resolve(const char *host, const char *port, int socket_type,
                                   uint64_t deadline_ns, int cancel_fd,
-                                  crest_statsd_addresses *addresses, crest_error *error)
+                                  crest_statsd_lookup **pending, crest_statsd_addresses *addresses,
+                                  crest_error *error)
 {
     int answer = statsd_ask(host, port, socket_type, AI_NUMERICHOST, addresses);
     if (answer == 0)
         return CREST_OK;
     if (answer != EAI_NONAME)
         return statsd_unresolved(host, answer, error);
-    statsd_question *question = statsd_question_new(host, port, socket_type);
-    if (question == NULL)
-        return crest_error_set(error, CREST_NO_MEMORY, "No memory to look up the host %s", host);
-    int failed = statsd_question_start(question);
-    if (failed) {
-        question->holders = 1;
-        statsd_question_drop(question);
-        return crest_error_set(error, CREST_SYSTEM, "No thread to look up the host %s: %s", host,
-                               strerrordesc_np(failed));
-    }
     crest_status status = CREST_OK;
-    if (crest_statsd_wait(question->done_fd, POLLIN, deadline_ns, cancel_fd) != 1) {
-        status = crest_error_set(error, CREST_TIMED_OUT,
-                                 "Looking up the StatsD server's host %s took too long; do the "
-                                 "name servers answer?",
-                                 host);
-    } else {
-        pthread_mutex_lock(&question->lock);
-        answer = question->answer;
-        *addresses = question->addresses;
-        pthread_mutex_unlock(&question->lock);
-        if (answer != 0)
-            status = statsd_unresolved(host, answer, error);
-    }
-    statsd_question_drop(question);
-    return status;
+    if (*pending == NULL || statsd_lookup_of_parent(*pending))
+        status = statsd_lookup_begin(host, port, socket_type, pending, error);
+    if (status != CREST_OK)
+        return status;
+    crest_statsd_lookup *lookup = *pending;
+    if (crest_statsd_wait(lookup->done_fd, POLLIN, deadline_ns, cancel_fd) != 1)
+        return crest_error_set(error, CREST_TIMED_OUT,
+                               "Looking up the StatsD server's host %s took too long; do the "
+                               "name servers answer?",
+                               host);
+    pthread_mutex_lock(&lookup->lock);
+    answer = lookup->answer;
+    *addresses = lookup->addresses;
+    pthread_mutex_unlock(&lookup->lock);
+    crest_statsd_lookup_drop(lookup);
+    *pending = NULL;
+    return answer == 0 ? CREST_OK : statsd_unresolved(host, answer, error);
 }

@@ -22,8 +22,8 @@
 #define STATSD_SOCKET_NS_PER_S UINT64_C(1000000000)
 /* How often a queue is looked at that does not say when it has emptied. */
 #define STATSD_SOCKET_LOOK_NS (2 * STATSD_SOCKET_NS_PER_MS)
-/* What a server may say, which none is asked to: so much of it is passed over before each report, and
- * the rest waits, which holds up the server and nobody else. */
+/* What a server may say, which none is asked to: so much of it is passed over before each report.
+ * The rest waits, which holds up the server only. */
 #define STATSD_SOCKET_SAID_BYTES 65536u
 #define STATSD_SOCKET_SAID_TURNS 16u
 /* Unacknowledged bytes of a TCP connection, about: what a lost connection leaves in doubt. */
@@ -40,6 +40,7 @@ typedef struct statsd_connection {
     uint64_t gap_ns;   /* between packets; 0: no pace */
     uint64_t ahead_ns; /* when the next packet would be due had there been no burst */
     uint64_t resolved_ns;
+    crest_statsd_lookup *lookup; /* under way since an earlier report, or NULL */
     crest_statsd_addresses addresses;
     unsigned current; /* the address in use */
     const char *rest; /* of a packet that a TCP connection took a part of */
@@ -87,6 +88,7 @@ void crest_statsd_socket_free(crest_statsd_socket *to)
     if (to == NULL)
         return;
     statsd_socket_close(to->inside);
+    crest_statsd_lookup_drop(to->inside->lookup);
     if (to->inside->cancel_fd >= 0)
         close(to->inside->cancel_fd);
     free(to->inside);
@@ -243,8 +245,9 @@ static crest_status statsd_socket_resolve(crest_statsd_socket *to, uint64_t dead
     if (inside->addresses.count != 0)
         before = inside->addresses.list[inside->current % inside->addresses.count];
     int type = inside->url.transport == CREST_STATSD_TCP ? SOCK_STREAM : SOCK_DGRAM;
-    crest_status status = crest_statsd_resolve(inside->url.host, inside->url.port, type,
-                                               deadline_ns, inside->cancel_fd, &found, error);
+    crest_status status =
+        crest_statsd_resolve(inside->url.host, inside->url.port, type, deadline_ns,
+                             inside->cancel_fd, &inside->lookup, &found, error);
     if (status != CREST_OK) {
         to->cause = status == CREST_TIMED_OUT ? CREST_STATSD_TIMED_OUT : CREST_STATSD_UNREACHABLE;
         return status;
