@@ -30,9 +30,4 @@ void crest_range_sampler_begin(crest_range_sampler *sampler, int64_t value);
 /* Ends the window under way and begins the next. The ticker alone, one thread at a time. */
 void crest_range_rotate(crest_range_cell *cell, crest_range_reading *reading);
 
-/* The same in its two steps, so that many cells share what lies between them: if any of the first
- * steps returned non-zero, crest_bias_barrier. */
-int crest_range_take(crest_range_cell *cell, crest_range_reading *reading);
-void crest_range_read(crest_range_cell *cell, crest_range_reading *reading);
-
 #endif

@@ -18,7 +18,6 @@
  */
 #include "arena.h"
 #include "atomic.h"
-#include "bias.h"
 #include "handles.h"
 #include "lock.h"
 #include "misuse.h"
@@ -89,7 +88,6 @@ void crest_range_sampler_add_slow(crest_range_sampler *sampler, int64_t delta)
     crest_range_cell *cell = range_cell_of(sampler);
     if (cell == NULL)
         return;
-    crest_bias_enter(cell);
     uint64_t moment = (uint64_t)delta * crest_range_time();
     crest_range_state seen = crest_range_seen(cell);
     int64_t value;
@@ -107,7 +105,6 @@ void crest_range_sampler_set_slow(crest_range_sampler *sampler, int64_t value)
     crest_range_cell *cell = range_cell_of(sampler);
     if (cell == NULL)
         return;
-    crest_bias_enter(cell);
     uint64_t time = crest_range_time();
     crest_range_state seen = crest_range_seen(cell);
     while (!crest_range_replace(cell, &seen, (uint64_t)value,
@@ -121,7 +118,6 @@ void crest_range_sampler_begin(crest_range_sampler *sampler, int64_t value)
     crest_range_cell *cell = range_cell_of(sampler);
     if (cell == NULL)
         return;
-    crest_bias_enter(cell);
     crest_range_state seen = crest_range_seen(cell);
     uint64_t time, delta;
     do {
@@ -139,11 +135,7 @@ void crest_range_sampler_begin(crest_range_sampler *sampler, int64_t value)
 #define RANGE_READ_TICKS_MAX 100u
 #define RANGE_READ_TRIES 8u
 
-/*
- * Value and moment as they are together: a replacement of what is there by itself. The owner of a
- * cell does not know of it and need not: `lock` keeps the line from the comparison to the write, so
- * that the owner's one store of both words comes before, and is what is written back, or after.
- */
+/* Value and moment as they are together: a replacement of what is there by itself. */
 static crest_range_state range_read(crest_range_cell *cell)
 {
     crest_range_state seen = {0, 0};
@@ -152,17 +144,12 @@ static crest_range_state range_read(crest_range_cell *cell)
     return seen;
 }
 
-int crest_range_take(crest_range_cell *cell, crest_range_reading *reading)
+void crest_range_rotate(crest_range_cell *cell, crest_range_reading *reading)
 {
     /* both are full barriers, and the reading comes after them: partner of crest_range_extend */
     reading->maximum =
         (int64_t)crest_atomic_exchange((uint64_t *)&cell->maximum, (uint64_t)INT64_MIN);
     reading->minimum = (int64_t)crest_atomic_exchange((uint64_t *)&cell->minimum, INT64_MAX);
-    return crest_bias_owned(cell);
-}
-
-void crest_range_read(crest_range_cell *cell, crest_range_reading *reading)
-{
     crest_range_state state;
     unsigned tries = RANGE_READ_TRIES;
     do {
@@ -178,11 +165,4 @@ void crest_range_read(crest_range_cell *cell, crest_range_reading *reading)
         reading->maximum = reading->value;
     if (reading->value < reading->minimum)
         reading->minimum = reading->value;
-}
-
-void crest_range_rotate(crest_range_cell *cell, crest_range_reading *reading)
-{
-    if (crest_range_take(cell, reading))
-        crest_bias_barrier();
-    crest_range_read(cell, reading);
 }

@@ -10,7 +10,6 @@
 #include "range_windows.h"
 #include "alloc.h"
 #include "atomic.h"
-#include "bias.h"
 
 crest_range_ring *crest_range_ring_new(const crest_range_cell *cell, int new)
 {
@@ -89,27 +88,11 @@ static int range_area(const crest_range_reading *from, const crest_range_reading
     return known;
 }
 
-void crest_range_rings_rotate(crest_range_ring *const *rings, crest_range_cell *const *cells,
-                              unsigned count)
-{
-    int owned = 0;
-    for (unsigned i = 0; i < count; i++)
-        owned |= crest_range_take(cells[i], &rings[i]->next);
-    if (owned)
-        crest_bias_barrier();
-    for (unsigned i = 0; i < count; i++) {
-        crest_range_read(cells[i], &rings[i]->next);
-        rings[i]->rotated = 1;
-    }
-}
-
 int crest_range_ring_take(crest_range_ring *ring, crest_range_cell *cell, unsigned at)
 {
     int known = 1;
-    if (!ring->rotated)
-        crest_range_rotate(cell, &ring->next);
-    ring->rotated = 0;
-    const crest_range_reading reading = ring->next;
+    crest_range_reading reading;
+    crest_range_rotate(cell, &reading);
     ring->minimum[at] = INT64_MAX;
     ring->maximum[at] = INT64_MIN;
     ring->time[at] = 0;

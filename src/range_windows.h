@@ -22,8 +22,7 @@ typedef struct crest_range_slot {
 typedef struct crest_range_ring {
     int begun;               /* there is a reading before the next */
     crest_range_slot *slots; /* of the windows longer than a minute, or NULL */
-    int rotated;             /* the next is the reading that crest_range_ring_take takes */
-    crest_range_reading last, next;
+    crest_range_reading last;
     crest_range_area area[CREST_WINDOW_READINGS]; /* value times CREST_RANGE_TICK_NS */
     int64_t minimum[CREST_WINDOW_READINGS];       /* above the maximum: no tick is there */
     int64_t maximum[CREST_WINDOW_READINGS];
@@ -35,12 +34,6 @@ typedef struct crest_range_ring {
  * Otherwise its past is nobody's. NULL without memory. */
 crest_range_ring *crest_range_ring_new(const crest_range_cell *cell, int new);
 void crest_range_ring_free(crest_range_ring *ring);
-
-/* So many cells' windows end together, with one barrier for all. */
-#define CREST_RANGE_ROTATED_MAX 64u
-/* Ends these cells' windows, so that crest_range_ring_take need not. */
-void crest_range_rings_rotate(crest_range_ring *const *rings, crest_range_cell *const *cells,
-                              unsigned count);
 
 /* Ends the cell's window and keeps it as the tick at this place. 0 if the area of this tick is not
  * known: swing times time left 64 bits; the middle of the extremes then stands for it. */

@@ -367,28 +367,6 @@ static int windows_take(crest_windows *windows, crest_snapshot *snapshot,
     return 1;
 }
 
-/* The range samplers' windows end before the readings are taken, many with one barrier. */
-static void windows_rotate_ranges(const crest_windows *windows)
-{
-    crest_range_ring *rings[CREST_RANGE_ROTATED_MAX];
-    crest_range_cell *cells[CREST_RANGE_ROTATED_MAX];
-    unsigned count = 0;
-    for (size_t i = 0; i < windows->entry_count; i++) {
-        uint32_t place_how = windows->entries[i].place;
-        if (place_how >> PLACE_HOW_SHIFT != PLACE_RANGE)
-            continue;
-        const crest_window_place *place = windows_place(windows, place_how & PLACE_NUMBER);
-        rings[count] = place->more;
-        /* acquire: partner of the release store in series.c */
-        cells[count] = crest_atomic_load_ptr_acquire(CREST_PTR(&place->series->shared));
-        if (cells[count] != NULL && ++count == CREST_RANGE_ROTATED_MAX) {
-            crest_range_rings_rotate(rings, cells, count);
-            count = 0;
-        }
-    }
-    crest_range_rings_rotate(rings, cells, count);
-}
-
 static int windows_take_all(crest_windows *windows, crest_snapshot *snapshot)
 {
     const crest_window_times *times = &windows->times;
@@ -399,7 +377,6 @@ static int windows_take_all(crest_windows *windows, crest_snapshot *snapshot)
         uint64_t ns = times->slot_tick_ns[times->slot][i];
         rates[i] = ns != 0 ? 1 / ((double)ns / 1e9) : 0;
     }
-    windows_rotate_ranges(windows);
     for (size_t i = 0; i < windows->entry_count; i++)
         whole &= windows_take(windows, snapshot, &windows->entries[i], rates);
     for (size_t i = 0; windows->entries == NULL && i < directory->count; i++) {

@@ -40,15 +40,8 @@ typedef struct crest_range_cell {
     int64_t minimum;  /* likewise; INT64_MAX */
     uint64_t born;    /* when it was made, in CREST_RANGE_TICK_NS; 0: before this process was */
     uint64_t rotated; /* not 0: a tick of it has ended */
-    uint64_t owner;   /* whose updates need no `lock`: a thread pointer, or one of those below */
-    uint64_t area;    /* of any owner: from the thread pointer to rseq_cs in its struct rseq */
+    uint64_t reserved[2];
 } __attribute__((aligned(64))) crest_range_cell;
-
-/* Owners that are no thread. A cell is nobody's until its first update, may then be one thread's,
- * and is all threads' for good when a second one comes. See src/bias.h. */
-#define CREST_RANGE_NOBODY 0u
-#define CREST_RANGE_SHARED 1u
-#define CREST_RANGE_REVOKING 2u
 
 typedef struct crest_range_sampler {
     crest_handle handle;
@@ -109,8 +102,7 @@ CREST_INLINE uint64_t crest_range_time(void)
 /*
  * The second step of an update: the tick's extremes come to include the value that the first step
  * wrote. Nothing may be read here before that is visible: partner of crest_range_rotate in
- * range_sampler.c, which takes the extremes before it reads the value. `lock` sees to that or,
- * where an owner wrote without, the barrier between the two.
+ * range_sampler.c, which takes the extremes before it reads the value.
  *
  * The copies of the address are for compilers that else add to it on the way that is not taken.
  */
@@ -135,10 +127,9 @@ CREST_INLINE void crest_range_extend(crest_range_cell *cell, int64_t value)
 }
 
 #ifdef CREST_X86_64_ASM
-/* The first step of an update of a shared cell: value and moment at once, if they still are what
- * was seen; otherwise they are seen anew and 0 is returned. `lock` makes it a full barrier, as
- * crest_range_extend needs it. Inline assembly, because compilers make a call into libatomic of
- * it. */
+/* The first step of an update: value and moment at once, if they still are what was seen; otherwise
+ * they are seen anew and 0 is returned. `lock` makes it a full barrier, as crest_range_extend needs
+ * it. Inline assembly, because compilers make a call into libatomic of it. */
 CREST_INLINE int crest_range_replace(crest_range_cell *cell, crest_range_state *seen,
                                      uint64_t value, uint64_t moment)
 {
@@ -150,76 +141,8 @@ CREST_INLINE int crest_range_replace(crest_range_cell *cell, crest_range_state *
     return done;
 }
 
-/* The thread pointer. Read each time: a coroutine's thread may be another after any call. */
-CREST_INLINE uint64_t crest_range_thread(void)
-{
-    uint64_t thread;
-    __asm__ volatile("movq %%fs:0, %0" : "=r"(thread));
-    return thread;
-}
-
-/*
- * The first step by the thread that owns the cell: `value`, if what was seen still stands, and
- * `moment` more. An unlocked store of both words, which is atomic (src/bias.c gives cells to owners
- * only where the processor says so), in a restartable sequence: if the thread is preempted,
- * migrated or interrupted by a signal on the way, or another revokes the cell, the kernel makes it
- * continue at label 4 and nothing has been written. 0 then, and where a comparison fails; what is
- * left is for the cold path, which does not try it this way again and so ends also under a
- * debugger.
- *
- * From the instruction before label 1 on the kernel knows of the sequence; the store that ends at
- * label 2 completes it. The descriptor at label 3 and the signature before label 4 have the form of
- * <linux/rseq.h> and <sys/rseq.h>. The last store is for code that is unloaded: the kernel must not
- * look for its descriptor any more. Whether the kernel knows the thread (cpu_id, the word before)
- * is asked because it may have the thread pointer of an owner that ended.
- *
- * It is no barrier: partner of crest_bias_barrier between the steps of crest_range_rotate.
- */
-CREST_INLINE int crest_range_replace_owned(crest_range_cell *cell, uint64_t thread, uint64_t seen,
-                                           uint64_t value, uint64_t moment)
-{
-    __asm__ goto volatile(
-        ".pushsection .data.rel.ro.crest_rseq, \"aw?\", @progbits\n\t"
-        ".balign 32\n"
-        "3:\n\t"
-        ".long 0, 0\n\t"
-        ".quad 1f, 2f - 1f, 4f\n\t"
-        ".popsection\n\t"
-        ".pushsection .text.unlikely, \"ax?\", @progbits\n\t"
-        ".byte 0x0f, 0xb9, 0x3d\n\t" /* ud1, so that it disassembles */
-        ".long 0x53053053\n"
-        "4:\n\t"
-        "jmp %l[lost]\n\t"
-        ".popsection\n\t"
-        "leaq 3b(%%rip), %%rax\n\t"
-        "movq %%rax, %%fs:(%[area])\n"
-        "1:\n\t"
-        "cmpq %[thread], %c[owner](%[cell])\n\t"
-        "jne %l[lost]\n\t"
-        "cmpl $0, %%fs:-4(%[area])\n\t"
-        "jl %l[lost]\n\t"
-        "cmpq %[seen], (%[cell])\n\t"
-        "jne %l[lost]\n\t"
-        "movq 8(%[cell]), %%rax\n\t"
-        "addq %[moment], %%rax\n\t"
-        "movq %[value], %%xmm0\n\t"
-        "movq %%rax, %%xmm1\n\t"
-        "punpcklqdq %%xmm1, %%xmm0\n\t"
-        "movaps %%xmm0, (%[cell])\n"
-        "2:\n\t"
-        "movq $0, %%fs:(%[area])"
-        :
-        : [cell] "r"(cell), [thread] "r"(thread), [area] "r"(cell->area), [seen] "r"(seen),
-          [value] "r"(value), [moment] "r"(moment), [owner] "i"(offsetof(crest_range_cell, owner))
-        : "rax", "xmm0", "xmm1", "cc", "memory"
-        : lost);
-    return 1;
-lost:
-    return 0;
-}
-
-/* What an update of a shared cell begins with. Two loads that need not belong together: if they do
- * not, crest_range_replace fails and sees anew. */
+/* What an update begins with. Two loads that need not belong together: if they do not,
+ * crest_range_replace fails and sees anew. */
 CREST_INLINE crest_range_state crest_range_seen(const crest_range_cell *cell)
 {
     crest_range_state seen;
@@ -232,39 +155,29 @@ CREST_INLINE crest_range_state crest_range_seen(const crest_range_cell *cell)
 /*
  * Adds `delta`, which may be negative, in the metric's unit. Adds by several threads are all
  * applied, and none is lost against a set. A sum beyond 64 bits is not applied and is counted as
- * misuse. Any thread, any handler. Cost: inline on x86-64, a clock read and a quarter of one while
- * one thread alone has updated the sampler, and a locked instruction more once another has; the
- * first update by a second thread takes some microseconds.
+ * misuse. Any thread, any handler. Cost: inline on x86-64, a clock read and a locked instruction.
  */
 CREST_INLINE void crest_range_sampler_add(crest_range_sampler *sampler, int64_t delta)
 {
 #ifdef CREST_X86_64_ASM
     /* acquire: partner of the release store in series.c, which follows the cell's own set-up */
     crest_range_cell *cell = __atomic_load_n(&sampler->cell, __ATOMIC_ACQUIRE);
-    uint64_t moment, thread, owner;
+    crest_range_state seen;
+    uint64_t moment;
     int64_t value;
-    int done = 0;
     if (CREST_UNLIKELY(cell == NULL)) {
         crest_range_sampler_add_slow(sampler, delta);
         return;
     }
     moment = (uint64_t)delta * crest_range_time();
-    thread = crest_range_thread();
-    /* acquire: partner of crest_bias_enter in bias.c, which says shared when no owner writes */
-    owner = __atomic_load_n(&cell->owner, __ATOMIC_ACQUIRE);
-    if (CREST_LIKELY(owner == thread)) {
-        uint64_t seen = __atomic_load_n(&cell->state.value, __ATOMIC_RELAXED);
-        if (CREST_LIKELY(!__builtin_add_overflow((int64_t)seen, delta, &value)))
-            done = crest_range_replace_owned(cell, thread, seen, (uint64_t)value, moment);
-    } else if (CREST_LIKELY(owner == CREST_RANGE_SHARED)) {
-        crest_range_state seen = crest_range_seen(cell);
-        while (CREST_LIKELY(!done && !__builtin_add_overflow((int64_t)seen.value, delta, &value)))
-            done = crest_range_replace(cell, &seen, (uint64_t)value, seen.moment + moment);
-    }
-    if (CREST_UNLIKELY(!done)) {
-        crest_range_sampler_add_slow(sampler, delta);
-        return;
-    }
+    seen = crest_range_seen(cell);
+    do {
+        if (CREST_UNLIKELY(__builtin_add_overflow((int64_t)seen.value, delta, &value))) {
+            crest_range_sampler_add_slow(sampler, delta);
+            return;
+        }
+    } while (
+        CREST_UNLIKELY(!crest_range_replace(cell, &seen, (uint64_t)value, seen.moment + moment)));
     crest_range_extend(cell, value);
 #else
     crest_range_sampler_add_slow(sampler, delta);
@@ -279,27 +192,17 @@ CREST_INLINE void crest_range_sampler_set(crest_range_sampler *sampler, int64_t 
 {
 #ifdef CREST_X86_64_ASM
     crest_range_cell *cell = __atomic_load_n(&sampler->cell, __ATOMIC_ACQUIRE); /* as above */
-    uint64_t time, thread, owner, to = (uint64_t)value;
-    int done = 0;
+    crest_range_state seen;
+    uint64_t time, to = (uint64_t)value;
     if (CREST_UNLIKELY(cell == NULL)) {
         crest_range_sampler_set_slow(sampler, value);
         return;
     }
     time = crest_range_time();
-    thread = crest_range_thread();
-    owner = __atomic_load_n(&cell->owner, __ATOMIC_ACQUIRE); /* as above */
-    if (CREST_LIKELY(owner == thread)) {
-        uint64_t seen = __atomic_load_n(&cell->state.value, __ATOMIC_RELAXED);
-        done = crest_range_replace_owned(cell, thread, seen, to, (to - seen) * time);
-    } else if (CREST_LIKELY(owner == CREST_RANGE_SHARED)) {
-        crest_range_state seen = crest_range_seen(cell);
-        while (!done)
-            done = crest_range_replace(cell, &seen, to, seen.moment + (to - seen.value) * time);
-    }
-    if (CREST_UNLIKELY(!done)) {
-        crest_range_sampler_set_slow(sampler, value);
-        return;
-    }
+    seen = crest_range_seen(cell);
+    while (CREST_UNLIKELY(
+        !crest_range_replace(cell, &seen, to, seen.moment + (to - seen.value) * time)))
+        continue;
     crest_range_extend(cell, value);
 #else
     crest_range_sampler_set_slow(sampler, value);

@@ -38,8 +38,7 @@ ONLY_IN = [
 ]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
-LIBC = re.compile(r"@GLIBC_|^(_ITM_\w+|__gmon_start__|__cxa_finalize|__tls_get_addr|"
-                  r"__rseq_(offset|size)$)")
+LIBC = re.compile(r"@GLIBC_|^(_ITM_\w+|__gmon_start__|__cxa_finalize|__tls_get_addr)")
 NEEDED_BY_CREST = {"libck.so.0", "libc.so.6", "libpthread.so.0", "ld-linux-x86-64.so.2",
                    "ld-linux-aarch64.so.1"}
 NEEDED_BY_REPORTERS = {"libcrest.so.0", "libcurl.so.4", "libmicrohttpd.so.12", "libz.so.1",

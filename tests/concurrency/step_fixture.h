@@ -87,28 +87,6 @@ static void step_note(pid_t thread, int blocked)
         here->nth += at->pc == here->pc && at->blocked == blocked;
 }
 
-/* Of glibc 2.35 and later. */
-extern const ptrdiff_t __rseq_offset __attribute__((weak));
-extern const unsigned int __rseq_size __attribute__((weak));
-
-/* A step inside a restartable sequence would end it: the kernel is made to forget that the thread
- * is in one, so that all of its instructions are found. Who is interrupted there is not spared it.
- * */
-static void step_spare_sequence(pid_t thread)
-{
-#ifdef __x86_64__
-    const uint64_t sequence_at = 8; /* rseq_cs in struct rseq */
-    if (&__rseq_size == NULL || __rseq_size == 0)
-        return;
-    uint64_t pointer =
-        (uint64_t)ptrace(PTRACE_PEEKUSER, thread, offsetof(struct user, regs.fs_base), NULL);
-    void *word = (void *)(uintptr_t)(pointer + (uint64_t)__rseq_offset + sequence_at);
-    assert_int_equal(ptrace(PTRACE_POKEDATA, thread, word, NULL), 0);
-#else
-    (void)thread;
-#endif
-}
-
 /* Steps the thread through the act and notes its boundaries. With signals blocked it is stepped
  * from system call to system call, and only the first boundary counts. */
 static void step_survey(pid_t thread)
@@ -124,7 +102,6 @@ static void step_survey(pid_t thread)
         if (phase == 1 && !(blocked && was_blocked))
             step_note(thread, blocked);
         was_blocked = blocked;
-        step_spare_sequence(thread);
         if (step_on(blocked ? PTRACE_SYSCALL : PTRACE_SINGLESTEP, thread, 0) == 0)
             return;
     }

@@ -8,10 +8,6 @@
  * Of the extremes only the maximum is here; the minimum is its mirror image, and neither of them
  * looks at the other. A failed compare-and-swap changes nothing and is left out.
  *
- * With OWNED one writer owns the cell: its store of the value is no barrier, stays in a buffer of
- * its processor for any time, and is flushed by its own locked instructions and by the barrier that
- * the rotator makes every thread pass between its two steps.
- *
  * Shown, for all windows:
  *   - a value that stood is within the maximum of a window no later than the one in which its writer
  *     made its second step: on time, unless the writer was preempted in between
@@ -22,17 +18,10 @@
  * model: fails -DREAD_FIRST      the rotator reads the value before it takes the extremes
  * model: fails -DNO_MERGE        it does not extend the next window's extremes by the value
  * model: fails -DEXTEND_FIRST    the writers extend the extremes before they replace the value
- * model: holds -DOWNED           one writer, that owns the cell and writes without `lock`
- * model: fails -DOWNED -DNO_BARRIER    the rotator makes no barrier between its steps
  */
 
-#ifdef OWNED
-#define WRITERS 1
-#define UPDATES 3
-#else
 #define WRITERS 2
 #define UPDATES 2 /* of the first writer; the second makes one */
-#endif
 #define ROTATIONS 2 /* while the writers write; one more follows */
 #define WINDOWS 3
 #define ZERO (WRITERS * UPDATES + 1)
@@ -57,44 +46,6 @@ byte updated[WRITERS * UPDATES];
 byte updated_from[WRITERS * UPDATES];
 byte updated_to[WRITERS * UPDATES];
 
-#ifdef OWNED
-/* The owner's store: its own view of the value, and whether others do not have it yet. */
-byte own = ZERO;
-byte pending; /* the update it is of */
-bool buffered = false;
-
-inline flush()
-{
-    if
-    :: buffered ->
-        value = own;
-        updated[pending] = own;
-        updated_from[pending] = window_of_value;
-        stood[window_of_value] = stood[window_of_value] | (1 << own);
-        buffered = false
-    :: else
-    fi
-}
-
-proctype store_buffer()
-{
-end:
-    do
-    :: atomic { buffered -> flush() }
-    od
-}
-
-inline crest_range_replace(me, change)
-{
-    atomic {
-        !buffered; /* one at a time is enough for the order of a store and the loads after it */
-        own = own + change - 1;
-        mine = own;
-        pending = me;
-        buffered = true
-    }
-}
-#else
 inline crest_range_replace(me, change)
 {
     /* the compare-and-swap that succeeds; those that fail change nothing */
@@ -106,22 +57,8 @@ inline crest_range_replace(me, change)
         stood[window_of_value] = stood[window_of_value] | (1 << mine)
     }
 }
-#endif
 
 /* `to` is the window whose maximum was seen last: there the value has to be by then. */
-/* A locked instruction of the writer's flushes its buffer first; one of the rotator's does not. */
-inline lock_flushes()
-{
-#ifdef OWNED
-    if
-    :: writing -> flush()
-    :: else
-    fi
-#else
-    skip
-#endif
-}
-
 inline crest_range_extend(with, to)
 {
     atomic {
@@ -131,7 +68,6 @@ inline crest_range_extend(with, to)
     do
     :: with > seen ->
         atomic {
-            lock_flushes();
             to = window_of_maximum;
             if
             :: maximum == seen ->
@@ -157,7 +93,6 @@ inline choose(change)
 proctype crest_range_sampler_add(byte writer)
 {
     byte mine, seen, change, update = 0;
-    bool writing = true;
     do
     :: true ->
 #ifdef EXTEND_FIRST
@@ -233,9 +168,6 @@ inline crest_range_rotate(now)
     take_maximum(now);
 #else
     take_maximum(now);
-#if defined(OWNED) && !defined(NO_BARRIER)
-    atomic { flush() } /* crest_bias_barrier */
-#endif
     range_read(now);
 #endif
 #ifndef NO_MERGE
@@ -256,7 +188,6 @@ inline crest_range_rotate(now)
 proctype ticker()
 {
     byte mine, seen, window = 0, i, at;
-    bool writing = false;
     bool found;
     do
     :: window < ROTATIONS -> crest_range_rotate(window)
@@ -300,11 +231,7 @@ init
     atomic {
         stood[0] = 1 << ZERO;
         run crest_range_sampler_add(0);
-#ifdef OWNED
-        run store_buffer();
-#else
         run crest_range_sampler_add(1);
-#endif
         run ticker()
     }
 }

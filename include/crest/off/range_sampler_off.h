@@ -34,18 +34,6 @@ CREST_API int crest_range_replace(crest_range_cell *cell, crest_range_state *see
     return 0;
 }
 
-CREST_API uint64_t crest_range_thread(void)
-{
-    return 0;
-}
-
-CREST_API int crest_range_replace_owned(crest_range_cell *cell, uint64_t thread, uint64_t seen,
-        uint64_t value, uint64_t moment)
-{
-    (void)cell, (void)thread, (void)seen, (void)value, (void)moment;
-    return 0;
-}
-
 CREST_API crest_range_state crest_range_seen(const crest_range_cell *cell)
 {
     crest_range_state nothing;
