@@ -164,8 +164,7 @@ static int load_client(const char *port, char name)
 
 static void load_subscribe(int fd, unsigned qos)
 {
-    unsigned char packet[7 + sizeof LOAD_TOPIC - 1] = {0x82, 5 + sizeof LOAD_TOPIC - 1,
-                                                       0,    1,
+    unsigned char packet[7 + sizeof LOAD_TOPIC - 1] = {0x82, 5 + sizeof LOAD_TOPIC - 1, 0, 1,
                                                        0,    sizeof LOAD_TOPIC - 1};
     const unsigned char accepted[] = {0x90, 3, 0, 1, (unsigned char)qos};
     memcpy(packet + 6, LOAD_TOPIC, sizeof LOAD_TOPIC - 1);

@@ -22,11 +22,9 @@ void hook_end_all(void);
 #define HOOK_RECORD(histogram, value) crest_histogram_record(&hook_##histogram, (value))
 #define HOOK_RAISE(sampler, n) crest_range_sampler_add(&hook_##sampler, (n))
 
-#define HOOK_TIMING(field) crest_timing field;
-#define HOOK_START(field, timer, id)                                                               \
-    (field) = crest_timer_start(&hook_##timer, crest_op_u64((uint64_t)(id)))
-#define HOOK_STOP(field, timer, id)                                                                \
-    crest_timing_end(&(field), crest_op_u64((uint64_t)(id)), CREST_OUTCOME_OK)
+#define HOOK_TIMING(field) crest_timing_u64 field;
+#define HOOK_START(field, timer, id) (field) = crest_timer_start_u64(&hook_##timer, (uint64_t)(id))
+#define HOOK_STOP(field, timer, id) crest_timing_u64_end(&(field), (uint64_t)(id), CREST_OUTCOME_OK)
 
 #define HOOK_STAMP(field)
 #define HOOK_OP_(object, id) crest_op_u64x2((uint64_t)(uintptr_t)(object), (uint64_t)(id))

@@ -129,6 +129,14 @@ GATE_OPERATION(hot_timer_token)
     crest_timing_end(&timing, op, CREST_OUTCOME_OK);
 }
 
+GATE_OPERATION(hot_timer_token_u64)
+{
+    uint64_t id = at;
+    crest_timing_u64 timing = crest_timer_start_u64(&gate_timer, id);
+    __asm__ volatile("" : "+m"(timing), "+m"(id));
+    crest_timing_u64_end(&timing, id, CREST_OUTCOME_OK);
+}
+
 GATE_OPERATION(hot_timer_record)
 {
     crest_timer_record(&gate_timer, gate_values[at], CREST_OUTCOME_OK);
@@ -200,6 +208,7 @@ const gate_path gate_hot_paths[] = {
      .grows = 5},
     {.name = "timer/start-end", .run = hot_timer_start_end, HOT_TIMES},
     {.name = "timer/token", .run = hot_timer_token, HOT_TIMES},
+    {.name = "timer/token-u64", .run = hot_timer_token_u64, HOT_TIMES},
     {.name = "timer/record", .run = hot_timer_record, .less = "value", HOT_TIMES},
     {.name = "timer/scope", .run = hot_timer_scope, HOT_TIMES},
     {.name = "range-sampler/add", .run = hot_sampler_add},

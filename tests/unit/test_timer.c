@@ -83,6 +83,83 @@ static void test_token(void **state)
     crest_registry_free(registry);
 }
 
+/* The small token keeps to all that the other one does. */
+static void test_token_u64(void **state)
+{
+    (void)state;
+    crest_registry *registry = fixture_registry(NULL);
+    crest_timer *timer = fixture_timer(registry, "t"), *other = fixture_timer(registry, "other");
+    uint64_t mismatches = crest_misuse_value(CREST_MISUSE_MISMATCH);
+    uint64_t ended = crest_misuse_value(CREST_MISUSE_NOT_RUNNING);
+    uint64_t outcomes = crest_misuse_value(CREST_MISUSE_OUTCOME);
+    crest_testing_clock_set(1000);
+    crest_timing_u64 timing = crest_timer_start_u64(timer, 0);
+    crest_testing_clock_set(1500);
+    assert_int_equal(crest_timing_u64_end(&timing, 1, CREST_OUTCOME_OK), CREST_MISMATCH);
+    assert_int_equal(crest_timing_u64_end(&timing, 0, CREST_OUTCOME_COUNT), CREST_INVALID_ARGUMENT);
+    assert_int_equal(crest_timing_u64_end(&timing, 0, (crest_outcome)-1), CREST_INVALID_ARGUMENT);
+    assert_int_equal(timed(registry, "t", "ok"), 0);
+    assert_int_equal(crest_timing_u64_end(&timing, 0, CREST_OUTCOME_OK), CREST_OK);
+    assert_int_equal(crest_timing_u64_end(&timing, 0, CREST_OUTCOME_OK), CREST_NOT_RUNNING);
+    assert_int_equal(crest_timing_u64_end(&timing, 1, CREST_OUTCOME_OK), CREST_NOT_RUNNING);
+    assert_int_equal(timed(registry, "t", "ok"), 1);
+    assert_int_equal(timed_sum(registry, "t", "ok"), 500);
+    timing = crest_timer_start_u64(timer, UINT64_MAX);
+    crest_testing_clock_set(1530);
+    assert_int_equal(crest_timing_u64_end_in(&timing, UINT64_MAX, CREST_OUTCOME_ERROR, other),
+                     CREST_OK);
+    assert_int_equal(timed_sum(registry, "other", "error"), 30);
+    assert_int_equal(timed(registry, "t", "error"), 0);
+    crest_timing_u64 never = {0};
+    assert_int_equal(crest_timing_u64_end(&never, 0, CREST_OUTCOME_OK), CREST_NOT_RUNNING);
+    crest_testing_clock_real();
+    assert_int_equal(crest_misuse_value(CREST_MISUSE_MISMATCH), mismatches + 1);
+    assert_int_equal(crest_misuse_value(CREST_MISUSE_NOT_RUNNING), ended + 3);
+    assert_int_equal(crest_misuse_value(CREST_MISUSE_OUTCOME), outcomes + 2);
+    crest_registry_free(registry);
+}
+
+/* What a slow record notes of the small token is the operation that crest_op_u64 names. */
+static void test_slowest_of_u64(void **state)
+{
+    (void)state;
+    crest_registry *registry = fixture_registry(NULL);
+    crest_timer *timer = fixture_timer(registry, "t");
+    crest_testing_clock_set(1000);
+    crest_testing_tick(registry);
+    crest_timing_u64 timing = crest_timer_start_u64(timer, 4711);
+    crest_testing_clock_set(2000001000);
+    crest_timing_u64_end(&timing, 4711, CREST_OUTCOME_OK);
+    crest_testing_tick(registry);
+    crest_window window = crest_timer_window(timer, CREST_OUTCOME_OK, CREST_WINDOW_S);
+    crest_op op = crest_op_u64(4711);
+    assert_true(crest_op_equal(&window.slowest, &op));
+    crest_testing_clock_real();
+    crest_registry_free(registry);
+}
+
+/* One reading of the clock ends one operation and begins the next; nothing reads it in between. */
+static void test_times_read_before(void **state)
+{
+    (void)state;
+    crest_registry *registry = fixture_registry(NULL);
+    crest_timer *timer = fixture_timer(registry, "t"), *other = fixture_timer(registry, "other");
+    crest_op op = crest_op_text("first");
+    crest_testing_clock_set(999999);
+    crest_timing timing = crest_timer_start_at(timer, op, 100);
+    uint64_t now_ns = 140;
+    assert_int_equal(
+        crest_timing_end_at(&timing, crest_op_text("x"), CREST_OUTCOME_OK, NULL, now_ns),
+        CREST_MISMATCH);
+    assert_int_equal(crest_timing_end_at(&timing, op, CREST_OUTCOME_OK, NULL, now_ns), CREST_OK);
+    crest_timing_u64 next = crest_timer_start_u64_at(timer, 2, now_ns);
+    assert_int_equal(crest_timing_u64_end_at(&next, 2, CREST_OUTCOME_OK, other, 200), CREST_OK);
+    assert_int_equal(timed_sum(registry, "t", "ok"), 40);
+    assert_int_equal(timed_sum(registry, "other", "ok"), 60);
+    crest_testing_clock_real();
+    crest_registry_free(registry);
+}
+
 /* The id is known only after decoding: bound once, to one operation. */
 static void test_bind(void **state)
 {
@@ -249,6 +326,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_outcomes),
         cmocka_unit_test(test_token),
+        cmocka_unit_test(test_token_u64),
+        cmocka_unit_test(test_slowest_of_u64),
+        cmocka_unit_test(test_times_read_before),
         cmocka_unit_test(test_bind),
         cmocka_unit_test(test_end_in),
         cmocka_unit_test(test_durations),
