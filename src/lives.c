@@ -96,12 +96,22 @@ static void lives_move(crest_series *series, crest_life life, uint64_t set, uint
     crest_registry_changed(metric);
 }
 
+static uint64_t lives_born; /* under the lock */
+
 void crest_lives_begin(crest_series *series)
 {
-    static uint64_t born; /* under the lock */
-    crest_atomic_store(&series->birth, ++born);
+    crest_atomic_store(&series->birth, ++lives_born);
     if (crest_series_life(series) == CREST_LIFE_GONE)
         lives_move(series, CREST_LIFE_SHOWN, 0, 0);
+}
+
+uint64_t crest_lives_born(void)
+{
+    crest_lock_saved saved;
+    crest_lock_take(&saved);
+    uint64_t born = lives_born;
+    crest_lock_drop(&saved);
+    return born;
 }
 
 static int lives_slot_kind(crest_kind kind)

@@ -72,6 +72,10 @@ uint32_t crest_lives_slot(crest_kind kind);
 /* Under the lock: the series begins to live in the slot that it has got. */
 void crest_lives_begin(crest_series *series);
 
+/* The highest birth so far: what lives later has a higher one, and a directory that is made later
+ * finds all that have not, but for what snapshots do not have. Takes the lock. */
+uint64_t crest_lives_born(void);
+
 /* Under the lock: how many waits a release of the child takes, and sees to it that so many are
  * there, before anything is done, so that nothing is done by halves; 0 without memory. */
 unsigned crest_lives_waits(const crest_child *child);

@@ -15,6 +15,7 @@ struct crest_snapshot {
     crest_directory *directory;
     uint64_t time_ns;
     uint64_t wall_ns;
+    uint64_t born; /* with notes: the highest birth before it was read */
     struct crest_window_copies *windows; /* what they say of its series, or NULL */
     struct crest_passing *passing;       /* passing.h's, of a snapshot for one page, or NULL */
     uint64_t shift; /* previous.c's: how far an earlier snapshot's index is off, roughly */

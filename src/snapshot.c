@@ -183,7 +183,11 @@ crest_snapshot *crest_snapshot_read(crest_registry_state *state)
 
 crest_snapshot *crest_snapshot_read_notes(crest_registry_state *state)
 {
-    return snapshot_read(state, SNAPSHOT_NOTES);
+    uint64_t born = crest_lives_born();
+    crest_snapshot *snapshot = snapshot_read(state, SNAPSHOT_NOTES);
+    if (snapshot != NULL)
+        snapshot->born = born;
+    return snapshot;
 }
 
 static crest_snapshot *snapshot_take(crest_registry *registry, int windows, snapshot_how how)

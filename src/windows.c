@@ -255,6 +255,13 @@ static int windows_place_give(crest_windows *windows, const crest_snapshot *snap
     return 1;
 }
 
+/* Whether the series began after the reading before. One that was hidden then, or had gone from
+ * snapshots and kept its slot, comes with what it had. */
+static int windows_is_new(const crest_windows *windows, const crest_series *series)
+{
+    return windows->last != NULL && crest_series_birth(series) > windows->last->born;
+}
+
 /* The place of a series of the directory, given now if need be; 0 if it goes without. */
 static int windows_settle(crest_windows *windows, const crest_snapshot *snapshot, size_t index,
                           int *lacked)
@@ -264,9 +271,8 @@ static int windows_settle(crest_windows *windows, const crest_snapshot *snapshot
     int known, has = windows_place_of(windows, series, &number, &known);
     if (!has) {
         windows_forget_life(windows, series);
-        int room = windows_room();
-        has = room &&
-              windows_place_give(windows, snapshot, index, !known && windows->times.count > 1);
+        int room = windows_room(), new = windows_is_new(windows, series);
+        has = room && windows_place_give(windows, snapshot, index, new);
         if (!has && !known && !room)
             crest_misuse_count(CREST_MISUSE_LIMIT, series->metric->name);
         if (!has && room)

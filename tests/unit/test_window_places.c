@@ -75,6 +75,35 @@ static void test_another_life_between_readings(void **state)
     bench_end(&b);
 }
 
+/* What had events before windows were kept, and was hidden when they began, comes back with them:
+ * they are none of now. */
+static void test_hidden_when_windows_begin(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"peer"};
+    const crest_metric_options options = {.name = "m", .idle_s = 10};
+    const char *peer = "x";
+    bench b;
+    bench_begin(&b);
+    crest_counter_family family = crest_counter_family_new(b.registry, &options, keys, 1, NULL);
+    crest_counter *counter = crest_counter_family_get(&family, &peer, 1);
+    crest_counter_add(counter, 1000000);
+    bench_live(&b, 30);
+    assert_int_equal(crest_snapshot_size(b.windows->last), 0);
+    for (int again = 0; again < 2; again++) {
+        crest_windows_free(b.windows);
+        b.windows = crest_windows_new();
+        bench_live(&b, 3);
+        crest_counter_inc(counter);
+        crest_lives_look(b.registry->state);
+        bench_live(&b, 1);
+        crest_window window = bench_window(&b, &counter->handle, CREST_WINDOW_S);
+        assert_true(window.events <= 1 && window.peak <= 1);
+        bench_live(&b, 20);
+    }
+    bench_end(&b);
+}
+
 /* Only what is new to the windows is told as lacking a place. */
 static void test_a_lacking_place_is_told_once(void **state)
 {
@@ -260,6 +289,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_blocks_are_used_again),
         cmocka_unit_test(test_another_life_between_readings),
+        cmocka_unit_test(test_hidden_when_windows_begin),
         cmocka_unit_test(test_a_lacking_place_is_told_once),
         cmocka_unit_test(test_fork),
         cmocka_unit_test(test_memory_comes_back),
