@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A keyed timer: begun where a block is asked for and ended where it arrives, two places that share
- * nothing but its hash. What never arrives times out, and until then can be asked for.
+ * nothing but its hash. What never arrives times out, and until then can be asked for; what was
+ * asked of a peer ends when that one leaves.
  */
 #include <crest/crest.h>
 #include <stdio.h>
@@ -25,6 +26,19 @@ static void arrived(const char *hash)
 {
     printf("%s arrived: %s\n", hash,
            crest_status_text(crest_timer_end(&fetch_time, crest_op_hex(hash), CREST_OUTCOME_OK)));
+}
+
+static void ask_peer_for(unsigned peer, const char *hash)
+{
+    printf("ask peer %u for %s: %s\n", peer, hash,
+           crest_status_text(
+               crest_timer_begin_owned(&fetch_time, crest_op_hex(hash), crest_op_u64(peer))));
+}
+
+static void left(unsigned peer)
+{
+    printf("peer %u has left, with %zu under way\n", peer,
+           crest_owner_end(crest_op_u64(peer), CREST_OUTCOME_CANCELLED));
 }
 
 static void show(const char *outcome)
@@ -56,7 +70,12 @@ int main(void)
     arrived("0b"); /* too late, which needs nobody who looks at the clock meanwhile */
     ask_for("0b");
     arrived("0b");
+    ask_peer_for(7, "0d");
+    ask_peer_for(7, "0e");
+    arrived("0d");
+    left(7);
     show("ok");
     show("timeout");
+    show("cancelled");
     return 0;
 }

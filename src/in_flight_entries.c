@@ -58,21 +58,24 @@ void crest_in_flight_grow(crest_in_flight_table *table, crest_in_flight_shard *s
     if (crest_atomic_load(&table->blocks) >= CREST_IN_FLIGHT_BLOCKS)
         return;
     crest_in_flight_entry *block = NULL;
+    uint64_t first = 0;
     crest_lock_saved saved;
     crest_lock_take(&saved);
     if (table->blocks < CREST_IN_FLIGHT_BLOCKS) {
         block = crest_in_flight_blocks[table->blocks];
+        first = table->blocks * CREST_IN_FLIGHT_BLOCK;
         if (block == NULL)
             block = crest_arena_take(CREST_ARENA_CELLS, CREST_IN_FLIGHT_BLOCK * sizeof *block,
                                      CREST_LINE_BYTES);
         if (block != NULL) {
             crest_in_flight_blocks[table->blocks] = block;
-            /* partner: the acquire load in crest_in_flight_walk */
+            /* partner: the acquire loads in walks_all and crest_in_flight_end_owned */
             crest_atomic_store_release(&table->blocks, table->blocks + 1);
         }
     }
     crest_lock_drop(&saved);
     for (unsigned i = 0; block != NULL && i < CREST_IN_FLIGHT_BLOCK; i++) {
+        block[i].place = (uint32_t)(first + i);
         block[i].next = shard->free;
         shard->free = &block[i];
     }

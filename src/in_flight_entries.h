@@ -25,6 +25,7 @@
 
 #include "arena.h"
 #include "atomic.h"
+#include "hash.h"
 #include "in_flight_table.h"
 
 #include <linux/futex.h>
@@ -58,7 +59,8 @@ typedef struct crest_in_flight_entry {
     uint64_t last; /* the stage marked last, from 1; 0: none */
     /* not read without the lock */
     uint64_t marked_ns;
-    uint64_t marks; /* a bit a stage */
+    uint32_t marks; /* a bit a stage */
+    uint32_t place; /* of the entry, among those of all blocks; it stays */
     struct crest_in_flight_entry *next;
 } crest_in_flight_entry;
 
@@ -102,6 +104,18 @@ static inline void crest_in_flight_unlock(crest_in_flight_shard *shard)
 
 /* ---- places ---- */
 
+static inline uint64_t crest_in_flight_hash_op(uint64_t hash, const crest_op *op)
+{
+    hash = crest_hash_mix(hash, op->word[0]);
+    /* integers have zeros there, which need no mixing to be told apart by the kind */
+    if ((op->word[1] | op->word[2] | op->word[3]) != 0) {
+        hash = crest_hash_mix(hash, op->word[1]);
+        hash = crest_hash_mix(hash, op->word[2]);
+        hash = crest_hash_mix(hash, op->word[3]);
+    }
+    return crest_hash_mix(hash, (uint64_t)op->length << 32 | op->kind);
+}
+
 static inline crest_in_flight_shard *crest_in_flight_shard_of(crest_in_flight_table *table,
                                                               uint64_t hash)
 {
@@ -143,6 +157,20 @@ static inline int crest_in_flight_settle(crest_in_flight_entry *entry, uint64_t 
     return crest_atomic_cas(&entry->state, begun, (begun & ~CREST_IN_FLIGHT_STATE) | to);
 }
 
+/*
+ * Under the lock: ends an operation that was begun; 0 when a sweep was faster. What has no deadline
+ * is never settled without the lock, so a store will do, which is a locked instruction less in
+ * every end. Release: as in crest_in_flight_settle.
+ */
+static inline int crest_in_flight_finish(crest_in_flight_entry *entry, uint64_t begun)
+{
+    if (entry->overdue_ns != 0)
+        return crest_in_flight_settle(entry, begun, CREST_IN_FLIGHT_ENDED);
+    crest_atomic_store_release(&entry->state,
+                               (begun & ~CREST_IN_FLIGHT_STATE) | CREST_IN_FLIGHT_ENDED);
+    return 1;
+}
+
 /* 0 for what began after this call had read the clock, when another thread ended and began it
  * meanwhile. */
 static inline int64_t crest_in_flight_duration(uint64_t begun_ns, uint64_t now_ns)
@@ -170,6 +198,11 @@ crest_in_flight_table *crest_in_flight_table_made(void);
 
 /* What becomes of an operation that nobody ended in time: for the thread that settled it. */
 void crest_in_flight_record_timeout(const crest_keyed *keyed, const crest_op *op);
+
+/* in_flight_owners.c, under the lock of the entry's shard: whether there is memory for an owner of
+ * what is begun in it; and that the operation which was just begun has this one. */
+int crest_in_flight_can_own(const crest_in_flight_entry *entry);
+void crest_in_flight_own(const crest_in_flight_entry *entry, const crest_op *owner);
 
 /* in_flight_walks.c: a begin was refused; whatever has expired goes, however lately. Not too often,
  * for it reads all of the table; 0 when it was done just now. */

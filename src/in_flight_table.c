@@ -13,15 +13,8 @@
 
 static uint64_t in_flight_hash(const crest_keyed *keyed, const crest_op *op)
 {
-    uint64_t hash = crest_hash_mix(crest_hash_seed(), (uint64_t)(uintptr_t)keyed);
-    hash = crest_hash_mix(hash, op->word[0]);
-    /* integers have zeros there, which need no mixing to be told apart by the kind */
-    if ((op->word[1] | op->word[2] | op->word[3]) != 0) {
-        hash = crest_hash_mix(hash, op->word[1]);
-        hash = crest_hash_mix(hash, op->word[2]);
-        hash = crest_hash_mix(hash, op->word[3]);
-    }
-    return crest_hash_mix(hash, (uint64_t)op->length << 32 | op->kind);
+    return crest_in_flight_hash_op(crest_hash_mix(crest_hash_seed(), (uint64_t)(uintptr_t)keyed),
+                                   op);
 }
 
 /* Under the lock: where the entry of this operation hangs, or the NULL at its chain's end. */
@@ -33,20 +26,6 @@ static crest_in_flight_entry **in_flight_find(crest_in_flight_shard *shard, uint
         if ((*at)->hash == hash && (*at)->keyed == keyed && memcmp((*at)->op, op, sizeof *op) == 0)
             break;
     return at;
-}
-
-/*
- * Under the lock: ends an operation that was begun; 0 when a sweep was faster. What has no deadline
- * is never settled without the lock, so a store will do, which is a locked instruction less in
- * every end. Release: as in crest_in_flight_settle.
- */
-static int in_flight_finish(crest_in_flight_entry *entry, uint64_t begun)
-{
-    if (entry->overdue_ns != 0)
-        return crest_in_flight_settle(entry, begun, CREST_IN_FLIGHT_ENDED);
-    crest_atomic_store_release(&entry->state,
-                               (begun & ~CREST_IN_FLIGHT_STATE) | CREST_IN_FLIGHT_ENDED);
-    return 1;
 }
 
 /* Under the lock: a free entry or a tombstone becomes this operation's. */
@@ -73,9 +52,9 @@ static void in_flight_start(crest_in_flight_entry *entry, uint64_t hash, crest_k
 
 /* Under the lock: an entry for a new operation, in its chain; NULL and *status when there is none.
  */
-static crest_in_flight_entry *in_flight_chain(crest_in_flight_table *table,
-                                              crest_in_flight_shard *shard, uint64_t hash,
-                                              uint32_t share, crest_status *status)
+static inline crest_in_flight_entry *in_flight_chain(crest_in_flight_table *table,
+                                                     crest_in_flight_shard *shard, uint64_t hash,
+                                                     uint32_t share, crest_status *status)
 {
     *status = CREST_LIMIT;
     if (CREST_UNLIKELY(shard->used + shard->held[share] >= CREST_IN_FLIGHT_SHARD_MAX))
@@ -111,8 +90,10 @@ static crest_status in_flight_again(crest_in_flight_entry *entry, uint64_t now_n
     return CREST_OK;
 }
 
-static crest_status in_flight_try_begin(crest_in_flight_table *table, uint64_t hash,
-                                        crest_keyed *keyed, const crest_op *op, uint64_t now_ns)
+/* `owner`: NULL for none, which is what it is compiled for in a begin without. */
+static inline __attribute__((always_inline)) crest_status
+in_flight_try_begin(crest_in_flight_table *table, uint64_t hash, crest_keyed *keyed,
+                    const crest_op *op, const crest_op *owner, uint64_t now_ns)
 {
     crest_in_flight_shard *shard = crest_in_flight_shard_of(table, hash);
     crest_status status = CREST_LATE;
@@ -120,12 +101,20 @@ static crest_status in_flight_try_begin(crest_in_flight_table *table, uint64_t h
     crest_in_flight_lock(shard);
     if (CREST_LIKELY(crest_atomic_load(&keyed->closed) == 0) || !crest_in_flight_is_closed(keyed)) {
         crest_in_flight_entry *entry = *in_flight_find(shard, hash, keyed, op);
-        if (entry != NULL)
-            status = in_flight_again(entry, now_ns, &expired);
-        else
+        int fresh = entry == NULL;
+        if (fresh)
             entry = in_flight_chain(table, shard, hash, keyed->share, &status);
+        else
+            status = in_flight_again(entry, now_ns, &expired);
+        if (owner != NULL && status == CREST_OK && !crest_in_flight_can_own(entry)) {
+            status = CREST_NO_MEMORY;
+            if (fresh) /* at the head of its chain */
+                crest_in_flight_unchain(shard, crest_in_flight_chain_of(shard, hash), keyed->share);
+        }
         if (CREST_LIKELY(status == CREST_OK))
             in_flight_start(entry, hash, keyed, op, now_ns);
+        if (owner != NULL && status == CREST_OK)
+            crest_in_flight_own(entry, owner);
     }
     crest_in_flight_unlock(shard);
     if (expired)
@@ -133,17 +122,29 @@ static crest_status in_flight_try_begin(crest_in_flight_table *table, uint64_t h
     return status;
 }
 
-crest_status crest_in_flight_begin(crest_keyed *keyed, const crest_op *op)
+static inline __attribute__((always_inline)) crest_status
+in_flight_begin(crest_keyed *keyed, const crest_op *op, const crest_op *owner)
 {
     uint64_t now_ns = crest_now();
     uint64_t hash = in_flight_hash(keyed, op);
     crest_in_flight_table *table = crest_in_flight_table_made();
     if (CREST_UNLIKELY(table == NULL))
         return CREST_NO_MEMORY;
-    crest_status status = in_flight_try_begin(table, hash, keyed, op, now_ns);
+    crest_status status = in_flight_try_begin(table, hash, keyed, op, owner, now_ns);
     if (CREST_UNLIKELY(status == CREST_LIMIT) && crest_in_flight_make_room(table, now_ns))
-        status = in_flight_try_begin(table, hash, keyed, op, now_ns);
+        status = in_flight_try_begin(table, hash, keyed, op, owner, now_ns);
     return status;
+}
+
+crest_status crest_in_flight_begin(crest_keyed *keyed, const crest_op *op)
+{
+    return in_flight_begin(keyed, op, NULL);
+}
+
+crest_status crest_in_flight_begin_owned(crest_keyed *keyed, const crest_op *op,
+                                         const crest_op *owner)
+{
+    return in_flight_begin(keyed, op, owner);
 }
 
 /*
@@ -177,7 +178,7 @@ crest_status crest_in_flight_end(crest_keyed *keyed, const crest_op *op, crest_o
         uint64_t state = crest_atomic_load_acquire(&(*at)->state);
         status = in_flight_check(*at, state, now_ns, &expired);
         begun_ns = (*at)->begun_ns;
-        if (status == CREST_OK && !in_flight_finish(*at, state))
+        if (status == CREST_OK && !crest_in_flight_finish(*at, state))
             status = CREST_TIMED_OUT; /* a sweep was faster */
         if (status == CREST_OK)
             crest_in_flight_unchain(shard, at, keyed->share);
@@ -205,7 +206,7 @@ crest_status crest_in_flight_mark(crest_keyed *keyed, const crest_op *op, unsign
     uint64_t now_ns = crest_now();
     crest_in_flight_entry *entry = *in_flight_find(shard, hash, keyed, op);
     if (entry != NULL) {
-        uint64_t bit = UINT64_C(1) << stage;
+        uint32_t bit = UINT32_C(1) << stage;
         status = in_flight_check(entry, crest_atomic_load_acquire(&entry->state), now_ns, &expired);
         if (status == CREST_OK && (entry->marks & bit) != 0)
             status = CREST_ALREADY;

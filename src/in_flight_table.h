@@ -54,8 +54,13 @@ typedef struct crest_keyed {
  * They return what those return, but count no misuse. Any thread; not for signal handlers.
  */
 crest_status crest_in_flight_begin(crest_keyed *keyed, const crest_op *op);
+crest_status crest_in_flight_begin_owned(crest_keyed *keyed, const crest_op *op,
+                                         const crest_op *owner);
 crest_status crest_in_flight_mark(crest_keyed *keyed, const crest_op *op, unsigned stage);
 crest_status crest_in_flight_end(crest_keyed *keyed, const crest_op *op, crest_outcome outcome);
+
+/* Ends all operations in flight of this owner under the outcome; returns how many. */
+size_t crest_in_flight_end_owned(const crest_op *owner, crest_outcome outcome);
 
 /* Expires what is overdue, and drops tombstones that are old enough. Takes no lock but, for a
  * tombstone, its shard's. Any thread. */

@@ -155,6 +155,27 @@ crest_status crest_timer_begin(crest_timer *timer, crest_op op)
     return CREST_LIKELY(status == CREST_OK) ? CREST_OK : keyed_begin_refused(timer, keyed, status);
 }
 
+crest_status crest_timer_begin_owned(crest_timer *timer, crest_op op, crest_op owner)
+{
+    crest_status status;
+    if (CREST_UNLIKELY(op.kind == CREST_OP_NONE || owner.kind == CREST_OP_NONE))
+        return keyed_refuse(timer, CREST_MISUSE_OPERATION);
+    crest_keyed *keyed = keyed_known(timer);
+    if (CREST_UNLIKELY(keyed == NULL) && (keyed = keyed_first(timer, &status)) == NULL)
+        return status;
+    status = crest_in_flight_begin_owned(keyed, &op, &owner);
+    return CREST_LIKELY(status == CREST_OK) ? CREST_OK : keyed_begin_refused(timer, keyed, status);
+}
+
+size_t crest_owner_end(crest_op owner, crest_outcome outcome)
+{
+    if (owner.kind != CREST_OP_NONE && (unsigned)outcome < CREST_OUTCOME_COUNT)
+        return crest_in_flight_end_owned(&owner, outcome);
+    crest_misuse_count(owner.kind == CREST_OP_NONE ? CREST_MISUSE_OPERATION : CREST_MISUSE_OUTCOME,
+                       NULL);
+    return 0;
+}
+
 crest_status crest_timer_end(crest_timer *timer, crest_op op, crest_outcome outcome)
 {
     if (CREST_UNLIKELY(op.kind == CREST_OP_NONE))
@@ -170,6 +191,11 @@ crest_status crest_timer_end(crest_timer *timer, crest_op op, crest_outcome outc
 crest_status crest_stages_begin(crest_stages *stages, crest_op op)
 {
     return crest_timer_begin(&stages->timer, op);
+}
+
+crest_status crest_stages_begin_owned(crest_stages *stages, crest_op op, crest_op owner)
+{
+    return crest_timer_begin_owned(&stages->timer, op, owner);
 }
 
 crest_status crest_stages_mark(crest_stages *stages, crest_op op, unsigned index)

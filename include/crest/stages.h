@@ -50,6 +50,9 @@ CREST_BEGIN_C
 /* Begins the operation; as crest_timer_begin. */
 CREST_API crest_status crest_stages_begin(crest_stages *stages, crest_op op);
 
+/* The same of an operation that belongs to `owner`; as crest_timer_begin_owned. */
+CREST_API crest_status crest_stages_begin_owned(crest_stages *stages, crest_op op, crest_op owner);
+
 /*
  * Marks that the operation has reached stage `index`, from 0. Returns CREST_OK; CREST_ALREADY when
  * it has been marked before: the first mark stays, and this one is counted in crest_misuse_total;

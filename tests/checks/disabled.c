@@ -131,7 +131,10 @@ void off_keyed(const unsigned char *hash)
     crest_op op = crest_op_bytes(hash, 32);
     crest_timer_begin(&timer, op);
     crest_timer_end(&timer, op, CREST_OUTCOME_OK);
+    crest_timer_begin_owned(&timer, op, crest_op_u64(1));
     crest_stages_begin(&stages, op);
+    crest_stages_begin_owned(&stages, op, crest_op_u64(1));
+    crest_owner_end(crest_op_u64(1), CREST_OUTCOME_CANCELLED);
     crest_stages_mark(&stages_shared, op, 0);
     crest_stages_end(stages_of_with("a"), op, CREST_OUTCOME_OK);
 }

@@ -17,6 +17,7 @@ enum { THREADS = 4, IDS = 64, ANSWERS = CREST_STATUS_COUNT, LIVES = 200 };
 CREST_TIMER(raced, "test.raced-time", "Begun and ended by all, with a short deadline.",
             .deadline_ms = 1);
 CREST_TIMER(lasting, "test.lasting-time", "Without a deadline.");
+CREST_TIMER(owned, "test.owned-time", "Of owners that end.");
 CREST_TIMER_FAMILY(living, "test.living-time", "Of peers that are retired.", peer);
 CREST_STAGES(staged, "test.staged", "Marked by all.", .stages = {"a", "b", "c"}, .deadline_ms = 1);
 
@@ -25,6 +26,7 @@ typedef struct stress_thread {
     unsigned number;
     uint64_t times;
     uint64_t begun[ANSWERS], ended[ANSWERS], marked[ANSWERS];
+    uint64_t owned; /* ended by their owners */
 } stress_thread;
 
 static uint32_t stress_stop;
@@ -139,6 +141,7 @@ static stress_thread stress_run(void *(*what)(void *), uint64_t times)
             sum.ended[s] += threads[i].ended[s];
             sum.marked[s] += threads[i].marked[s];
         }
+        sum.owned += threads[i].owned;
     }
     crest_atomic_store32(&stress_stop, 1);
     pthread_join(sweeps, NULL);
@@ -224,6 +227,38 @@ static void test_registries_freed(void **state)
     assert_int_equal(sum.ended[CREST_OK] + sum.ended[CREST_TIMED_OUT], THREADS * times);
 }
 
+/* Operations of a few owners; the first thread ends the owners, the others end what they began, if
+ * that is still in flight. */
+static void *stress_owners(void *context)
+{
+    stress_thread *self = context;
+    for (uint64_t i = 0; i < self->times; i++) {
+        crest_op op = crest_op_u64x2(self->number, i), owner = crest_op_u64(i % 8);
+        if (self->number == 0) {
+            self->owned += crest_owner_end(owner, CREST_OUTCOME_CANCELLED);
+            continue;
+        }
+        self->begun[crest_timer_begin_owned(&owned, op, owner)]++;
+        if (i % 4 != 0)
+            self->ended[crest_timer_end(&owned, op, CREST_OUTCOME_OK)]++;
+    }
+    return NULL;
+}
+
+static void test_owners(void **state)
+{
+    (void)state;
+    stress_thread sum = stress_run(stress_owners, FIXTURE_TIMES(100000));
+    for (uint64_t owner = 0; owner < 8; owner++)
+        sum.owned += crest_owner_end(crest_op_u64(owner), CREST_OUTCOME_CANCELLED);
+    assert_int_equal(crest_timer_in_flight(&owned).count, 0);
+    assert_int_equal(stress_recorded("test.owned-time", "ok"), sum.ended[CREST_OK]);
+    assert_int_equal(stress_recorded("test.owned-time", "cancelled"), sum.owned);
+    assert_int_equal(sum.begun[CREST_OK], sum.ended[CREST_OK] + sum.owned);
+    assert_int_equal(sum.begun[CREST_OK] + sum.begun[CREST_LIMIT],
+                     (THREADS - 1) * FIXTURE_TIMES(100000));
+}
+
 /* The peer of now, which is retired sooner or later. */
 static crest_timer *stress_peer;
 
@@ -307,7 +342,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_recorded_once), cmocka_unit_test(test_stages_recorded_once),
         cmocka_unit_test(test_own_ids),       cmocka_unit_test(test_registries_freed),
-        cmocka_unit_test(test_lives),
+        cmocka_unit_test(test_owners),        cmocka_unit_test(test_lives),
     };
     fixture_watchdog(WATCHDOG_S);
     return cmocka_run_group_tests_name("in_flight_stress", tests, NULL, NULL);

@@ -71,6 +71,8 @@ CASES = [
     ("only in a comment", 'CREST_COUNTER(a, "comm.sends", "x"); /* crest_counter_inc(&a); */',
      [("unused-variable", 2, "'a'")]),
     ("keyed", 'CREST_TIMER(a, "comm.fetch-time", "x"); f() { crest_timer_begin(&a, op); }', []),
+    ("keyed with an owner",
+     'CREST_TIMER(a, "comm.fetch-time", "x"); f() { crest_timer_begin_owned(&a, op, peer); }', []),
     ("keyed and declared as a timer",
      'CREST_TIMER(a, "comm.ping-time", "x"); f() { crest_timer_begin(&a, op); }',
      [("wrong-instrument", 2, "keyed-timer")]),

@@ -40,7 +40,7 @@ OPTIONS = re.compile(r"\bcrest_metric_options\b\s*(?:\)\s*|&?\s*(\w+)\s*(?:\[[^\
 NAME_FIELD = re.compile(r"\b(\w+)\s*(?:\.|->)\s*name\s*=(?!=)\s*")
 FIELD = re.compile(r"\.\s*(\w+)\s*=(?!=)\s*")
 LATER_FIELD = re.compile(r"\b(\w+)\s*(?:\.|->)\s*(unit|description|buckets|stages)\s*=(?!=)")
-KEYED_CALL = re.compile(r"\bcrest_timer_begin\s*\(\s*&?\s*(\w+)")
+KEYED_CALL = re.compile(r"\bcrest_timer_begin(?:_owned)?\s*\(\s*&?\s*(\w+)")
 WORD = re.compile(r"[A-Za-z_]\w*")
 
 

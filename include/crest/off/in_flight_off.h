@@ -13,6 +13,18 @@ CREST_API crest_status crest_timer_begin(crest_timer *timer, crest_op op)
     return CREST_OK;
 }
 
+CREST_API crest_status crest_timer_begin_owned(crest_timer *timer, crest_op op, crest_op owner)
+{
+    (void)timer, (void)op, (void)owner;
+    return CREST_OK;
+}
+
+CREST_API size_t crest_owner_end(crest_op owner, crest_outcome outcome)
+{
+    (void)owner, (void)outcome;
+    return 0;
+}
+
 CREST_API crest_status crest_timer_end(crest_timer *timer, crest_op op, crest_outcome outcome)
 {
     (void)timer, (void)op, (void)outcome;

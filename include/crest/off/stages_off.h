@@ -13,6 +13,12 @@ CREST_API crest_status crest_stages_begin(crest_stages *stages, crest_op op)
     return CREST_OK;
 }
 
+CREST_API crest_status crest_stages_begin_owned(crest_stages *stages, crest_op op, crest_op owner)
+{
+    (void)stages, (void)op, (void)owner;
+    return CREST_OK;
+}
+
 CREST_API crest_status crest_stages_mark(crest_stages *stages, crest_op op, unsigned index)
 {
     (void)stages, (void)op, (void)index;
