@@ -96,6 +96,7 @@ static void scrape_free(crest_reporter *self)
     free(settings->listen);
     free(settings->include);
     free(settings->exclude);
+    free(settings->hosts);
     pthread_mutex_destroy(&endpoint->lock);
     free(endpoint);
 }
@@ -149,6 +150,7 @@ static int scrape_copy(crest_scrape_settings *settings, const crest_prometheus_o
     return scrape_copy_text(&settings->listen, options->listen) ||
                    scrape_copy_text(&settings->include, options->include) ||
                    scrape_copy_text(&settings->exclude, options->exclude) ||
+                   scrape_copy_text(&settings->hosts, options->hosts) ||
                    scrape_copy_target(settings, options->resource)
                ? -1
                : 0;
@@ -248,6 +250,7 @@ static crest_reporter *scrape_create(const char *value, const crest_options *opt
         .listen = strcmp(value, "on") == 0 ? NULL : value,
         .include = crest_option(options, "prometheus.include"),
         .exclude = crest_option(options, "prometheus.exclude"),
+        .hosts = crest_option(options, "prometheus.hosts"),
         .resource = resource,
     };
     int gzip = 1, exemplars = 1;
@@ -269,13 +272,8 @@ static crest_reporter *scrape_create(const char *value, const crest_options *opt
 
 /* timeout, include and exclude are every kind's. */
 static const char *const scrape_keys[] = {
-    "prometheus.concurrency",
-    "prometheus.connections",
-    "prometheus.windows",
-    "prometheus.created",
-    "prometheus.exemplars",
-    "prometheus.gzip",
-    NULL,
+    "prometheus.concurrency", "prometheus.connections", "prometheus.windows", "prometheus.created",
+    "prometheus.exemplars",   "prometheus.gzip",        "prometheus.hosts",   NULL,
 };
 
 const crest_reporter_kind crest_prometheus_kind = {

@@ -163,6 +163,13 @@ static unsigned scrape_address_port(int bound)
                                            : ((struct sockaddr_in *)&own)->sin_port);
 }
 
+static int scrape_address_is_loopback(const struct sockaddr *address)
+{
+    if (address->sa_family == AF_INET6)
+        return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)address)->sin6_addr);
+    return ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+}
+
 /* 0, or an errno. Reusing the address allows a restart while old connections linger, not a second
  * server beside a running one. */
 static int scrape_address_bind(const struct sockaddr *address, socklen_t size,
@@ -180,6 +187,7 @@ static int scrape_address_bind(const struct sockaddr *address, socklen_t size,
     }
     listener->socket = bound;
     listener->port = scrape_address_port(bound);
+    listener->loopback = scrape_address_is_loopback(address);
     scrape_address_show(address, size, listener->port, listener->shown);
     return 0;
 }

@@ -20,6 +20,7 @@ typedef struct crest_scrape_address {
 typedef struct crest_scrape_listener {
     int socket; /* listening, non-blocking, closed by exec */
     unsigned port;
+    int loopback;                         /* nobody on another machine can reach it */
     char shown[CREST_SCRAPE_SHOWN_BYTES]; /* HOST:PORT, as in a URL */
 } crest_scrape_listener;
 

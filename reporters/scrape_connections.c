@@ -97,6 +97,13 @@ void crest_scrape_server_answering(struct MHD_Connection *connection, uint64_t u
         place->until_ns = until_ns;
 }
 
+void crest_scrape_server_reads(struct MHD_Connection *connection, uint64_t until_ns)
+{
+    uint64_t stalled_ns =
+        crest_scrape_now_ns() + CREST_PROMETHEUS_STALL_S * SCRAPE_CONNECTIONS_NS_PER_S;
+    crest_scrape_server_answering(connection, stalled_ns < until_ns ? stalled_ns : until_ns);
+}
+
 void crest_scrape_server_answered(struct MHD_Connection *connection)
 {
     crest_scrape_connection *place = scrape_connections_of(connection);

@@ -24,22 +24,35 @@ static int scrape_headers_q(const char *at, const char *end)
     return 1;
 }
 
-int crest_scrape_wants_gzip(const char *accept_encoding)
+/* Whether a coding, by either of two names, has a q above 0; if it is not there, that of *; if that
+ * is not there either, `otherwise`. */
+static int scrape_headers_accepts(const char *accept_encoding, const char *name, const char *other,
+                                  int otherwise)
 {
-    int by_name = -1, by_any = 0;
+    int by_name = -1, by_any = otherwise;
     const char *at = accept_encoding != NULL ? accept_encoding : "";
     while (*at != '\0') {
         at += strspn(at, SCRAPE_HEADERS_BLANKS ",");
         const char *end = at + strcspn(at, ",");
         size_t length = strcspn(at, SCRAPE_HEADERS_BLANKS ";,");
-        if ((length == 4 && strncasecmp(at, "gzip", 4) == 0) ||
-            (length == 6 && strncasecmp(at, "x-gzip", 6) == 0))
+        if ((length == strlen(name) && strncasecmp(at, name, length) == 0) ||
+            (length == strlen(other) && strncasecmp(at, other, length) == 0))
             by_name = scrape_headers_q(at, end);
         else if (length == 1 && *at == '*')
             by_any = scrape_headers_q(at, end);
         at = end;
     }
     return by_name >= 0 ? by_name : by_any;
+}
+
+int crest_scrape_wants_gzip(const char *accept_encoding)
+{
+    return scrape_headers_accepts(accept_encoding, "gzip", "x-gzip", 0);
+}
+
+int crest_scrape_refuses_identity(const char *accept_encoding)
+{
+    return !scrape_headers_accepts(accept_encoding, "identity", "identity", 1);
 }
 
 uint64_t crest_scrape_timeout_ms(const char *seconds, uint64_t otherwise_ms, uint64_t highest_ms)

@@ -18,6 +18,7 @@ typedef struct crest_scrape_settings {
     uint64_t timeout_ms;
     int gzip;
     char *include, *exclude;  /* NULL: all, and none */
+    char *hosts;              /* beside the machine's own names; NULL: none */
     crest_page_options page;  /* but its names */
     crest_page_label *target; /* page.target, texts owned */
 } crest_scrape_settings;

@@ -10,6 +10,7 @@
 #include "scrape_routes.h"
 #include "scrape_figures.h"
 #include "scrape_headers.h"
+#include "scrape_target.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -32,6 +33,7 @@ typedef struct scrape_routes_request {
     uint64_t began_ns;
     unsigned code; /* of an answer to /metrics; 0: of another */
     int is_page;
+    const char *path; /* borrowed of libmicrohttpd; NULL: the target has none */
     uint64_t bytes;
 } scrape_routes_request;
 
@@ -43,6 +45,7 @@ static enum MHD_Result scrape_routes_send(scrape_routes_request *request, unsign
     if (response == NULL)
         return MHD_NO;
     (void)MHD_add_response_header(response, "Content-Type", type);
+    (void)MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     if (request->is_page)
         request->code = code;
     enum MHD_Result queued = MHD_queue_response(request->connection, code, response);
@@ -85,11 +88,21 @@ static void scrape_routes_pause(scrape_routes_request *request)
     MHD_suspend_connection(request->connection);
 }
 
+/* When the answer has to be out: once a page's deadline has passed, what is left of it soon. */
+static uint64_t scrape_routes_until(const scrape_routes_request *request)
+{
+    uint64_t now_ns = crest_scrape_now_ns(), deadline_ns = request->page->pipe.deadline_ns;
+    return (now_ns > deadline_ns ? now_ns : deadline_ns) +
+           SCRAPE_ROUTES_GRACE_MS * SCRAPE_ROUTES_NS_PER_MS;
+}
+
 /* An MHD_ContentReaderCallback. */
 static ssize_t scrape_routes_read(void *cls, uint64_t position, char *bytes, size_t size)
 {
     scrape_routes_request *request = cls;
     (void)position;
+    /* the bytes before these are on their way: only then more are asked for */
+    crest_scrape_server_reads(request->connection, scrape_routes_until(request));
     ssize_t length = crest_scrape_pipe_read(&request->page->pipe, bytes, size);
     if (length > 0) {
         request->bytes += (uint64_t)length;
@@ -139,12 +152,9 @@ static enum MHD_Result scrape_routes_resumed(scrape_routes_request *request)
     crest_scrape_pipe *pipe = &request->page->pipe;
     size_t used;
     crest_status status;
-    uint64_t now_ns = crest_scrape_now_ns();
-    crest_scrape_server_answering(request->connection,
-                                  (now_ns > pipe->deadline_ns ? now_ns : pipe->deadline_ns) +
-                                      SCRAPE_ROUTES_GRACE_MS * SCRAPE_ROUTES_NS_PER_MS);
+    crest_scrape_server_reads(request->connection, scrape_routes_until(request));
     int whole = crest_scrape_pipe_whole(pipe, &used, &status);
-    if (status == CREST_OK && !whole && now_ns >= pipe->deadline_ns)
+    if (status == CREST_OK && !whole && crest_scrape_now_ns() >= pipe->deadline_ns)
         status = CREST_TIMED_OUT;
     if (status != CREST_OK)
         return scrape_routes_fail(request, status);
@@ -255,8 +265,10 @@ static enum MHD_Result scrape_routes_make(scrape_routes_request *request, crest_
     crest_scrape_server *server = request->server;
     const char *seconds = MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND,
                                                       "X-Prometheus-Scrape-Timeout-Seconds");
-    uint64_t timeout_ms = crest_scrape_timeout_ms(seconds, server->settings->timeout_ms,
-                                                  CREST_PROMETHEUS_TIMEOUT_MS_MAX);
+    uint64_t set_ms = server->settings->timeout_ms;
+    uint64_t timeout_ms = crest_scrape_timeout_ms(
+        seconds, set_ms,
+        set_ms > CREST_PROMETHEUS_ASKED_MS_MAX ? set_ms : CREST_PROMETHEUS_ASKED_MS_MAX);
     uint64_t deadline_ns = request->began_ns + timeout_ms * SCRAPE_ROUTES_NS_PER_MS;
     if (server->making >= server->settings->concurrency)
         return scrape_routes_busy(request);
@@ -286,9 +298,13 @@ static enum MHD_Result scrape_routes_metrics(scrape_routes_request *request, int
     scrape_routes_header header;
     crest_format format = crest_format_negotiate(
         scrape_routes_header_of(request, &header, "Accept"), &request->content_type);
-    int gzip =
-        request->server->settings->gzip &&
-        crest_scrape_wants_gzip(scrape_routes_header_of(request, &header, "Accept-Encoding"));
+    const char *codings = scrape_routes_header_of(request, &header, "Accept-Encoding");
+    int gzip = request->server->settings->gzip && crest_scrape_wants_gzip(codings);
+    if (!gzip && crest_scrape_refuses_identity(codings))
+        return scrape_routes_say(request, MHD_HTTP_NOT_ACCEPTABLE,
+                                 "The page can be had as it is, or with gzip unless that is "
+                                 "switched off (prometheus.gzip)\n",
+                                 NULL, NULL);
     return head ? scrape_routes_send_page(request, MHD_SIZE_UNKNOWN, gzip)
                 : scrape_routes_make(request, format, gzip);
 }
@@ -312,24 +328,69 @@ static enum MHD_Result scrape_routes_refuse(scrape_routes_request *request, int 
                              "Only GET and HEAD are answered here\n", "Allow", "GET, HEAD");
 }
 
-static enum MHD_Result scrape_routes_route(scrape_routes_request *request, const char *url,
-                                           int head)
+static enum MHD_Result scrape_routes_route(scrape_routes_request *request, int head)
 {
+    const char *path = request->path != NULL ? request->path : "";
     if (request->is_page)
         return scrape_routes_metrics(request, head);
-    if (strcmp(url, "/-/healthy") == 0)
+    if (strcmp(path, "/-/healthy") == 0)
         return scrape_routes_say(request, MHD_HTTP_OK, "Healthy\n", NULL, NULL);
-    if (strcmp(url, "/") == 0)
+    if (strcmp(path, "/") == 0)
         return scrape_routes_index(request);
     return scrape_routes_say(request, MHD_HTTP_NOT_FOUND,
                              "There is nothing here; the metrics are at /metrics\n", NULL, NULL);
+}
+
+/* Counts Hosts, and keeps one. */
+typedef struct scrape_routes_hosts {
+    unsigned count;
+    const char *host;
+} scrape_routes_hosts;
+
+static enum MHD_Result scrape_routes_host(void *cls, enum MHD_ValueKind kind, const char *key,
+                                          const char *value)
+{
+    scrape_routes_hosts *hosts = cls;
+    (void)kind;
+    if (strcasecmp(key, "Host") == 0) {
+        hosts->count++;
+        hosts->host = value != NULL ? value : "";
+    }
+    return MHD_YES;
+}
+
+/* Why a request with this target and its Hosts is not answered: the status, and *why. 0: it is.
+ * Source: RFC 9112, 3.2; the target's authority goes before the Host. */
+static unsigned scrape_routes_misdirected(const crest_scrape_server *server,
+                                          struct MHD_Connection *connection, const char *version,
+                                          crest_scrape_authority target, const char **why)
+{
+    scrape_routes_hosts hosts = {0, NULL};
+    MHD_get_connection_values(connection, MHD_HEADER_KIND, scrape_routes_host, &hosts);
+    *why = "A request has one Host, and in HTTP/1.1 it has to have it\n";
+    if (hosts.count > 1 || (hosts.count == 0 && strcmp(version, MHD_HTTP_VERSION_1_1) == 0))
+        return MHD_HTTP_BAD_REQUEST;
+    crest_scrape_authority host = target;
+    if (host.text == NULL)
+        host = (crest_scrape_authority){hosts.host != NULL ? hosts.host : "",
+                                        hosts.host != NULL ? strlen(hosts.host) : 0};
+    *why = "This Host is none: it is a name or an address, and perhaps a port\n";
+    if (!crest_scrape_authority_valid(host))
+        return MHD_HTTP_BAD_REQUEST;
+    *why = "This endpoint is on a loopback address and answers requests for localhost, 127.0.0.1 "
+           "and [::1] only, so that no page in a browser can read it by a name of its own. Other "
+           "names are allowed with prometheus.hosts=NAME\n";
+    return !server->listener.loopback || crest_scrape_authority_is_loopback(host) ||
+                   crest_scrape_authority_is_listed(host, server->settings->hosts)
+               ? 0
+               : MHD_HTTP_FORBIDDEN;
 }
 
 /* The first call, when the headers have come. What is answered here is the last answer of its
  * connection, so that a body need not be read; everything else waits for the next call. */
 static enum MHD_Result scrape_routes_begin(crest_scrape_server *server,
                                            struct MHD_Connection *connection, const char *url,
-                                           int allowed, void **state)
+                                           const char *version, int allowed, void **state)
 {
     scrape_routes_request *request =
         crest_scrape_server_refused(connection) ? NULL : calloc(1, sizeof *request);
@@ -339,9 +400,15 @@ static enum MHD_Result scrape_routes_begin(crest_scrape_server *server,
     request->server = server;
     request->connection = connection;
     request->began_ns = crest_scrape_now_ns();
-    request->is_page = strcmp(url, "/metrics") == 0;
+    crest_scrape_authority target;
+    request->path = crest_scrape_target_path(url, &target);
+    request->is_page = request->path != NULL && strcmp(request->path, "/metrics") == 0;
     crest_scrape_server_answering(connection, request->began_ns + SCRAPE_ROUTES_ANSWER_MS *
                                                                       SCRAPE_ROUTES_NS_PER_MS);
+    const char *why;
+    unsigned refused = scrape_routes_misdirected(server, connection, version, target, &why);
+    if (refused != 0)
+        return scrape_routes_say(request, refused, why, NULL, NULL);
     return allowed && !scrape_routes_has_body(connection) ? MHD_YES
                                                           : scrape_routes_refuse(request, allowed);
 }
@@ -349,8 +416,13 @@ static enum MHD_Result scrape_routes_begin(crest_scrape_server *server,
 void *crest_scrape_routes_uri(void *cls, const char *uri, struct MHD_Connection *connection)
 {
     static const char answer[] = "HTTP/1.1 414 URI Too Long\r\nConnection: close\r\n"
-                                 "Content-Type: text/plain\r\nContent-Length: 38\r\n\r\n"
+                                 "Content-Type: text/plain\r\nContent-Length: 38\r\n"
+                                 "X-Content-Type-Options: nosniff\r\n\r\n"
                                  "The path and the query are too long.\r\n";
+    static const char zero[] = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n"
+                               "Content-Type: text/plain\r\nContent-Length: 33\r\n"
+                               "X-Content-Type-Options: nosniff\r\n\r\n"
+                               "The path has a zero byte in it.\r\n";
     (void)cls;
     unsigned arguments = 1;
     for (const char *at = strchr(uri, '&'); at != NULL; at = strchr(at + 1, '&'))
@@ -358,6 +430,8 @@ void *crest_scrape_routes_uri(void *cls, const char *uri, struct MHD_Connection 
     if (arguments > CREST_PAGE_NAMES_MAX ||
         strnlen(uri, CREST_PROMETHEUS_URL_BYTES_MAX + 1) > CREST_PROMETHEUS_URL_BYTES_MAX)
         crest_scrape_server_refuse(connection, answer, sizeof answer - 1);
+    else if (crest_scrape_target_has_nul(uri))
+        crest_scrape_server_refuse(connection, zero, sizeof zero - 1);
     return NULL;
 }
 
@@ -367,14 +441,14 @@ enum MHD_Result crest_scrape_routes_handle(void *cls, struct MHD_Connection *con
                                            void **state)
 {
     scrape_routes_request *request = *state;
-    (void)version;
     (void)upload_data;
     (void)upload_data_size; /* never any: who announces a body was refused */
     int head = strcmp(method, "HEAD") == 0;
     if (request == NULL)
-        return scrape_routes_begin(cls, connection, url, head || strcmp(method, "GET") == 0, state);
+        return scrape_routes_begin(cls, connection, url, version,
+                                   head || strcmp(method, "GET") == 0, state);
     return request->page != NULL ? scrape_routes_resumed(request)
-                                 : scrape_routes_route(request, url, head);
+                                 : scrape_routes_route(request, head);
 }
 
 void crest_scrape_routes_completed(void *cls, struct MHD_Connection *connection, void **state,

@@ -91,6 +91,9 @@ void crest_scrape_server_drop(crest_scrape_page *page);
 /* A request has come whole and is to be answered by then; it has been answered. */
 void crest_scrape_server_answering(struct MHD_Connection *connection, uint64_t until_ns);
 void crest_scrape_server_answered(struct MHD_Connection *connection);
+/* Its client has read on; it has until then, and no longer than CREST_PROMETHEUS_STALL_S without
+ * doing so again. */
+void crest_scrape_server_reads(struct MHD_Connection *connection, uint64_t until_ns);
 /* Sends this instead of an answer, and nothing more; whether that was done. */
 void crest_scrape_server_refuse(struct MHD_Connection *connection, const char *answer,
                                 size_t length);

@@ -124,6 +124,9 @@ static void distributions_put_exemplar(crest_buffer *out, const distributions_ex
 {
     char id[CREST_OP_TEXT_BYTES];
     crest_op_format(&exemplar->operation, id, sizeof id);
+    /* Python's reader drops a page in which an exemplar's label has something escaped. */
+    for (char *at = id; *at != '\0'; at++)
+        *at = *at == '"' ? '\'' : *at == '\\' ? '/' : *at == '\n' ? ' ' : *at;
     crest_buffer_put_text(out, " # {");
     crest_page_put_label(out, DISTRIBUTIONS_OPERATION, id, 1);
     crest_buffer_put_text(out, "} ");

@@ -79,9 +79,9 @@ static inline char *http_get(unsigned port, const char *path, const char *header
     int client = http_connect(port);
     if (client < 0)
         return NULL;
-    int size =
-        snprintf(request, sizeof request,
-                 "GET %s HTTP/1.1\r\nHost: test\r\nConnection: close\r\n%s\r\n", path, headers);
+    int size = snprintf(request, sizeof request,
+                        "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%s\r\n", path,
+                        headers);
     char *answer = NULL;
     if (send(client, request, (size_t)size, MSG_NOSIGNAL) == size)
         answer = http_rest(client, length);

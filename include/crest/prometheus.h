@@ -12,7 +12,8 @@
  * From crest_start: prometheus=ADDRESSES, or prometheus=on for 127.0.0.1:9102, with
  * prometheus.timeout (10s), prometheus.concurrency (5), prometheus.connections (64),
  * prometheus.windows (ranges; off, all), prometheus.exemplars (on), prometheus.created (off),
- * prometheus.gzip (on), prometheus.include and prometheus.exclude (globs of canonical names).
+ * prometheus.gzip (on), prometheus.hosts, prometheus.include and prometheus.exclude (globs of
+ * canonical names).
  *
  * ADDRESSES are one or more, separated by blanks or |, and the first that is free is taken. Each is
  * PORT, HOST:PORT, or HOST:FIRST-LAST for the first free port of a range; without a host it is the
@@ -21,19 +22,24 @@
  *
  *     9102      127.0.0.1:9102-9110      [::1]:9102 | 127.0.0.1:9102      127.0.0.1:0
  *
+ * On a loopback address it answers requests for the machine itself only: their Host is localhost,
+ * a name below it, 127.x.x.x, [::1] or nothing, or one of `hosts`. Otherwise a page in a browser,
+ * whose own name its owner can make lead to 127.0.0.1, could read the metrics.
+ *
  * There is neither TLS nor a password: leave it on the loopback interface and put a proxy before
  * it, as docs/scraping.md shows.
  *
  *   GET /metrics     the page: text 0.0.4 or OpenMetrics 1.0 by Accept, gzip by Accept-Encoding.
  *                    ?name[]=NAME, repeated, narrows it to the families of these exported names.
  *                    X-Prometheus-Scrape-Timeout-Seconds is kept to. 503 with Retry-After when
- *                    `concurrency` pages are being made
+ *                    `concurrency` pages are being made; 406 when neither gzip nor none will do
  *   GET /-/healthy   200, however busy it is
  *   GET /            links to these
  *
  * HEAD is answered like GET, every other method with 405. A page is encoded by a thread of its own
  * while it is sent, through a buffer of CREST_PROMETHEUS_BUFFER_BYTES: a slow reader costs that and
- * its snapshot, delays nobody, and is cut off when its time is over. When `connections` are open,
+ * its snapshot, delays nobody, and is cut off when its time is over, or when it has read nothing
+ * for CREST_PROMETHEUS_STALL_S. When `connections` are open,
  * the one that has been waiting longest for its request to be complete makes room for a new one.
  *
  * Self-metrics: crest.scrapes, crest.scrape-time, crest.scrapes-in-flight, crest.scrape-data-sent
@@ -56,9 +62,13 @@
 #define CREST_PROMETHEUS_CONCURRENCY_MAX 100u
 #define CREST_PROMETHEUS_CONNECTIONS_DEFAULT 64u
 #define CREST_PROMETHEUS_CONNECTIONS_MAX 1000u
-/* Of a scrape whose client does not say how long it waits, and the most it may ask for. */
+/* Of a scrape whose client does not say how long it waits, and the most that may be set. A client
+ * may ask for CREST_PROMETHEUS_ASKED_MS_MAX, or for what is set where that is more. */
 #define CREST_PROMETHEUS_TIMEOUT_MS_DEFAULT 10000u
 #define CREST_PROMETHEUS_TIMEOUT_MS_MAX 600000u
+#define CREST_PROMETHEUS_ASKED_MS_MAX 60000u
+/* Of a page that its client does not read on: it is cut off, whatever time it has left. */
+#define CREST_PROMETHEUS_STALL_S 10u
 /* Of a page that has been made and not sent. */
 #define CREST_PROMETHEUS_BUFFER_BYTES 65536u
 /* Of the path and the query, which may have as many arguments as a page may have names. */
@@ -76,7 +86,8 @@ typedef struct crest_prometheus_options {
     unsigned concurrency CREST_DEFAULT_(0);
     /* connections open at once, up to CREST_PROMETHEUS_CONNECTIONS_MAX; 0: the default */
     unsigned connections CREST_DEFAULT_(0);
-    /* for a scrape that does not say, up to CREST_PROMETHEUS_TIMEOUT_MS_MAX; 0: the default */
+    /* for a scrape that does not say, up to CREST_PROMETHEUS_TIMEOUT_MS_MAX; 0: the default. More
+       than CREST_PROMETHEUS_ASKED_MS_MAX is also the most that a client may ask for */
     uint64_t timeout_ms CREST_DEFAULT_(0);
     /* one of CREST_PAGE_WINDOWS_ */
     int windows CREST_DEFAULT_(CREST_PAGE_WINDOWS_RANGES);
@@ -91,6 +102,9 @@ typedef struct crest_prometheus_options {
     const char *exclude CREST_DEFAULT_(NULL);
     /* for crest_target_info; NULL: the page has none */
     const crest_resource *resource CREST_DEFAULT_(NULL);
+    /* further names that requests may be for, separated by blanks or |, * for any; NULL: none. For
+       a server on a loopback address, see above */
+    const char *hosts CREST_DEFAULT_(NULL);
 } crest_prometheus_options;
 
 CREST_BEGIN_C

@@ -17,78 +17,12 @@ import time
 
 import harness
 from harness import ANSWER_S, Failure, Program, contains, equal, holds_at_last, lacks, wait_for
+from scrapelib import Node, everything, slow_reader, until
 
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
 OPENMETRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 # What abuse may add to a node's memory: its connections' buffers and what it is sending.
 MEMORY_ADDED_MAX = 16 << 20
-
-
-class Node:
-    """scrape_program, serving on a free port."""
-
-    def __init__(self, place, options=",windows=off"):
-        self.program = Program(place, "scrape_program", f"prometheus=127.0.0.1:0{options}")
-        status, _, url = self.program.begun.partition(" ")
-        equal(status, "OK", self.program.begun)
-        self.port = int(url.rsplit(":", 1)[1].split("/")[0])
-
-    def do(self, line):
-        return self.program.do(line)
-
-    def connect(self, timeout=ANSWER_S):
-        return socket.create_connection(("127.0.0.1", self.port), timeout)
-
-    def ask(self, path="/metrics", method="GET", body=None, **headers):
-        """(status, headers, body) of one request on a connection of its own."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=ANSWER_S)
-        try:
-            connection.request(method, path, body,
-                               {name.replace("_", "-"): value for name, value in headers.items()})
-            answer = connection.getresponse()
-            return answer.status, dict(answer.getheaders()), answer.read()
-        finally:
-            connection.close()
-
-    def page(self, **headers):
-        status, _, body = self.ask(**headers)
-        equal(status, 200)
-        return body.decode()
-
-    def value(self, name):
-        """A sample of the page by its name and labels as they stand there."""
-        for line in self.page().splitlines():
-            if line.startswith(name + " "):
-                return float(line.rpartition(" ")[2])
-        raise Failure(f"no {name} on the page")
-
-    def raw(self, sent, half_close=False):
-        """Everything that comes back for these bytes until the server closes."""
-        with self.connect() as client:
-            with contextlib.suppress(OSError):
-                client.sendall(sent)
-                if half_close:
-                    client.shutdown(socket.SHUT_WR)
-            return everything(client)
-
-    def memory(self):
-        return int(self.do("memory").split()[0])
-
-
-def everything(client):
-    got = b""
-    with contextlib.suppress(ConnectionError):
-        while part := client.recv(65536):
-            got += part
-    return got
-
-
-def until(client, end):
-    """What comes, up to this end of it; or all when there is no more."""
-    got = b""
-    while end not in got and (part := client.recv(65536)):
-        got += part
-    return got.decode()
 
 
 def bounded(added, bound, what):
@@ -176,8 +110,8 @@ def connections_are_kept(place):
     """Several requests on a connection, also at once, and with HTTP/1.0."""
     node = Node(place)
     node.do("many 5000")
-    one = b"GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n"
-    last = b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    one = b"GET /-/healthy HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    last = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
     got = node.raw(one * 50 + last)
     equal(got.count(b"Healthy\n"), 50)
     head, _, chunks = got.rpartition(b"HTTP/1.1 200 OK")[2].partition(b"\r\n\r\n")
@@ -219,17 +153,6 @@ def filters_options_and_labels(place):
 
 
 # ---- limits ----
-
-def slow_reader(node, host=b"x", seconds=ANSWER_S):
-    """A client that asks for the page, and takes its time with reading it: more than it has."""
-    client = socket.socket()
-    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    client.settimeout(ANSWER_S)
-    client.connect(("127.0.0.1", node.port))
-    client.sendall(b"GET /metrics HTTP/1.1\r\nHost: %s\r\n"
-                   b"X-Prometheus-Scrape-Timeout-Seconds: %d\r\n\r\n" % (host, seconds))
-    return client
-
 
 def is_quiet(node, what):
     """There is a second in which it hardly uses a processor; one that spins has none."""
@@ -285,7 +208,7 @@ def pages_are_not_held(place):
         node = Node(place)
         node.do(f"many {series}")
         length = len(node.page())
-        for coding in (b"x", b"x\r\nAccept-Encoding: gzip"):
+        for coding in (b"localhost", b"localhost\r\nAccept-Encoding: gzip"):
             before = node.memory()
             with slow_reader(node, coding):
                 wait_for("the page to be begun", lambda node=node: node.ask("/-/healthy"))
@@ -323,7 +246,7 @@ def malformed_requests_are_refused(place):
     node = Node(place)
     before = node.memory()
     node.do("spin")
-    host = b"Host: x\r\n"
+    host = b"Host: localhost\r\n"
     cases = [
         ("a long path", b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\n" + host + b"\r\n", b" 4"),
         ("a long query", b"GET /metrics?" + b"name[]=x&" * 20000 + b" HTTP/1.1\r\n\r\n", b" 4"),
@@ -346,7 +269,14 @@ def malformed_requests_are_refused(place):
          b"ffffffffffffffffff\r\n", b""),
         ("a body without end", b"POST / HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n"
          + b"x" * 1000000, b""),
-        ("a wrong escape", b"GET /%zz%1 HTTP/1.1\r\nConnection: close\r\n\r\n", b" 404 "),
+        ("a wrong escape", b"GET /%zz%1 HTTP/1.1\r\n" + host + b"Connection: close\r\n\r\n",
+         b" 404 "),
+        ("a zero in the path", b"GET /metrics%00 HTTP/1.1\r\n" + host + b"\r\n", b" 400 "),
+        ("no Host", b"GET /metrics HTTP/1.1\r\nConnection: close\r\n\r\n", b" 400 "),
+        ("two Hosts", b"GET /metrics HTTP/1.1\r\n" + host + host + b"Connection: close\r\n\r\n",
+         b" 400 "),
+        ("a Host that is none", b"GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n",
+         b" 400 "),
     ]
     for what, sent, wanted in cases:
         got = node.raw(sent, half_close=wanted == b"")
@@ -453,7 +383,7 @@ def aborted_connections(place):
     def abuse(how):
         while not stop.is_set():
             with contextlib.suppress(OSError), node.connect() as client:
-                client.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"[:how * 10])
+                client.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"[:how * 10])
                 if how == 5:
                     client.recv(1000)
                 if how % 2:
@@ -526,7 +456,7 @@ def a_page_is_finished_before_the_stop(place):
     node = Node(place)
     node.do("many 100000")
     with node.connect() as client:
-        client.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+        client.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
         first = client.recv(100)
         reader = threading.Thread(target=lambda: rest.append(everything(client)))
         rest = [first]
@@ -542,7 +472,7 @@ def a_child_does_not_keep_the_port(place):
     """Neither the port nor open connections live on in a child that was forked."""
     node = Node(place)
     with node.connect() as client:
-        client.sendall(b"GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n")
+        client.sendall(b"GET /-/healthy HTTP/1.1\r\nHost: localhost\r\n\r\n")
         contains(until(client, b"Healthy\n"), "Healthy")
         node.do("fork")
         still_a_node(node, "after the fork")

@@ -226,7 +226,7 @@ static void signals_are_left_to_the_host(void **state)
         kill(getpid(), SIGUSR1);
         int client = http_connect(crest_prometheus_port(scrape));
         assert_true(client >= 0);
-        static const char request[] = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
+        static const char request[] = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
         const struct linger at_once = {1, 0};
         assert_true(send(client, request, sizeof request - 1, MSG_NOSIGNAL) > 0);
         if (i % 2)

@@ -52,6 +52,32 @@ static void gzip_is_sent_to_those_who_take_it(void **state)
             fail_msg("%s: wanted %d", cases[i].header, cases[i].gzip);
 }
 
+static void an_answer_as_it_is_can_be_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *header;
+        int refused;
+    } cases[] = {
+        {NULL, 0},
+        {"", 0},
+        {"gzip", 0},
+        {"identity;q=0", 1},
+        {"IDENTITY; q=0.0", 1},
+        {"gzip, identity;q=0", 1},
+        {"*;q=0", 1},
+        {"*;q=0, identity", 0},
+        {"identity;q=0.1, *;q=0", 0},
+        {"gzip, *;q=0", 1},
+        {"*", 0},
+        {"identity", 0},
+        {"identities;q=0", 0},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++)
+        if (crest_scrape_refuses_identity(cases[i].header) != cases[i].refused)
+            fail_msg("%s: refused %d", cases[i].header, !cases[i].refused);
+}
+
 static void the_timeout_is_read(void **state)
 {
     (void)state;
@@ -76,6 +102,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gzip_is_sent_to_those_who_take_it),
+        cmocka_unit_test(an_answer_as_it_is_can_be_refused),
         cmocka_unit_test(the_timeout_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
