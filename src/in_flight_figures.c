@@ -5,11 +5,12 @@
 #include "in_flight_figures.h"
 #include "arena.h"
 #include "atomic.h"
+#include "children.h"
 #include "in_flight_table.h"
+#include "lives.h"
 #include "lock.h"
 #include "utf8.h"
 
-#include <crest/lifetime.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -159,20 +160,36 @@ static unsigned figures_find(const figures_stuck *stuck, unsigned count, const c
 }
 
 /* The gauge of an id that is shown from now on; NULL if it cannot be had. Each id leaves some
- * memory behind, so that there is a limit to them. */
+ * memory behind, so that there is a limit to them; one that was shown before finds its own. */
 static crest_gauge *figures_stuck_gauge(crest_in_flight_figures *figures, figures_id *id)
 {
-    if (figures->ids >= CREST_STUCK_IDS_MAX)
-        strcpy(id->text, FIGURES_OVERFLOW);
-    else
-        figures->ids++;
     const char *values[] = {id->text};
     crest_status status;
+    if (crest_children_find(figures->stuck, values) == NULL) {
+        if (figures->ids >= CREST_STUCK_IDS_MAX)
+            strcpy(id->text, FIGURES_OVERFLOW);
+        else
+            figures->ids++;
+    }
     crest_child *child = crest_child_get(figures->stuck, values, &status);
     return child ? &child->own->gauge : NULL;
 }
 
-/* Shows the oldest stuck operations, and releases the series of those that no longer are. */
+/* Takes the series of those that are no longer stuck from all pages; what there was no memory for
+ * is tried again with the next look. Returns how many are in `now`. */
+static unsigned figures_hide_others(const crest_in_flight_figures *figures, figures_stuck *now,
+                                    unsigned count)
+{
+    unsigned kept = count;
+    for (unsigned i = 0; i < figures->shown_count; i++)
+        if (figures_find(now, count, figures->shown[i].id.text) == count &&
+            crest_handle_withdraw(&figures->shown[i].gauge->handle) != CREST_OK &&
+            kept < CREST_STUCK_MAX)
+            now[kept++] = figures->shown[i];
+    return kept;
+}
+
+/* Shows the oldest stuck operations. */
 static void figures_show_stuck(crest_in_flight_figures *figures)
 {
     figures_stuck now[CREST_STUCK_MAX];
@@ -191,11 +208,7 @@ static void figures_show_stuck(crest_in_flight_figures *figures)
         crest_gauge_set(next->gauge, (double)figures->top[i].age_ns * FIGURES_NS);
         count++;
     }
-    for (unsigned i = 0; i < figures->shown_count; i++)
-        if (figures_find(now, count, figures->shown[i].id.text) == count) {
-            crest_gauge_set(figures->shown[i].gauge, 0);
-            crest_gauge_release(figures->shown[i].gauge);
-        }
+    count = figures_hide_others(figures, now, count);
     memcpy(figures->shown, now, count * sizeof now[0]);
     figures->shown_count = count;
 }

@@ -29,7 +29,8 @@
  * A metric whose options have a deadline_ms is exported with `X.in-flight` (how many, all series
  * together) and `X.oldest` (the age of the oldest, in seconds) from the start, one without from its
  * first begin. `X.stuck`, labelled `op`, is the age of the three oldest of those that are older
- * than half the deadline, or than a minute without one. Nothing else can have these names then.
+ * than half the deadline, or than a minute without one; what is not among them any more is not on
+ * the next page. Nothing else can have these names then.
  */
 #ifndef CREST_IN_FLIGHT_H
 #define CREST_IN_FLIGHT_H

@@ -281,7 +281,7 @@ static double stuck_age(const crest_snapshot *snapshot, const char *op)
     return crest_snapshot_find(snapshot, "t.stuck", &op, 1, &view) == CREST_OK ? view.gauge : -1;
 }
 
-/* The three oldest of those past half the deadline, by id; who is no longer stuck says so. */
+/* The three oldest of those past half the deadline, by id; one that is no longer stuck is gone. */
 static void test_stuck(void **state)
 {
     (void)state;
@@ -305,7 +305,7 @@ static void test_stuck(void **state)
     crest_snapshot_free(snapshot);
     assert_int_equal(crest_timer_end(timer, crest_op_u64(0), CREST_OUTCOME_OK), CREST_OK);
     snapshot = fixture_snapshot(registry);
-    assert_true(stuck_age(snapshot, "0") == 0); /* once more */
+    assert_true(stuck_age(snapshot, "0") == -1); /* at once */
     assert_true(fabs(stuck_age(snapshot, "3") - 0.57) < 1e-9);
     crest_snapshot_free(snapshot);
     for (uint64_t i = 1; i < 5; i++)
@@ -317,7 +317,52 @@ static void test_stuck(void **state)
     crest_registry_free(registry);
 }
 
-/* Ids come and go: after many of them they are one. */
+/* Series of t.stuck in the snapshot; each of an operation that is stuck. */
+static unsigned stuck_shown(const crest_snapshot *snapshot)
+{
+    crest_series_view view;
+    unsigned shown = 0;
+    for (size_t i = 0; crest_snapshot_series(snapshot, i, &view) == CREST_OK; i++) {
+        if (strcmp(view.name, "t.stuck") != 0)
+            continue;
+        assert_true(view.gauge >= 0.5);
+        shown++;
+    }
+    return shown;
+}
+
+/* Ever others are the three oldest: no more than three are shown, at any time. */
+static void test_stuck_come_and_go(void **state)
+{
+    (void)state;
+    enum { AT_ONCE = 9, TURNS = 200 };
+    crest_registry *registry = fixture_registry(NULL);
+    crest_timer *timer = deadline_timer(registry, "t", 1000);
+    for (uint64_t i = 0; i < TURNS; i++) {
+        crest_clock_fake(START_NS + i * 100 * MS);
+        assert_int_equal(crest_timer_begin(timer, crest_op_u64(i)), CREST_OK);
+        if (i >= AT_ONCE)
+            assert_int_equal(crest_timer_end(timer, crest_op_u64(i - AT_ONCE), CREST_OUTCOME_OK),
+                             CREST_OK);
+        crest_snapshot *snapshot = fixture_snapshot(registry);
+        assert_int_equal(stuck_shown(snapshot), i < 5 ? 0 : i < 7 ? i - 4 : 3);
+        crest_snapshot_free(snapshot);
+    }
+    /* and one that is stuck again is shown again */
+    crest_clock_fake(START_NS + TURNS * 100 * MS);
+    assert_int_equal(crest_timer_begin(timer, crest_op_u64(TURNS / 2)), CREST_OK);
+    crest_clock_fake(START_NS + TURNS * 100 * MS + 900 * MS);
+    crest_snapshot *snapshot = fixture_snapshot(registry);
+    char id[16];
+    snprintf(id, sizeof id, "%d", TURNS / 2);
+    assert_int_equal(stuck_shown(snapshot), 1);
+    assert_true(fabs(stuck_age(snapshot, id) - 0.9) < 1e-9);
+    crest_snapshot_free(snapshot);
+    crest_clock_fake(0);
+    crest_registry_free(registry);
+}
+
+/* Ids come and go: after many of them the next ones are one. */
 static void test_stuck_ids_bounded(void **state)
 {
     (void)state;
@@ -331,9 +376,12 @@ static void test_stuck_ids_bounded(void **state)
         assert_int_equal(crest_timer_end(timer, crest_op_u64(i), CREST_OUTCOME_OK), CREST_OK);
     }
     assert_int_equal(crest_timer_begin(timer, crest_op_u64(0)), CREST_OK);
+    assert_int_equal(crest_timer_begin(timer, crest_op_text("new")), CREST_OK);
     crest_clock_fake(START_NS + (CREST_STUCK_IDS_MAX + 50) * 1000 * MS + 600 * MS);
     crest_snapshot *snapshot = fixture_snapshot(registry);
+    assert_int_equal(stuck_shown(snapshot), 2);
     assert_true(stuck_age(snapshot, "overflow") > 0.5);
+    assert_true(stuck_age(snapshot, "0") > 0.5); /* it has been shown before */
     crest_snapshot_free(snapshot);
     crest_clock_fake(0);
     crest_registry_free(registry);
@@ -381,11 +429,17 @@ static void test_bound(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_begin_and_end),          cmocka_unit_test(test_wrong_use),
-        cmocka_unit_test(test_deadline_without_sweep), cmocka_unit_test(test_sweep),
-        cmocka_unit_test(test_series_apart),           cmocka_unit_test(test_oldest),
-        cmocka_unit_test(test_exported_names),         cmocka_unit_test(test_stuck),
-        cmocka_unit_test(test_stuck_ids_bounded),      cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_begin_and_end),
+        cmocka_unit_test(test_wrong_use),
+        cmocka_unit_test(test_deadline_without_sweep),
+        cmocka_unit_test(test_sweep),
+        cmocka_unit_test(test_series_apart),
+        cmocka_unit_test(test_oldest),
+        cmocka_unit_test(test_exported_names),
+        cmocka_unit_test(test_stuck),
+        cmocka_unit_test(test_stuck_come_and_go),
+        cmocka_unit_test(test_stuck_ids_bounded),
+        cmocka_unit_test(test_bound),
     };
     return cmocka_run_group_tests_name("in_flight", tests, NULL, NULL);
 }
