@@ -87,6 +87,28 @@ static void families_put_meta(const crest_page *page, const char *what,
     crest_buffer_put_text(page->out, text);
 }
 
+/* What every client of Prometheus exports of its process, with the same words: a Pushgateway that
+ * has them of several clients tells of each difference, with each scrape. */
+static int families_is_standard(const crest_page_family *family)
+{
+    static const char prefix[] = "process_";
+    static const char *const names[] = {"cpu_seconds",
+                                        "open_fds",
+                                        "max_fds",
+                                        "virtual_memory_bytes",
+                                        "virtual_memory_max_bytes",
+                                        "resident_memory_bytes",
+                                        "start_time_seconds"};
+    size_t before = sizeof prefix - 1;
+    if (family->computed[0] != '\0' || strncmp(family->name, prefix, before) != 0)
+        return 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (family->length == before + strlen(names[i]) &&
+            memcmp(family->name + before, names[i], family->length - before) == 0)
+            return 1;
+    return 0;
+}
+
 /* The canonical name ends HELP, so that an operator can go from here to the source; what a window
  * computes begins it. */
 static void families_put_help(const crest_page *page, const crest_page_family *family,
@@ -97,13 +119,14 @@ static void families_put_help(const crest_page *page, const crest_page_family *f
     families_put_meta(page, "# HELP ", family, family->computed);
     if (family->computed[0] != '\0')
         crest_buffer_put_text(out, description[0] != '\0' ? ": " : ". ");
-    if (description[0] != '\0') {
+    if (description[0] != '\0')
         crest_page_put_escaped(out, description, page->openmetrics);
-        crest_buffer_put_char(out, ' ');
+    if (!families_is_standard(family)) {
+        crest_buffer_put_text(out, description[0] != '\0' ? " [" : "[");
+        crest_page_put_escaped(out, series->name, page->openmetrics);
+        crest_buffer_put_char(out, ']');
     }
-    crest_buffer_put_char(out, '[');
-    crest_page_put_escaped(out, series->name, page->openmetrics);
-    crest_buffer_put_text(out, "]\n");
+    crest_buffer_put_char(out, '\n');
 }
 
 static void families_put_type(const crest_page *page, const crest_page_family *family)

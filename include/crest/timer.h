@@ -234,13 +234,13 @@ CREST_INLINE crest_status crest_timing_u64_end_at(crest_timing_u64 *timing, uint
                                                   uint64_t now_ns)
 {
     crest_timer *timer = timing->timer;
+    crest_op op = crest_op_u64(id);
     if (CREST_UNLIKELY(timer == NULL))
         return crest_timing_refuse(NULL, CREST_NOT_RUNNING);
     if (CREST_UNLIKELY(timing->id != id))
         return crest_timing_refuse(timer, CREST_MISMATCH);
     if (CREST_UNLIKELY((unsigned)outcome >= CREST_OUTCOME_COUNT))
         return crest_timing_refuse(timer, CREST_INVALID_ARGUMENT);
-    crest_op op = crest_op_u64(id);
     timing->timer = NULL;
     return crest_timer_record_op(series != NULL ? series : timer,
                                  (int64_t)(now_ns - timing->start_ns), outcome, &op);

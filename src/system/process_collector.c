@@ -106,8 +106,9 @@ static const double process_memories[] = {0x1p20, 0x1p22, 0x1p24, 0x1p26, 0x1p28
 static const crest_buckets process_memory_buckets = {
     process_memories, sizeof process_memories / sizeof *process_memories};
 
+/* Those that every client of Prometheus has bear the words that all have: page_families.c. */
 static const crest_figure process_figures[] = {
-    [PROCESS_CPU] = PROCESS_TIME("process.cpu", "Processor time, user and system."),
+    [PROCESS_CPU] = PROCESS_TIME("process.cpu", "Total user and system CPU time spent in seconds."),
     [PROCESS_CPU_USER] = PROCESS_TIME("process.cpu.user", "Processor time outside the kernel."),
     [PROCESS_CPU_SYSTEM] = PROCESS_TIME("process.cpu.system", "Processor time in the kernel."),
     [PROCESS_USAGE_USER] = PROCESS_USAGE("user"),
@@ -126,11 +127,13 @@ static const crest_figure process_figures[] = {
     [PROCESS_BLOCKS_WRITE] = PROCESS_COUNTER("process.block-operations", PROCESS_BLOCKS, CREST_NONE,
                                              "direction", "write"),
     [PROCESS_START_TIME] =
-        PROCESS_GAUGE("process.start-time", "When the process began, since 1970.", CREST_SECONDS),
+        PROCESS_GAUGE("process.start-time",
+                      "Start time of the process since unix epoch in seconds.", CREST_SECONDS),
     [PROCESS_THREADS] = PROCESS_GAUGE("process.threads", "Threads of the process.", CREST_NONE),
-    [PROCESS_VIRTUAL] = PROCESS_GAUGE("process.virtual-memory", "Addresses in use.", CREST_BYTES),
+    [PROCESS_VIRTUAL] =
+        PROCESS_GAUGE("process.virtual-memory", "Virtual memory size in bytes.", CREST_BYTES),
     [PROCESS_RESIDENT] =
-        PROCESS_GAUGE("process.resident-memory", "Memory that is in RAM.", CREST_BYTES),
+        PROCESS_GAUGE("process.resident-memory", "Resident memory size in bytes.", CREST_BYTES),
     [PROCESS_RESIDENT_READINGS] = {.kind = CREST_KIND_HISTOGRAM,
                                    .options = {.name = "process.resident-memory-readings",
                                                .description = "Memory that was in RAM, read once "
@@ -142,15 +145,17 @@ static const crest_figure process_figures[] = {
                                             .description = "Memory in RAM, with the extremes of "
                                                            "what snapshots saw.",
                                             .unit = CREST_BYTES}},
-    [PROCESS_DESCRIPTORS] = PROCESS_GAUGE("process.open-fds", "Open file descriptors.", CREST_NONE),
+    [PROCESS_DESCRIPTORS] =
+        PROCESS_GAUGE("process.open-fds", "Number of open file descriptors.", CREST_NONE),
     [PROCESS_DESCRIPTORS_RANGE] = {.kind = CREST_KIND_RANGE_SAMPLER,
                                    .options = {.name = "process.file-descriptors",
                                                .description = "Open file descriptors, with the "
                                                               "extremes of what snapshots saw."}},
     [PROCESS_DESCRIPTORS_MAX] =
-        PROCESS_GAUGE("process.max-fds", "File descriptors that may be open.", CREST_NONE),
+        PROCESS_GAUGE("process.max-fds", "Maximum number of open file descriptors.", CREST_NONE),
     [PROCESS_VIRTUAL_MAX] =
-        PROCESS_GAUGE("process.virtual-memory-max", "Addresses that may be in use.", CREST_BYTES),
+        PROCESS_GAUGE("process.virtual-memory-max",
+                      "Maximum amount of virtual memory available in bytes.", CREST_BYTES),
     [PROCESS_DISK_READ] =
         PROCESS_COUNTER("process.disk-data", PROCESS_DISK, CREST_BYTES, "direction", "read"),
     [PROCESS_DISK_WRITE] =

@@ -188,6 +188,36 @@ def options_start_and_the_stop_flushes(place):
     equal(program.leave(), (0, ""))
 
 
+def what_all_processes_export_has_one_description(place):
+    """The gateway exports the same of itself, and tells of each other description with each scrape
+    of it: of every group, for as long as they are there."""
+    gateway = Pushgateway(place).start()
+    standard = {name for name, _, _ in described(gateway.page())}
+    for instance in ("one", "two"):
+        program = Program(place, "push_program", "start",
+                          f"service=rnode,interval=1h,system=on,pushgateway={gateway.url},"
+                          f"pushgateway.instance={instance}")
+        equal(program.begun.strip(), "OK")
+        program.do("stop")
+        equal(program.leave(), (0, ""))
+    pushed = gateway.page()
+    for name in ("process_cpu_seconds_total", "process_open_fds", "process_max_fds",
+                 "process_virtual_memory_bytes", "process_resident_memory_bytes",
+                 "process_start_time_seconds"):
+        if name not in standard:
+            raise Failure(f"the gateway does not export {name}, so this shows nothing")
+        contains(pushed, f'{name}{{instance="two",job="rnode"')
+    lacks(place.logs(), "inconsistent help")
+
+
+def described(page):
+    """(name, description, line) of each HELP of a page."""
+    for line in page.splitlines():
+        if line.startswith("# HELP "):
+            _, _, name, description = line.split(" ", 3)
+            yield name, description, line
+
+
 def exit_without_stop_flushes(place):
     gateway = Pushgateway(place).start()
     program = Program(place, "push_program", "start",
@@ -390,6 +420,7 @@ if __name__ == "__main__":
         a_group_is_deleted_only_when_asked_for,
         a_batch_program_reports_once,
         options_start_and_the_stop_flushes,
+        what_all_processes_export_has_one_description,
         exit_without_stop_flushes,
         slow_and_strange_servers_lose_nothing,
         tls_trusts_only_known_authorities,
