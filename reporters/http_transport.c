@@ -9,9 +9,11 @@
  */
 #include "http_transport.h"
 #include "http_explain.h"
+#include "low_descriptors.h"
 #include "push_text.h"
 
 #include <crest/clock.h>
+#include <crest/reporter.h>
 #include <curl/curl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -173,7 +175,10 @@ crest_http *crest_http_new(crest_error *error)
     if (http != NULL) {
         http->process = getpid();
         http->easy = curl_easy_init();
+        crest_low_descriptors low;
+        crest_low_descriptors_take(&low); /* of what wakes it, it has descriptors */
         http->multi = curl_multi_init();
+        crest_low_descriptors_leave(&low);
     }
     if (http == NULL || http->easy == NULL || http->multi == NULL) {
         crest_http_free(http);
@@ -247,7 +252,8 @@ static curl_socket_t http_open_socket(void *context, curlsocktype purpose,
 {
     (void)context;
     (void)purpose;
-    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    return crest_reporter_descriptor(
+        socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol));
 }
 
 static struct curl_slist *http_headers(const crest_http_request *request)

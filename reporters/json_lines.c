@@ -37,8 +37,8 @@ typedef struct json_lines {
 /* -1 with errno set. Without waiting: a FIFO that nobody reads is an error. */
 static int json_lines_open(const char *path)
 {
-    return open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
-                JSON_LINES_MODE);
+    return crest_reporter_descriptor(open(
+        path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, JSON_LINES_MODE));
 }
 
 /* The size of a file; -1 for what has none. */

@@ -39,7 +39,7 @@ crest_status crest_push_secret_check(const char *text, const char *option, const
 static const char *push_secret_open(const char *path, int *fd, mode_t *mode)
 {
     struct stat about;
-    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    *fd = crest_reporter_descriptor(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (*fd < 0 || fstat(*fd, &about) != 0)
         return strerror(errno);
     *mode = about.st_mode;

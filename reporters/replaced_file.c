@@ -6,6 +6,7 @@
 #include "replaced_file.h"
 
 #include <crest/clock.h>
+#include <crest/reporter.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +52,7 @@ static int replaced_file_directory(const crest_replaced_file *file)
     char *folder = strndup(file->path, (size_t)(file->name - file->path));
     if (folder == NULL)
         return -1;
-    int opened = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int opened = crest_reporter_descriptor(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     int kept = errno;
     free(folder);
     errno = kept;
@@ -119,8 +120,9 @@ int crest_replaced_file_begin(crest_replaced_file *file, uint64_t deadline_ns)
     for (int tries = 0; tries < REPLACED_FILE_TRIES && file->file < 0; tries++) {
         sprintf(file->temporary, ".%s.%016llx.tmp", file->name,
                 (unsigned long long)replaced_file_random());
-        file->file = openat(file->directory, file->temporary,
-                            O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        file->file = crest_reporter_descriptor(
+            openat(file->directory, file->temporary,
+                   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
         if (file->file < 0 && errno != EEXIST && errno != EINTR)
             break;
     }

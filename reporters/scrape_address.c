@@ -176,7 +176,8 @@ static int scrape_address_bind(const struct sockaddr *address, socklen_t size,
                                crest_scrape_listener *listener)
 {
     int yes = 1;
-    int bound = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int bound = crest_reporter_descriptor(
+        socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (bound < 0)
         return errno;
     if (setsockopt(bound, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||

@@ -192,8 +192,8 @@ int crest_scrape_connections_accept(crest_scrape_server *server)
     scrape_connections_look(server);
     if (!crest_scrape_connections_have_room(server))
         return 0;
-    int accepted = accept4(server->listener.socket, (struct sockaddr *)&address, &size,
-                           SOCK_NONBLOCK | SOCK_CLOEXEC);
+    int accepted = crest_reporter_descriptor(accept4(
+        server->listener.socket, (struct sockaddr *)&address, &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (accepted < 0) {
         int none_now = errno == EAGAIN || errno == EWOULDBLOCK;
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)

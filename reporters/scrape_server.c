@@ -9,6 +9,7 @@
  */
 #define _GNU_SOURCE
 #include "scrape_server.h"
+#include "low_descriptors.h"
 #include "scrape_figures.h"
 #include "scrape_routes.h"
 
@@ -316,6 +317,8 @@ static void scrape_server_free(crest_scrape_server *server)
 /* libmicrohttpd in a mode in which it only does what it is told. */
 static int scrape_server_start_daemon(crest_scrape_server *server)
 {
+    crest_low_descriptors low;
+    crest_low_descriptors_take(&low);
     server->daemon = MHD_start_daemon(
         MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0,
         NULL, NULL, crest_scrape_routes_handle, server, MHD_OPTION_EXTERNAL_LOGGER,
@@ -325,6 +328,7 @@ static int scrape_server_start_daemon(crest_scrape_server *server)
         NULL, MHD_OPTION_NOTIFY_COMPLETED, crest_scrape_routes_completed, server,
         MHD_OPTION_NOTIFY_CONNECTION, crest_scrape_connections_notify, server,
         MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
+    crest_low_descriptors_leave(&low);
     if (server->daemon == NULL)
         return -1;
     server->epoll = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
@@ -371,7 +375,7 @@ static crest_scrape_server *scrape_server_new(const crest_scrape_settings *setti
 static crest_status scrape_server_set_up(crest_scrape_server *server, crest_error *error)
 {
     char reason[128];
-    server->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    server->wake = crest_reporter_descriptor(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
     if (server->wake < 0 || scrape_server_start_daemon(server) != 0)
         return crest_error_set(error, CREST_SYSTEM,
                                "No scrape endpoint could be set up: %s. It needs about %u "

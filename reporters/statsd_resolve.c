@@ -6,6 +6,7 @@
 #include "statsd_resolve.h"
 
 #include <crest/clock.h>
+#include <crest/reporter.h>
 #include <errno.h>
 #include <limits.h>
 #include <netdb.h>
@@ -113,7 +114,7 @@ static crest_statsd_lookup *statsd_lookup_new(const char *host, const char *port
     crest_statsd_lookup *lookup = calloc(1, sizeof *lookup + length);
     if (lookup == NULL)
         return NULL;
-    lookup->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    lookup->done_fd = crest_reporter_descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (lookup->done_fd < 0) {
         free(lookup);
         return NULL;

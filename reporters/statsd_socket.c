@@ -7,6 +7,7 @@
 #include "statsd_resolve.h"
 
 #include <crest/clock.h>
+#include <crest/reporter.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -62,7 +63,7 @@ crest_statsd_socket *crest_statsd_socket_new(const crest_statsd_url *url, unsign
     inside->url = *url;
     inside->fd = -1;
     inside->gap_ns = rate != 0 ? STATSD_SOCKET_NS_PER_S / rate : 0;
-    inside->cancel_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    inside->cancel_fd = crest_reporter_descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (inside->cancel_fd >= 0)
         return to;
     crest_error_set(error, CREST_SYSTEM, "No file descriptor for a StatsD reporter: %s",
@@ -165,7 +166,8 @@ static int statsd_socket_connect(statsd_connection *inside, const struct sockadd
                                  socklen_t length, uint64_t deadline_ns)
 {
     int type = inside->url.transport == CREST_STATSD_TCP ? SOCK_STREAM : SOCK_DGRAM;
-    int fd = socket(address->sa_family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int fd = crest_reporter_descriptor(
+        socket(address->sa_family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (fd < 0)
         return -1;
     int failed = connect(fd, address, length) == 0 ? 0 : errno;

@@ -338,6 +338,11 @@ CREST_API const char *crest_version(void)
 }
 
 /* ==== reporter ==== */
+CREST_API int crest_reporter_descriptor(int descriptor)
+{
+    return descriptor;
+}
+
 CREST_API void crest_reporter_free(crest_reporter *reporter)
 {
     if (reporter != NULL && reporter->free != NULL)

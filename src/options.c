@@ -7,6 +7,7 @@
 
 #include "options.h"
 #include "alloc.h"
+#include "descriptor.h"
 #include "utf8.h"
 
 #include <errno.h>
@@ -463,7 +464,7 @@ static crest_status options_read_lines(options_reader *reader, const char *path,
 static ssize_t options_load(const char *path, char *bytes, size_t size)
 {
     /* O_NONBLOCK: opening a pipe nobody writes to would wait for ever before we see what it is. */
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int file = crest_descriptor_high(open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
     if (file < 0)
         return -1;
     struct stat about;

@@ -7,6 +7,7 @@
 #include "reporting.h"
 #include "alloc.h"
 #include "attachment.h"
+#include "descriptor.h"
 #include "error.h"
 #include "one_report.h"
 #include "report_watch.h"
@@ -518,6 +519,11 @@ crest_status crest_report_once(crest_registry *registry, crest_reporter *reporte
         return crest_error_set(error, stop_status, "stopping %s: %s", reporter->name,
                                stopped.message);
     return CREST_OK;
+}
+
+int crest_reporter_descriptor(int descriptor)
+{
+    return crest_descriptor_high(descriptor);
 }
 
 void crest_reporter_free(crest_reporter *reporter)

@@ -204,6 +204,19 @@ CREST_API size_t crest_reporter_list(crest_reporter_info *infos, size_t room);
 CREST_API crest_status crest_report_once(crest_registry *registry, crest_reporter *reporter,
                                          uint64_t deadline_ms, crest_error *error);
 
+/*
+ * For what a reporter opens: the same descriptor, or in place of 0, 1 and 2 another one of the same
+ * file, above them and closed on exec. A host may have closed its standard input, output and error;
+ * what it prints next would go into the reporter's socket.
+ *
+ *     int file = crest_reporter_descriptor(open(path, O_WRONLY | O_CLOEXEC));
+ *
+ * `descriptor`: what open, socket, accept4, eventfd … returned; a negative one is returned as it
+ * is, with errno as it was. -1 with errno when there is no other one, and then it is closed.
+ * Thread-safe and signal-safe; no system call unless it is 0, 1 or 2, and then two.
+ */
+CREST_API int crest_reporter_descriptor(int descriptor);
+
 /* Calls the reporter's own free; NULL does nothing. It must not be attached. */
 CREST_API void crest_reporter_free(crest_reporter *reporter);
 

@@ -11,6 +11,7 @@
 #define _GNU_SOURCE
 #include "atomic.h"
 #include "clock_inside.h"
+#include "descriptor.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -159,8 +160,8 @@ static int clock_counter_trusted(void)
     if (prctl(PR_GET_TSC, &mode) != 0 || mode != PR_TSC_ENABLE)
         return 0;
     char name[16] = "";
-    int file = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
-                    O_RDONLY | O_CLOEXEC);
+    int file = crest_descriptor_high(open(
+        "/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC));
     if (file < 0)
         return 0;
     ssize_t length = read(file, name, sizeof name - 1);

@@ -8,6 +8,7 @@
  */
 #define _GNU_SOURCE
 #include "atomic.h"
+#include "descriptor.h"
 #include "error.h"
 #include "probe_resolve.h"
 
@@ -99,8 +100,8 @@ static void connect_begin(crest_probe *probe, uint64_t now_ns)
     part->start_ns = crest_now();
     part->deadline_ns = now_ns + probe->timeout_ns;
     probe->state.tries++;
-    int fd = socket(((const struct sockaddr *)&address->bytes)->sa_family,
-                    SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int fd = crest_descriptor_high(socket(((const struct sockaddr *)&address->bytes)->sa_family,
+                                          SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (fd < 0) {
         connect_failed(probe, now_ns, 0, errno);
         return;

@@ -9,6 +9,7 @@
  */
 #define _GNU_SOURCE
 #include "alloc.h"
+#include "descriptor.h"
 #include "error.h"
 #include "prober.h"
 #include "thread.h"
@@ -72,7 +73,8 @@ static int file_open_named(const char *directory, int flags)
         errno = ENAMETOOLONG;
         return -1;
     }
-    int fd = open(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC | flags, 0600);
+    int fd = crest_descriptor_high(
+        open(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC | flags, 0600));
     int failure = errno;
     /* some file systems make it before they refuse O_DIRECT */
     if (fd >= 0 || failure == EINVAL)
@@ -83,7 +85,7 @@ static int file_open_named(const char *directory, int flags)
 
 static int file_open_with(const char *directory, int flags)
 {
-    int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC | flags, 0600);
+    int fd = crest_descriptor_high(open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC | flags, 0600));
     /* EISDIR from kernels, EOPNOTSUPP from file systems that do not know it */
     if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR))
         fd = file_open_named(directory, flags);

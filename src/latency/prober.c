@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "alloc.h"
 #include "atomic.h"
+#include "descriptor.h"
 #include "error.h"
 #include "probe_resolve.h"
 #include "thread.h"
@@ -295,7 +296,7 @@ static crest_status prober_start(crest_error *error)
     if (self == NULL)
         return crest_error_set(error, CREST_NO_MEMORY, "no memory for the prober");
     self->turn = prober_turn;
-    self->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    self->wake_fd = crest_descriptor_high(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     int failed = self->wake_fd < 0 ? errno : crest_thread_detach(NULL, prober_run, self);
     if (failed == 0) {
         prober_wake_fd = self->wake_fd;

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "alloc.h"
+#include "descriptor.h"
 #include "error.h"
 #include "system_inside.h"
 #include "utf8.h"
@@ -147,6 +148,18 @@ static int collect_file_fill(crest_collector *collector, int file, size_t *lengt
     }
 }
 
+DIR *crest_collect_folder(const char *path)
+{
+    int file = crest_descriptor_high(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK));
+    DIR *folder = file >= 0 ? fdopendir(file) : NULL;
+    if (folder == NULL && file >= 0) {
+        int why = errno;
+        close(file);
+        errno = why;
+    }
+    return folder;
+}
+
 int crest_collect_read(crest_collect *collect, crest_root root, const char *path, unsigned flags,
                        crest_text *text)
 {
@@ -159,7 +172,7 @@ int crest_collect_read(crest_collect *collect, crest_root root, const char *path
     size_t length = 0;
     collector->root = root;
     /* not blocking: what stands there instead of the file may be a pipe */
-    int file = open(whole, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int file = crest_descriptor_high(open(whole, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     int error = file < 0 ? errno : collect_file_fill(collector, file, &length);
     if (file >= 0)
         close(file);

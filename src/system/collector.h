@@ -36,6 +36,7 @@
 #include "proc_text.h"
 
 #include <crest/registry.h>
+#include <dirent.h>
 
 #include <stddef.h>
 
@@ -151,6 +152,9 @@ int crest_collect_read(crest_collect *collect, crest_root root, const char *path
 /* A path below a root as the kernel wants it; 0 when it is too long. */
 int crest_collect_path(const crest_collect *collect, crest_root root, const char *path, char *whole,
                        size_t room);
+
+/* opendir, with a descriptor above 2; NULL with errno. */
+DIR *crest_collect_folder(const char *path);
 
 /* Counts a failure, and tells the log of the first of each cause: what (a path, or a path and a
  * field) and what came back. */

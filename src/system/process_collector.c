@@ -327,7 +327,7 @@ static void process_descriptors_give(crest_collect *collect, int64_t count)
 /* How many entries the directory has, less the descriptor that reads it. */
 static void process_descriptors_count(crest_collect *collect, const char *path)
 {
-    DIR *folder = opendir(path);
+    DIR *folder = crest_collect_folder(path);
     int64_t count = 0;
     if (folder == NULL) {
         crest_collect_fail_errno(collect, path, errno);

@@ -161,7 +161,7 @@ static int process_threads_list(crest_collect *collect)
     char path[1024];
     if (!crest_collect_path(collect, CREST_ROOT_PROC, "self/task", path, sizeof path))
         return 0;
-    DIR *folder = opendir(path);
+    DIR *folder = crest_collect_folder(path);
     if (folder == NULL) {
         crest_collect_fail_errno(collect, path, errno);
         return 0;

@@ -7,6 +7,11 @@
 
 CREST_BEGIN_C
 
+CREST_API int crest_reporter_descriptor(int descriptor)
+{
+    return descriptor;
+}
+
 CREST_API void crest_reporter_free(crest_reporter *reporter)
 {
     if (reporter != NULL && reporter->free != NULL)
