@@ -222,11 +222,88 @@ static void test_ahead(void **state)
     crest_coverage_free(coverage);
 }
 
+/* What was covered in time counts, though nobody could know at the deadline that it would stay so;
+ * and what is given up after it was covered. */
+static void test_covered_unsettled(void **state)
+{
+    (void)state;
+    crest_coverage_state now;
+    for (int cancelled = 0; cancelled < 2; cancelled++) {
+        crest_coverage *coverage = coverage_new((crest_coverage_options){
+            .nodes = 4, .fraction = 0.5, .deadline_ms = 1000, .settle_ms = 10000});
+        crest_op op = crest_op_u64(1);
+        uint64_t before = coverage_recorded("ok").count, sum = coverage_recorded("ok").sum;
+        crest_coverage_begin(coverage, op, COVERAGE_WALL);
+        crest_coverage_add_after(coverage, &op, 0, 700);
+        crest_testing_clock_advance(900 * COVERAGE_MS);
+        crest_coverage_add_after(coverage, &op, 3, 500);
+        crest_coverage_read(coverage, &now);
+        assert_true(now.in_flight == 1 && now.covered == 0);
+        if (cancelled)
+            assert_int_equal(crest_coverage_cancel(coverage, &op), CREST_OK);
+        else
+            crest_testing_clock_advance(100 * COVERAGE_MS);
+        crest_coverage_read(coverage, &now);
+        assert_true(now.in_flight == 0 && now.covered == 1);
+        assert_true(now.timed_out == 0 && now.cancelled == 0);
+        assert_int_equal(coverage_recorded("ok").count, before + 1);
+        assert_int_equal(coverage_recorded("ok").sum, sum + 700);
+        crest_coverage_free(coverage);
+    }
+}
+
+/* What comes when it is over: with a time that would have changed the result, or without. */
+static void test_after_the_end(void **state)
+{
+    (void)state;
+    crest_coverage_state now;
+    crest_coverage *coverage =
+        coverage_new((crest_coverage_options){.nodes = 6, .fraction = 0.5, .settle_ms = 100});
+    crest_op op = crest_op_u64(1);
+    crest_coverage_begin(coverage, op, COVERAGE_WALL);
+    for (unsigned node = 0; node < 3; node++)
+        crest_coverage_add_after(coverage, &op, node, 500);
+    crest_testing_clock_advance(100 * COVERAGE_MS);
+    assert_int_equal(crest_coverage_add_after(coverage, &op, 3, 500), CREST_TIMED_OUT);
+    assert_int_equal(crest_coverage_add_after(coverage, &op, 4, 499), CREST_TIMED_OUT);
+    assert_int_equal(crest_coverage_add_after(coverage, &op, 5, 501), CREST_TIMED_OUT);
+    assert_int_equal(crest_coverage_add_after(coverage, &op, 5, 1), CREST_ALREADY);
+    crest_coverage_read(coverage, &now);
+    assert_true(now.late == 2 && now.decisive == 1 && now.repeated == 1 && now.unknown == 0);
+    crest_coverage_free(coverage);
+}
+
+/* A place is taken over from what has been over for the longest, and nothing of that is left. */
+static void test_places(void **state)
+{
+    (void)state;
+    crest_coverage *coverage = coverage_new(
+        (crest_coverage_options){.nodes = 4, .fraction = 0.5, .settle_ms = 100, .in_flight = 2});
+    crest_op first = crest_op_u64(1), second = crest_op_u64(2), third = crest_op_u64(3);
+    crest_coverage_begin(coverage, second, COVERAGE_WALL);
+    crest_testing_clock_advance(COVERAGE_MS);
+    crest_coverage_begin(coverage, first, COVERAGE_WALL);
+    for (unsigned node = 2; node < 4; node++) {
+        crest_coverage_add_after(coverage, &first, node, 5);
+        crest_coverage_add_after(coverage, &second, node, 5);
+    }
+    crest_testing_clock_advance(100 * COVERAGE_MS);
+    assert_int_equal(crest_coverage_begin(coverage, third, COVERAGE_WALL), CREST_OK);
+    assert_int_equal(crest_coverage_add_after(coverage, &first, 0, 9), CREST_TIMED_OUT);
+    assert_int_equal(crest_coverage_add_after(coverage, &second, 0, 9), CREST_NOT_FOUND);
+    for (unsigned node = 0; node < 4; node++)
+        assert_int_equal(crest_coverage_add_after(coverage, &third, node, 9), CREST_OK);
+    crest_coverage_free(coverage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_kth_smallest, coverage_setup, coverage_teardown),
         cmocka_unit_test_setup_teardown(test_settling, coverage_setup, coverage_teardown),
+        cmocka_unit_test_setup_teardown(test_covered_unsettled, coverage_setup, coverage_teardown),
+        cmocka_unit_test_setup_teardown(test_after_the_end, coverage_setup, coverage_teardown),
+        cmocka_unit_test_setup_teardown(test_places, coverage_setup, coverage_teardown),
         cmocka_unit_test_setup_teardown(test_deadline, coverage_setup, coverage_teardown),
         cmocka_unit_test_setup_teardown(test_ahead, coverage_setup, coverage_teardown),
         cmocka_unit_test(test_options),

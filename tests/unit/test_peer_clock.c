@@ -10,6 +10,7 @@
 
 #include <crest/crest.h>
 #include <crest/testing.h>
+#include <signal.h>
 
 #define PEER_NOW UINT64_C(5000000000000)
 #define PEER_WALL UINT64_C(1700000000000000000)
@@ -441,6 +442,66 @@ static void test_early(void **state)
     crest_peer_clock_free(clock);
 }
 
+/* ---- a reader that is interrupted anywhere, while estimates change ---- */
+
+static crest_peer_clock *interrupted_clock;
+static uint32_t interrupted_over;
+static uint64_t interruptions;
+static pthread_t interrupted_reader;
+
+/* Each exchange has a delay of its own, and an offset that follows from it. */
+static void interrupted_exchange(uint64_t delay)
+{
+    uint64_t t4 = crest_wall_now(), t1 = t4 - delay, t2 = t1 + delay / 2 + 7 * delay;
+    crest_peer_clock_add(interrupted_clock, t1, t2, t2, t4, NULL);
+}
+
+/* Twice: the copy that is being read is then written again. */
+static void interrupt(int number)
+{
+    static uint64_t delay = 2;
+    (void)number;
+    for (int i = 0; i < 2; i++)
+        interrupted_exchange(delay = delay % 1000000 + 2);
+    __atomic_add_fetch(&interruptions, 1, __ATOMIC_RELEASE);
+}
+
+static void *interrupt_often(void *times)
+{
+    for (uint64_t i = 0; i < (uint64_t)(uintptr_t)times; i++) {
+        pthread_kill(interrupted_reader, SIGUSR1);
+        FIXTURE_AWAIT(__atomic_load_n(&interruptions, __ATOMIC_ACQUIRE) > i);
+    }
+    __atomic_store_n(&interrupted_over, 1, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+static void test_interrupted_reader(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    uint64_t torn = 0;
+#ifdef CREST_THREAD_SANITIZER
+    print_message("ThreadSanitizer keeps signals back until a thread waits\n");
+    skip();
+#endif
+    interrupted_clock = peer_new((crest_peer_clock_options){.samples = 1, .quiet = 1});
+    interrupted_exchange(2);
+    interrupted_reader = pthread_self();
+    signal(SIGUSR1, interrupt);
+    void *times = (void *)(uintptr_t)5000;
+    assert_int_equal(pthread_create(&thread, NULL, interrupt_often, times), 0);
+    while (!__atomic_load_n(&interrupted_over, __ATOMIC_ACQUIRE)) {
+        crest_peer_clock_state now;
+        crest_peer_clock_read(interrupted_clock, &now);
+        torn += now.offset_ns != 7 * (int64_t)now.delay_ns;
+    }
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    signal(SIGUSR1, SIG_DFL);
+    assert_int_equal(torn, 0);
+    crest_peer_clock_free(interrupted_clock);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -453,6 +514,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_propagation, peer_setup, peer_teardown),
         cmocka_unit_test_setup_teardown(test_drift_since_the_origin, peer_setup, peer_teardown),
         cmocka_unit_test_setup_teardown(test_early, peer_setup, peer_teardown),
+        cmocka_unit_test_setup_teardown(test_interrupted_reader, peer_setup, peer_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -184,13 +184,31 @@ static void test_steps(void **state)
     }
 }
 
+/* Which is the best is asked at one time, wherever in the ring the newer one lies. */
+static void test_best_in_a_ring(void **state)
+{
+    (void)state;
+    crest_peer_filter filter = {.size = 2, .drift_ppm = 50};
+    const crest_peer_sample first = {.at_ns = 0, .error_ns = 5000},
+                            exact = {.at_ns = INT64_C(1000000000), .error_ns = 100},
+                            rough = {.at_ns = INT64_C(2000000000), .error_ns = 20000},
+                            rougher = {.at_ns = INT64_C(2100000000), .error_ns = 60000};
+    crest_peer_filter_add(&filter, &first);
+    crest_peer_filter_add(&filter, &exact);
+    assert_int_equal(crest_peer_filter_best(&filter)->at_ns, exact.at_ns);
+    /* a second later the exact one is off by 50 µs more; the newer lies before it */
+    crest_peer_filter_add(&filter, &rough);
+    assert_int_equal(crest_peer_filter_best(&filter)->at_ns, rough.at_ns);
+    crest_peer_filter_add(&filter, &rougher);
+    assert_int_equal(crest_peer_filter_best(&filter)->at_ns, rough.at_ns);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_error_is_a_bound),
-        cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_impossible),
-        cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_error_is_a_bound), cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_impossible),       cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_best_in_a_ring),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 static uint64_t calls(crest_registry *registry, const char *operation, const char *outcome)
@@ -27,6 +28,38 @@ static int temporary_file(void)
     assert_true(fd >= 0);
     unlink(path);
     return fd;
+}
+
+/* In the place of the C library's: what a signal interrupts. */
+static int interrupted;
+
+int fdatasync(int fd)
+{
+    if (interrupted) {
+        errno = EINTR;
+        return -1;
+    }
+    return (int)syscall(SYS_fdatasync, fd);
+}
+
+/* What a signal interrupted is no error of the disk. */
+static void test_interrupted(void **state)
+{
+    (void)state;
+    crest_registry *registry = fixture_registry(NULL);
+    crest_timed_io io;
+    crest_timed_io_options options = {.registry = registry};
+    crest_error error;
+    assert_int_equal(crest_timed_io_init(&io, "s", &options, &error), CREST_OK);
+    int fd = temporary_file();
+    interrupted = 1;
+    assert_int_equal(crest_timed_fdatasync(&io, fd), -1);
+    assert_int_equal(errno, EINTR);
+    interrupted = 0;
+    assert_int_equal(calls(registry, "fdatasync", "cancelled"), 1);
+    assert_int_equal(calls(registry, "fdatasync", "error"), 0);
+    close(fd);
+    crest_registry_free(registry);
 }
 
 static void test_calls(void **state)
@@ -340,9 +373,10 @@ static void test_disks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_calls),        cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_stores),       cmocka_unit_test(test_file),
-        cmocka_unit_test(test_file_refused), cmocka_unit_test(test_disks),
+        cmocka_unit_test(test_calls),       cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_interrupted), cmocka_unit_test(test_stores),
+        cmocka_unit_test(test_file),        cmocka_unit_test(test_file_refused),
+        cmocka_unit_test(test_disks),
     };
     fixture_watchdog(170);
     return cmocka_run_group_tests_name("timed_io", tests, NULL, NULL);
