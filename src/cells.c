@@ -338,6 +338,20 @@ const uint64_t *crest_cells_of(const crest_thread_record *record, uint32_t slot)
     return chunk ? &chunk[slot] : NULL;
 }
 
+int crest_cells_any(void)
+{
+    uint32_t end = crest_atomic_load32(&cells_slot_next);
+    for (const crest_thread_record *record = crest_cells_records(); record != NULL;
+         record = record->next) {
+        for (uint32_t slot = CREST_CHUNK_CELLS; slot < end; slot++) {
+            const uint64_t *cell = crest_cells_of(record, slot);
+            if (cell != NULL && crest_atomic_load(cell) != 0)
+                return 1;
+        }
+    }
+    return 0;
+}
+
 uint64_t crest_cells_record_count(void)
 {
     return crest_atomic_load(&cells_record_count);

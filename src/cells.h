@@ -88,6 +88,9 @@ void crest_cells_sums(const uint32_t *slots, size_t count, uint64_t *sums);
  * that cannot be: no memory, or far too large a sum. */
 int crest_cells_sum_anew(uint32_t slot);
 
+/* Whether any thread's cell holds something, of whatever kind. Any thread; reads them all. */
+int crest_cells_any(void);
+
 /* Thread records, and slots given. */
 uint64_t crest_cells_record_count(void);
 uint64_t crest_cells_slot_count(void);

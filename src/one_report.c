@@ -147,6 +147,13 @@ static void one_report_cause(crest_status status, char word[ONE_REPORT_CAUSE_BYT
     word[length] = '\0';
 }
 
+void crest_one_report_failed(const char *name, crest_status status)
+{
+    char cause[ONE_REPORT_CAUSE_BYTES];
+    one_report_cause(status, cause);
+    crest_counter_inc(one_report_failed_with(name, cause));
+}
+
 static void one_report_record(crest_one_report *order, crest_status status)
 {
     const crest_one_report_measures *measures = &order->measures;
@@ -156,10 +163,8 @@ static void one_report_record(crest_one_report *order, crest_status status)
         order->failures = 0;
         crest_gauge_set_to_now(measures->success);
     } else {
-        char cause[ONE_REPORT_CAUSE_BYTES];
-        one_report_cause(status, cause);
         order->failures++;
-        crest_counter_inc(one_report_failed_with(order->name, cause));
+        crest_one_report_failed(order->name, status);
     }
     crest_gauge_set(measures->streak, (double)order->failures);
 }

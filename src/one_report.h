@@ -40,6 +40,10 @@ typedef struct crest_one_report {
 /* Finds the series that measure the reports, so that they exist before the first one. */
 void crest_one_report_measure(crest_one_report *order);
 
+/* Counts one that was not even made, as of a reporter that could not be started. Not under a lock.
+ */
+void crest_one_report_failed(const char *name, crest_status status);
+
 /* Makes the report. Returns the reporter's status, the same as that of *error (not NULL), which has
  * a message unless that is CREST_OK. Not under a lock. */
 crest_status crest_one_report_make(crest_one_report *order, crest_error *error);

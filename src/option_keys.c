@@ -161,8 +161,8 @@ static crest_status option_keys_refuse(const char *key, const char *origin,
                            key, origin, slip, list);
 }
 
-crest_status crest_options_check(const crest_options *options, const char *const *known,
-                                 size_t known_count, crest_error *error)
+crest_status crest_options_check_keys(const crest_options *options, const char *const *known,
+                                      size_t known_count, crest_error *error)
 {
     size_t cursor = 0;
     const char *key, *value;

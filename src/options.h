@@ -7,7 +7,7 @@
  *     crest_options *options = crest_options_new();
  *     crest_options_add(options, text, "in the string given to crest_start", &error);
  *     crest_options_add(options, getenv("CREST_OPTS"), "in CREST_OPTS", &error);
- *     crest_options_check(options, known, known_count, &error);
+ *     crest_options_check_keys(options, known, known_count, &error);
  *
  * The grammar is told in <crest/run.h>. Later ones win. Not thread-safe: one owner at a time.
  */
@@ -54,8 +54,8 @@ crest_options *crest_options_view(const crest_options *options, const char *repo
  * with a dot stands for all that begin with it and go on; KIND@NAME stands for KIND). The message
  * says where it is from and what was probably meant, or which library to link with.
  */
-crest_status crest_options_check(const crest_options *options, const char *const *known,
-                                 size_t known_count, crest_error *error);
+crest_status crest_options_check_keys(const crest_options *options, const char *const *known,
+                                      size_t known_count, crest_error *error);
 
 /* The keys of the names that were added, NAME and NAME., two for each, in the order of adding;
  * static. Returns how many. Thread-safe. */

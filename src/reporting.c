@@ -336,16 +336,6 @@ crest_status crest_reporter_detach(crest_reporter *reporter, uint64_t deadline_m
     return status;
 }
 
-/* Adds one failure to a message; they are separated, and cut to fit. */
-static void reporting_collect(crest_error *all, unsigned failures, const char *name,
-                              const crest_error *one)
-{
-    crest_error before = *all;
-    crest_error_set(all, failures == 0 ? one->status : before.status, "%s%s%s: %s",
-                    failures == 0 ? "" : before.message, failures == 0 ? "" : "; ", name,
-                    one->message);
-}
-
 crest_status crest_reporting_stop_all(crest_reporting_end how, uint64_t deadline_ms,
                                       crest_error *error)
 {
@@ -371,8 +361,10 @@ crest_status crest_reporting_stop_all(crest_reporting_end how, uint64_t deadline
             crest_error one;
             char name[CREST_RESOURCE_BYTES_MAX];
             crest_utf8_copy(ending[i]->name, name, sizeof name, NULL);
-            if (reporting_await_end(ending[i], &one) != CREST_OK)
-                reporting_collect(&all, failures++, name, &one);
+            if (reporting_await_end(ending[i], &one) != CREST_OK) {
+                crest_error_add(&all, name, &one);
+                failures++;
+            }
             ending[i] = NULL;
         }
     }

@@ -9,6 +9,7 @@
 #include <crest/run.h>
 #include <crest/system.h>
 
+#include "cells.h"
 #include "error.h"
 #include "misuse.h"
 #include "one_report.h"
@@ -38,7 +39,8 @@ static unsigned run_users;
 static int run_windows;
 static crest_system *run_system; /* the collectors, or NULL */
 static int run_at_exit;
-static int run_hiccups; /* the hiccup meter is this start's */
+static int run_hiccups;  /* the hiccup meter is this start's */
+static int run_orphaned; /* this process was forked while Crest ran, and has not started it since */
 
 /* ---- phases ---- */
 
@@ -58,6 +60,7 @@ static void run_forked(void)
     static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
     run_lock = fresh;
     run_condition_init();
+    run_orphaned |= run_users != 0;
     run_now = RUN_IDLE;
     run_users = 0;
     run_system = NULL;
@@ -111,10 +114,26 @@ static void run_end_collecting(void)
     run_hiccups = run_windows = 0;
 }
 
+/* What a process hears once that records into a Crest which only its parent runs. */
+#define RUN_ORPHANED                                                                               \
+    "this process was forked while Crest ran, and a child has no reporters: nothing that it "      \
+    "records is reported before it calls crest_start itself (a daemon starts after its last fork)"
+
+/* Under the lock, given up meanwhile. */
+static void run_tell_orphaned(void)
+{
+    run_orphaned = 0;
+    pthread_mutex_unlock(&run_lock);
+    crest_log_write(CREST_LOG_WARNING, "crest: " RUN_ORPHANED);
+    pthread_mutex_lock(&run_lock);
+}
+
 /* At exit, whatever the count: what was recorded since the last report would be lost. */
 static void run_exit(void)
 {
     pthread_mutex_lock(&run_lock);
+    if (run_orphaned && crest_cells_any())
+        run_tell_orphaned();
     int busy = run_settle(CREST_ATEXIT_DEADLINE_MS);
     int flush = !busy && run_now == RUN_RUNNING && run_at_exit;
     if (flush) {
@@ -132,19 +151,56 @@ static void run_exit(void)
     run_enter(RUN_IDLE);
 }
 
-/* The reporters of the plan. */
+static int run_goes_on(crest_status status)
+{
+    return status == CREST_OK || status == CREST_PARTIAL;
+}
+
+/* Says what could not be started, if anything: of one reporter in its own words. */
+static crest_status run_judge(size_t count, size_t failures, const crest_error *all,
+                              crest_error *error)
+{
+    if (failures == 0)
+        return CREST_OK;
+    if (count == 1)
+        return crest_error_set(error, all->status, "%s", all->message);
+    if (failures == count)
+        return crest_error_set(error, all->status, "none of %zu reporters could be started: %s",
+                               count, all->message);
+    crest_error_set(error, CREST_PARTIAL,
+                    "%zu of %zu reporters could not be started, the others run: %s", failures,
+                    count, all->message);
+    crest_log_write(CREST_LOG_ERROR, "crest: %zu of %zu reporters could not be started: %s",
+                    failures, count, all->message);
+    return CREST_PARTIAL;
+}
+
+/* The reporters of the plan, as many as can be started: one whose port is taken does not end the
+ * others. None is left when none can be, nor when memory runs out. */
 static crest_status run_attach(crest_run_plan *plan, crest_error *error)
 {
-    for (; plan->started < plan->reporter_count; plan->started++) {
-        const crest_run_reporter *next = &plan->reporters[plan->started];
+    size_t failures = 0;
+    crest_error all;
+    crest_error_clear(&all);
+    for (size_t i = 0; i < plan->reporter_count; i++) {
+        crest_run_reporter *next = &plan->reporters[i];
+        const char *name = next->name != NULL ? next->name : next->reporter->name;
+        crest_error one;
         crest_status status =
-            crest_reporting_attach_owned(NULL, next->reporter, next->name, &next->schedule, error);
-        if (status != CREST_OK) {
-            crest_reporting_stop_all(CREST_REPORTING_DISCARD, CREST_ATEXIT_DEADLINE_MS, NULL);
-            return status;
+            crest_reporting_attach_owned(NULL, next->reporter, next->name, &next->schedule, &one);
+        if (status == CREST_OK) {
+            next->reporter = NULL; /* no longer the plan's */
+            continue;
         }
+        if (status == CREST_NO_MEMORY) {
+            crest_reporting_stop_all(CREST_REPORTING_DISCARD, CREST_ATEXIT_DEADLINE_MS, NULL);
+            return crest_error_set(error, status, "%s", one.message);
+        }
+        crest_one_report_failed(name, status);
+        crest_error_add(&all, NULL, &one);
+        failures++;
     }
-    return CREST_OK;
+    return run_judge(plan->reporter_count, failures, &all, error);
 }
 
 /* The collectors of the plan. When the program runs its own, these do. */
@@ -195,11 +251,12 @@ static crest_status run_launch(crest_run_plan *plan, crest_error *error)
         status = run_collect(plan, error);
     if (status == CREST_OK)
         status = run_attach(plan, error);
-    if (status != CREST_OK)
-        (void)crest_system_stop(plan->collectors);
-    if (status != CREST_OK && collecting && plan->hiccups)
+    if (run_goes_on(status))
+        return status;
+    (void)crest_system_stop(plan->collectors);
+    if (collecting && plan->hiccups)
         crest_hiccups_stop();
-    if (status != CREST_OK && plan->windows)
+    if (plan->windows)
         crest_ticker_detach(NULL);
     return status;
 }
@@ -211,17 +268,19 @@ static crest_status run_start(const char *options, crest_error *error)
     crest_status status = crest_run_plan_make(options, &plan, error);
     if (status == CREST_OK)
         status = run_launch(plan, error);
-    if (status == CREST_OK && crest_option(plan->options, "strict") != NULL)
+    int goes_on = run_goes_on(status);
+    if (goes_on && crest_option(plan->options, "strict") != NULL)
         crest_registry_strict(NULL, plan->strict);
     pthread_mutex_lock(&run_lock);
-    if (status == CREST_OK) {
+    if (goes_on) {
         run_windows = plan->windows;
         run_at_exit = plan->at_exit;
         run_hiccups = plan->hiccups;
         run_system = plan->collectors;
         run_users = 1;
+        run_orphaned = 0;
     }
-    run_now = status == CREST_OK ? RUN_RUNNING : RUN_IDLE;
+    run_now = goes_on ? RUN_RUNNING : RUN_IDLE;
     pthread_cond_broadcast(&run_changed);
     pthread_mutex_unlock(&run_lock);
     crest_run_plan_free(plan);
@@ -259,6 +318,15 @@ crest_status crest_start(const char *options, crest_error *error)
     return status;
 }
 
+crest_status crest_options_check(const char *options, crest_error *error)
+{
+    crest_error_clear(error);
+    crest_run_plan *plan;
+    crest_status status = crest_run_plan_make(options, &plan, error);
+    crest_run_plan_free(plan);
+    return status;
+}
+
 crest_status crest_stop(uint64_t deadline_ms, crest_error *error)
 {
     crest_error_clear(error);
@@ -269,15 +337,18 @@ crest_status crest_stop(uint64_t deadline_ms, crest_error *error)
     pthread_once(&run_once, run_prepare);
     pthread_mutex_lock(&run_lock);
     int busy = run_settle(deadline_ms), running = run_now == RUN_RUNNING && !busy;
-    int last = running && --run_users == 0;
+    int last = running && --run_users == 0, orphaned = run_orphaned;
     if (last)
         run_now = RUN_STOPPING;
+    if (orphaned)
+        run_tell_orphaned();
     pthread_mutex_unlock(&run_lock);
     if (busy)
         return crest_error_set(error, CREST_TIMED_OUT,
                                "another thread is still starting or stopping Crest");
     if (!running)
-        return crest_error_set(error, CREST_NOT_RUNNING, "Crest was not started");
+        return crest_error_set(error, CREST_NOT_RUNNING,
+                               orphaned ? RUN_ORPHANED : "Crest was not started");
     if (!last)
         return CREST_OK;
     crest_status status = crest_reporting_stop_all(CREST_REPORTING_FLUSH, deadline_ms, error);

@@ -484,7 +484,7 @@ static crest_status run_plan_read(crest_run_plan *plan, run_plan_known *known, c
     run_plan_collect(known);
     crest_status status = crest_options_read(text, &plan->options, error);
     if (status == CREST_OK)
-        status = crest_options_check(plan->options, known->keys, known->key_count, error);
+        status = crest_options_check_keys(plan->options, known->keys, known->key_count, error);
     if (status == CREST_OK)
         status = run_plan_check_names(plan, known, error);
     if (status == CREST_OK)
@@ -517,8 +517,7 @@ void crest_run_plan_free(crest_run_plan *plan)
     if (plan == NULL)
         return;
     for (size_t i = 0; i < plan->reporter_count; i++) {
-        if (i >= plan->started)
-            crest_reporter_free(plan->reporters[i].reporter);
+        crest_reporter_free(plan->reporters[i].reporter);
         crest_options_free(plan->reporters[i].options);
     }
     crest_options_free(plan->options);

@@ -5,7 +5,7 @@
  *
  *     crest_run_plan *plan;
  *     if (crest_run_plan_make(text, &plan, &error) == CREST_OK) ...
- *         ... attach its reporters; count those that are attached in plan->started ...
+ *         ... attach its reporters; what is attached is no longer the plan's: NULL there ...
  *     crest_run_plan_free(plan);
  */
 #ifndef CREST_RUN_PLAN_H
@@ -17,8 +17,8 @@
 #include <crest/window.h>
 
 typedef struct crest_run_reporter {
-    crest_reporter *reporter;
-    const char *name; /* KIND@NAME; NULL: the reporter's own */
+    crest_reporter *reporter; /* the plan's to free; NULL once somebody else owns it */
+    const char *name;         /* KIND@NAME; NULL: the reporter's own */
     crest_schedule schedule;
     crest_options *options; /* its own view of them, which the schedule points into; or NULL */
 } crest_run_reporter;
@@ -41,7 +41,6 @@ typedef struct crest_run_plan {
     crest_system *collectors;            /* not the plan's to stop */
     crest_run_reporter reporters[CREST_REPORTERS_MAX];
     size_t reporter_count;
-    size_t started; /* so many of them are no longer the plan's to free */
 } crest_run_plan;
 
 /* Reads `text` (NULL: none) and CREST_OPTS. CREST_INVALID_OPTIONS or CREST_NO_MEMORY, and *plan is

@@ -88,17 +88,38 @@ CREST_BEGIN_C
  * error. Reference-counted, so that a host and a library may both start: a second start adds
  * nothing and its options must be NULL or are refused with CREST_ALREADY (it is counted all the
  * same and needs its stop). CREST_INVALID_OPTIONS: nothing was started; the message names the
- * option and where it came from, and it is counted in crest_misuse_total. Likewise nothing was
- * started after CREST_NO_MEMORY and CREST_SYSTEM. CREST_TIMED_OUT: another thread has been starting
- * or stopping for a minute. error may be NULL. Thread-safe; allocates; starts threads that block
- * all signals; gives a flush to atexit, unless atexit=off; tells the log callback of misuse so far.
+ * option and where it came from, and it is counted in crest_misuse_total.
+ *
+ * CREST_PARTIAL: it runs, and needs its stop, but without the reporters that the message names with
+ * their reasons: a port that is taken, say. The log callback is told too, and each is counted in
+ * crest_report_failures_total. When none of the reporters that were asked for could be started
+ * nothing was, and the status is the first one's: CREST_SYSTEM, CREST_IO … Nothing was started
+ * after CREST_NO_MEMORY either. CREST_TIMED_OUT: another thread has been starting or stopping for a
+ * minute. error may be NULL. Thread-safe; allocates; starts threads that block all signals; gives a
+ * flush to atexit, unless atexit=off; tells the log callback of misuse so far.
  *
  * The child of a fork has none of this and may start anew. A daemon therefore starts after its last
- * fork, and after closing the descriptors it inherited: reporters have some of their own. The
- * threads run until crest_stop or the end of the process, which a main that leaves with
- * pthread_exit does not bring about.
+ * fork, and after closing the descriptors it inherited: reporters have some of their own. A child
+ * that forgets it hears so from crest_stop, and, if it recorded anything, the log callback does at
+ * its exit. The threads run until crest_stop or the end of the process, which a main that leaves
+ * with pthread_exit does not bring about.
  */
 CREST_API crest_status crest_start(const char *options, crest_error *error);
+
+/*
+ * Tries options without starting anything: what crest_start would refuse at this moment for an
+ * option, this does, with the same status and message; CREST_OPTS and the files that are named
+ * with an @ are read too. A daemon that is told to reload tries the new options first, and goes on
+ * measuring with the old ones if they are bad:
+ *
+ *     if (crest_options_check(text, &error) == CREST_OK && crest_stop(2000, NULL) == CREST_OK)
+ *         crest_start(text, &error);
+ *
+ * What only a start can show, a port that is taken, is not found. CREST_OK, CREST_INVALID_OPTIONS
+ * (not counted as misuse), CREST_NO_MEMORY; error may be NULL. Thread-safe, also while Crest runs;
+ * allocates; reads files.
+ */
+CREST_API crest_status crest_options_check(const char *options, crest_error *error);
 
 /*
  * Undoes one start. The last one hands a last snapshot to every reporter, in parallel and within

@@ -36,7 +36,8 @@
     X(TIMED_OUT, "not done before the deadline")                                                   \
     X(IO, "reading or writing failed")                                                             \
     X(SYSTEM, "the operating system refused")                                                      \
-    X(LATE, "the series has been retired")
+    X(LATE, "the series has been retired")                                                         \
+    X(PARTIAL, "a part of what was asked for could not be started")
 
 #define CREST_STATUS_ENUM_(name, text) CREST_##name,
 typedef enum crest_status {

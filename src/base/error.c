@@ -74,6 +74,15 @@ crest_status crest_error_set(crest_error *error, crest_status status, const char
     return status;
 }
 
+void crest_error_add(crest_error *all, const char *name, const crest_error *one)
+{
+    crest_error before = *all;
+    int first = before.status == CREST_OK;
+    crest_error_set(all, first ? one->status : before.status, "%s%s%s%s%s",
+                    first ? "" : before.message, first ? "" : "; ", name != NULL ? name : "",
+                    name != NULL ? ": " : "", one->message);
+}
+
 void crest_error_clear(crest_error *error)
 {
     if (error == NULL)

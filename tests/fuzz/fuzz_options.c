@@ -98,7 +98,8 @@ static void check_list(const crest_options *options)
     }
     FUZZ_WANTS(count <= CREST_OPTION_COUNT_MAX);
     crest_error error;
-    check_error(crest_options_check(options, known, sizeof known / sizeof *known, &error), &error);
+    check_error(crest_options_check_keys(options, known, sizeof known / sizeof *known, &error),
+                &error);
     check_again(options, bytes);
 }
 

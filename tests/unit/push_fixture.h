@@ -131,7 +131,7 @@ static inline crest_reporter *create(const char *text)
     size_t keys = 0;
     while (crest_pushgateway_kind.keys[keys] != NULL)
         keys++;
-    assert_int_equal(crest_options_check(options, crest_pushgateway_kind.keys, keys, &error),
+    assert_int_equal(crest_options_check_keys(options, crest_pushgateway_kind.keys, keys, &error),
                      CREST_OK);
     crest_reporter *reporter =
         crest_pushgateway_kind.create(server_url, options, &resource, &error);

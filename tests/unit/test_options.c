@@ -339,7 +339,8 @@ static void test_unknown_keys(void **state)
         crest_options *options = crest_options_new();
         assert_int_equal(crest_options_add(options, cases[i].text, "in CREST_OPTS", NULL),
                          CREST_OK);
-        assert_int_equal(crest_options_check(options, known, KNOWN, &error), CREST_INVALID_OPTIONS);
+        assert_int_equal(crest_options_check_keys(options, known, KNOWN, &error),
+                         CREST_INVALID_OPTIONS);
         assert_contains(error.message, cases[i].part);
         assert_contains(error.message, cases[i].list);
         crest_options_free(options);
@@ -349,16 +350,16 @@ static void test_unknown_keys(void **state)
         crest_options_add(
             options, "pushgateway.label.zone=b,pushgateway=x,console=1,service=", IN_CODE, NULL),
         CREST_OK);
-    assert_int_equal(crest_options_check(options, known, KNOWN, &error), CREST_OK);
+    assert_int_equal(crest_options_check_keys(options, known, KNOWN, &error), CREST_OK);
     /* without the kinds */
-    assert_int_equal(crest_options_check(options, known, 3, &error), CREST_INVALID_OPTIONS);
+    assert_int_equal(crest_options_check_keys(options, known, 3, &error), CREST_INVALID_OPTIONS);
     assert_contains(error.message, "console in the string given to crest_start needs the console "
                                    "reporter");
     assert_contains(error.message, "link it with `pkg-config --libs crest-reporters`");
     crest_options_free(options);
     options = crest_options_new();
     assert_int_equal(crest_options_add(options, "pushgateway.job=x", IN_CODE, NULL), CREST_OK);
-    assert_int_equal(crest_options_check(options, known, 3, &error), CREST_INVALID_OPTIONS);
+    assert_int_equal(crest_options_check_keys(options, known, 3, &error), CREST_INVALID_OPTIONS);
     assert_contains(error.message, "pkg-config --libs crest-reporters");
     crest_options_free(options);
 }
@@ -513,7 +514,7 @@ static void test_any_bytes(void **state)
             crest_option_switch(options, key, &on, &error);
             crest_option_fraction(options, key, &fraction, &error);
         }
-        if (crest_options_check(options, known, KNOWN, &error) != CREST_OK)
+        if (crest_options_check_keys(options, known, KNOWN, &error) != CREST_OK)
             assert_true(crest_utf8_is_valid(error.message) && error.message[0] != '\0');
         crest_options_free(options);
     }

@@ -370,12 +370,24 @@ static void test_kinds(void **state)
 
 /* ---- the child of a fork ---- */
 
+static unsigned told_count;
+
+static void listen_to_log(crest_log_level level, const char *message, void *context)
+{
+    (void)level, (void)context;
+    told_count += strstr(message, "forked") != NULL;
+}
+
 static int forked_child(void)
 {
     crest_error error;
     unsigned reports = one.reports;
-    if (crest_stop(100, &error) != CREST_NOT_RUNNING)
+    told_count = 0;
+    crest_log_to(listen_to_log, NULL);
+    if (crest_stop(100, &error) != CREST_NOT_RUNNING || strstr(error.message, "forked") == NULL)
         return 1;
+    if (told_count != 1 || crest_stop(100, &error) != CREST_NOT_RUNNING || told_count != 1)
+        return 6;
     if (one.reports != reports || one.stops + one.frees != 0)
         return 2;
     if (crest_start("two=100ms,jitter=0", &error) != CREST_OK)
@@ -431,14 +443,25 @@ static crest_status report_for_ever(crest_reporter *self, const crest_report *re
     return CREST_OK;
 }
 
+static void log_to_stdout(crest_log_level level, const char *message, void *context)
+{
+    (void)level, (void)context;
+    printf("%s\n", message);
+    fflush(stdout);
+}
+
 /* The reporter's thread is idle when this forks, not in the sanitizer's allocator, whose locks gcc
  * 12's does not free in the child. */
-static void exit_in_a_fork(void)
+static void exit_in_a_fork(int records)
 {
     crest_report_now(&one.reporter, FAKE_PATIENCE_MS, NULL);
     pid_t child = fork();
-    if (child == 0)
+    if (child == 0) {
+        crest_log_to(log_to_stdout, NULL);
+        if (records)
+            crest_counter_inc(&things);
         exit(0);
+    }
     int status;
     waitpid(child, &status, 0);
 }
@@ -464,8 +487,8 @@ static int child_main(const char *what)
     crest_counter_inc(&things);
     if (strcmp(what, "stopped") == 0)
         crest_stop(1000, NULL);
-    if (strcmp(what, "fork") == 0)
-        exit_in_a_fork();
+    if (strncmp(what, "fork", 4) == 0)
+        exit_in_a_fork(strcmp(what, "fork-records") == 0);
     if (strcmp(what, "console") == 0) {
         nanosleep(&(struct timespec){1, 50000000}, NULL);
         /* the console's is the first reporter, and the only one */
@@ -492,7 +515,7 @@ static void run_child(const char *what, char *text, size_t size)
     if (child == 0) {
         dup2(ends[1], STDOUT_FILENO);
         dup2(ends[1], STDERR_FILENO);
-        if (strcmp(what, "fork") == 0) { /* the leak checker cannot work in a forked child */
+        if (strncmp(what, "fork", 4) == 0) { /* the leak checker cannot work in a forked child */
             char options[512];
             const char *given = getenv("ASAN_OPTIONS");
             snprintf(options, sizeof options, "%s:detect_leaks=0", given != NULL ? given : "");
@@ -530,6 +553,9 @@ static void test_exit(void **state)
     /* a child that exits does not flush for its parent */
     run_child("fork", text, sizeof text);
     assert_string_equal(text, "one 42 more\none 42 final\n");
+    run_child("fork-records", text, sizeof text);
+    assert_contains(text, "one 42 more\ncrest: this process was forked while Crest ran");
+    assert_contains(text, "\none 42 final\n");
     /* and a reporter that hangs does not keep the process from exiting */
     uint64_t start_ms = fake_now_ms();
     run_child("hang", text, sizeof text);

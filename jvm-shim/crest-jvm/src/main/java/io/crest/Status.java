@@ -55,7 +55,9 @@ public enum Status {
     /** The operating system refused. */
     SYSTEM("the operating system refused"),
     /** The series has been retired. */
-    LATE("the series has been retired");
+    LATE("the series has been retired"),
+    /** A part of what was asked for could not be started; the log says which and why. */
+    PARTIAL("a part of what was asked for could not be started");
 
     private static final Status[] ALL = values();
 
