@@ -40,8 +40,9 @@ exit 1
 """
 
 
-def run(place, tests, programs=(), arguments=()):
-    """Runs the runner over the tests, by their names and texts; gives exit status and lines."""
+def run(place, tests, programs=(), arguments=(), history=None, must_run=None):
+    """Runs the runner over the tests, by their names and texts, with a history of unsteady ones and
+    with rules of what must run, if any; gives exit status, lines, and the runs of each test."""
     root = place / "tree"
     shutil.rmtree(root, ignore_errors=True)
     (root / "scripts").mkdir(parents=True)
@@ -56,7 +57,13 @@ def run(place, tests, programs=(), arguments=()):
             path.write_text(text if path.suffix == "" else "", encoding="utf-8")
             path.chmod(0o755)
     env = {key: value for key, value in os.environ.items()
-           if key not in ("SAN", "CREST_SAN", "ONCE", "CI")}
+           if key not in ("SAN", "CREST_SAN", "ONCE", "CI", "CREST_MUST_RUN")}
+    if history is not None:
+        (root / "build").mkdir(exist_ok=True)
+        (root / "build/unsteady.log").write_text(history, encoding="utf-8")
+    if must_run is not None:
+        (root / "must-run").write_text(must_run, encoding="utf-8")
+        env["CREST_MUST_RUN"] = "must-run"
     done = subprocess.run([sys.executable, root / "scripts/run-tests", "--build", root / "build",
                            "--suites", "unit concurrency tools", *arguments], env=env,
                           capture_output=True, text=True, timeout=170, check=False)
@@ -77,7 +84,8 @@ def runs_once_more_what_failed_by_its_own_word(place):
     status, lines, runs = run(place, {"a": PASSES, "b": UNSTEADY})
     equal(status, 0, "exit status")
     equal(runs, {"a": 1, "b": 2}, "runs")
-    equal(lines[-2], "Unsteady, for they passed only when run again: tools/test_b", "it is said")
+    equal(lines[-3], "Unsteady, for they passed only when run again: tools/test_b", "it is said")
+    equal(lines[-2], "1 unsteady; build/unsteady.log keeps them", "and counted")
     equal(lines[-1], "4 passed, 0 failed, 0 skipped", "last line")
     equal([line[:4] for line in lines if "test_b" in line], ["FAIL", "ok  ", "Unst"], "its lines")
     equal("     | what it expected" in lines, True, "what it said at first is shown")
@@ -85,11 +93,82 @@ def runs_once_more_what_failed_by_its_own_word(place):
     equal("what it expected" in log.read_text(encoding="utf-8"), True, "and kept")
 
 
+def keeps_a_history_of_what_was_unsteady(place):
+    run(place, {"a": PASSES, "b": UNSTEADY})
+    history = place / "tree/build/unsteady.log"
+    first = history.read_text(encoding="utf-8").splitlines()
+    equal(first[0].split()[1:], ["build", "tools/test_b"], "the build and the program")
+    equal("    what it expected" in first, True, "what it said at first")
+    kept = history.read_text(encoding="utf-8") * 3
+    _, lines, _ = run(place, {"b": UNSTEADY}, history=kept)
+    equal(lines[-3], "Unsteady, for they passed only when run again: tools/test_b (the 4th time)",
+          "how often it was so")
+    equal(history.read_text(encoding="utf-8").startswith(kept), True, "what was there stays")
+    run(place, {"b": UNSTEADY}, history=kept * 1000)
+    equal(len(history.read_text(encoding="utf-8").splitlines()), 2000, "and has an end")
+    _, lines, _ = run(place, {"a": PASSES, "b": FAILS})
+    equal((history.exists(), [line for line in lines if "unsteady" in line]), (False, []),
+          "one that fails is not unsteady")
+
+
+def fails_what_must_run_and_is_skipped(place):
+    some = "print('skip one')\nprint('1 passed, 0 failed, 1 skipped')\n"
+    tests = {"a": PASSES, "b": SKIPS, "c": some, "d": SKIPS}
+
+    def last(rules, **settings):
+        status, lines, _ = run(place, tests, must_run=rules, **settings)
+        return status, lines[-1], [line.split()[-1] for line in lines if line[:8] == "Skipped,"]
+
+    equal(last("# nothing\n"), (0, "3 passed, 0 failed, 3 skipped", []), "no rule")
+    equal(last("whole tools/* # all\nany tools/test_d"),
+          (1, "3 passed, 2 failed, 1 skipped", ["tools/test_b", "tools/test_c"]), "whole")
+    equal(last("some tools/*"),
+          (1, "3 passed, 2 failed, 1 skipped", ["tools/test_b", "tools/test_d"]), "some")
+
+
+def knows_what_ci_expects_to_run(place):
+    rules = (toolslib.ROOT / ".ci/must-run").read_text(encoding="utf-8")
+    skips = "#!/bin/sh\nexit 77\n"
+    status, lines, _ = run(place, {"a": PASSES}, {"concurrency/test_single_step": skips,
+                                                  "unit/test_clock": skips}, must_run=rules)
+    equal((status, lines[-1]), (1, "2 passed, 2 failed, 0 skipped"), "what CI says")
+    named = [word for line in rules.splitlines() for word in line.split("#")[0].split()[1:]]
+    for name in named:
+        folder, _, rest = name.partition("/")
+        found = list((toolslib.ROOT / "tests" / folder).glob(rest + ".*")) or folder == "examples"
+        equal(bool(found), True, f"there is a test {name}")
+
+
 def fails_what_fails_twice(place):
     status, lines, runs = run(place, {"a": PASSES, "b": FAILS})
     equal((status, runs), (1, {"a": 1, "b": 2}), "exit status and runs")
     equal(lines[-1], "3 passed, 1 failed, 0 skipped", "last line")
     equal([line for line in lines if line.startswith("Unsteady")], [], "nothing is unsteady")
+
+
+def ci_fails_from_two_unsteady_on(place):
+    root = place / "ci"
+    (root / ".ci").mkdir(parents=True)
+    (root / "bin").mkdir()
+    shutil.copy(toolslib.ROOT / ".ci/run", root / ".ci")
+    make = root / "bin/make"
+    says = "#!/bin/sh\n[ \"$CREST_MUST_RUN\" = .ci/must-run ] || echo no rules\n" \
+           "[ -e ran ] || echo '1 unsteady; build/unsteady.log keeps them'\n{}\n" \
+           "echo '5 passed, 0 failed, 1 skipped'\n"
+
+    def last(then):
+        make.write_text(says.format(then), encoding="utf-8")
+        make.chmod(0o755)
+        done = subprocess.run([root / ".ci/run"], capture_output=True, text=True, check=False,
+                              timeout=60, env={**os.environ, "PATH": f"{root}/bin:/usr/bin:/bin"})
+        lines = done.stdout.splitlines()
+        equal("no rules" in lines, False, "rules of what must run are given to make")
+        return done.returncode, lines[-2:]
+
+    equal(last(""), (1, ["3 unsteady, which is more than 1: counted as failed",
+                         "15 passed, 3 failed, 3 skipped"]), "one in each run")
+    equal(last("touch ran"), (0, ["1 unsteady", "15 passed, 0 failed, 3 skipped"]), "one in all")
+    equal(last("")[1][-1], "15 passed, 0 failed, 3 skipped", "none")
 
 
 def runs_nothing_again_after_a_signal_or_when_told(place):
@@ -144,6 +223,8 @@ def runs_no_stress_test_again(place):
 
 if __name__ == "__main__":
     toolslib.main([counts_what_the_programs_say, runs_once_more_what_failed_by_its_own_word,
+                   keeps_a_history_of_what_was_unsteady, fails_what_must_run_and_is_skipped,
+                   knows_what_ci_expects_to_run, ci_fails_from_two_unsteady_on,
                    fails_what_fails_twice, runs_nothing_again_after_a_signal_or_when_told,
                    runs_nothing_again_when_much_failed, shows_the_failed_ones_of_a_cmocka_program,
                    shows_all_of_one_that_broke,
