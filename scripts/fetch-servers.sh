@@ -36,14 +36,16 @@ fi
 python=$here/root/usr/lib/python3/dist-packages
 parser=$python/prometheus_client/openmetrics/parser.py
 
-complete() {
-    [ -z "$statsd" ] || { [ -r "$parser" ] && [ -r "$python/decorator.py" ]; } || return 1
+# What is not there yet, each after a blank.
+missing() {
+    [ -z "$statsd" ] || { [ -r "$parser" ] && [ -r "$python/decorator.py" ]; } ||
+        printf ' %s' "$parser"
     for program in $programs; do
-        [ -x "$bin/$program" ] || return 1
+        [ -x "$bin/$program" ] || printf ' %s' "$program"
     done
 }
 
-complete && exit 0
+[ -n "$(missing)" ] || exit 0
 
 give_up() {
     echo "The servers of the tests could not be fetched: $1" >&2
@@ -71,19 +73,30 @@ own_lists="-o Dir::State=$here/apt/state -o Dir::Cache=$here/apt/cache"
 : > "$here/apt.log"
 echo "Fetching $packages with apt-get download into build/servers ..."
 # shellcheck disable=SC2086
-if ! apt download $packages $pages; then
+download() {
+    apt download "$@" && return
     mkdir -p "$here/apt/state/lists/partial" "$here/apt/cache/archives/partial"
     apt $own_lists update
-    if ! apt $own_lists download $packages $pages; then
-        tail -n 15 "$here/apt.log" >&2
-        give_up "'apt-get download $packages' failed, with this machine's package lists and
+    apt $own_lists download "$@" && return
+    tail -n 15 "$here/apt.log" >&2
+    give_up "'apt-get download $*' failed, with this machine's package lists and
 with fresh ones. Its last words are above, all of them in build/servers/apt.log."
-    fi
-fi
+}
 
-for package in "$here"/packages/*.deb; do
-    dpkg -x "$package" "$here/root" || give_up "'dpkg -x $package' failed."
-done
+unpack() {
+    for package in "$here"/packages/*.deb; do
+        dpkg -x "$package" "$here/root" || give_up "'dpkg -x $package' failed."
+    done
+}
+
+# shellcheck disable=SC2086
+download $packages $pages
+unpack
+# In the package prometheus up to Debian 12, and one of its own from 13 on.
+if [ ! -x "$bin/promtool" ]; then
+    download promtool
+    unpack
+fi
 # 200 MB of time zones in sources that no page loads.
 rm -rf "$here/root/usr/share/javascript/moment-timezone/data"
 # What only the tests talk to.
@@ -104,7 +117,7 @@ build/servers/npm.log."
     ln -sf ../../../statsd/node_modules/statsd/bin/statsd "$bin/statsd"
 }
 [ -z "$statsd" ] || fetch_for_tests
-complete || give_up "the packages were unpacked, but one of these is not in them: $programs"
+[ -z "$(missing)" ] || give_up "the packages were unpacked, and not in them is:$(missing)"
 
 for program in $programs; do
     libraries=$(ldd "$bin/$program" 2>&1 | grep 'not found')

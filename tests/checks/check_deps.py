@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/deps.sh: who is asked, who is not, and what is run.
+"""scripts/deps.sh: who is asked, who is not, and what is run. scripts/fetch-servers.sh: where the
+servers are found, and what is said of those that are not.
 
 The package tools are replaced by scripts that write down how they were called, so nothing is
 looked up, downloaded or installed, and nobody needs to be root.
@@ -9,11 +10,13 @@ looked up, downloaded or installed, and nobody needs to be root.
 import os
 import pathlib
 import pty
+import shutil
 import subprocess
 
 from checklib import ROOT, Rules, temporary_folder
 
 SCRIPT = ROOT / "scripts/deps.sh"
+SERVERS = ROOT / "scripts/fetch-servers.sh"
 MISSING = ["libck-dev", "liblmdb-dev"]
 COMMAND = "apt-get install --yes --no-install-recommends " + " ".join(MISSING)
 
@@ -86,8 +89,56 @@ def check(rules, name, result, status, said, calls):
         rules.broken(name, f"it called {got_calls} instead of {calls}")
 
 
+# A package is a file with its name. In which package promtool lies differs between releases.
+SERVERS_FAKES = {
+    "apt-get": 'for name; do case $name in prometheus*|promtool) : > "$name.deb" ;; esac; done',
+    "dpkg": 'name=$(basename "$2" .deb); programs=$name\n'
+            '[ "$name" != prometheus ] || programs="prometheus $BESIDE"\n'
+            '[ "$name" != promtool ] || programs=$APART\n'
+            'mkdir -p "$3/usr/bin"\n'
+            'for program in $programs; do\n'
+            '    echo "echo $program" > "$3/usr/bin/$program"; chmod +x "$3/usr/bin/$program"\n'
+            'done',
+}
+
+
+def fetch(beside="", apart=""):
+    """The exit status, the output and the programs that were unpacked for the demo, of packages
+    that have promtool beside Prometheus or in one of its own."""
+    with temporary_folder() as folder:
+        for name, text in SERVERS_FAKES.items():
+            path = pathlib.Path(folder, name)
+            path.write_text("#!/bin/sh\n" + text + "\n", encoding="utf-8")
+            path.chmod(0o755)
+        scripts = pathlib.Path(folder, "tree/scripts")
+        scripts.mkdir(parents=True)
+        shutil.copy(SERVERS, scripts)
+        done = subprocess.run(
+            ["sh", scripts / SERVERS.name, "demo"], stdin=subprocess.DEVNULL, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+            env={**os.environ, "BESIDE": beside, "APART": apart,
+                 "PATH": folder + ":" + os.environ["PATH"]})
+        found = pathlib.Path(folder, "tree/build/servers/root/usr/bin").glob("*")
+        return done.returncode, done.stdout, sorted(path.name for path in found)
+
+
+def check_servers(rules):
+    wanted = ["prometheus", "prometheus-pushgateway", "promtool"]
+    for name, where in (("beside Prometheus", {"beside": "promtool"}),
+                        ("in a package of its own", {"apart": "promtool"})):
+        rule = rules.rule(f"promtool is found {name}")
+        status, output, found = fetch(**where)
+        if status != 0 or found != wanted:
+            rules.broken(rule, f"it exited {status} and has {found}: {output}")
+    rule = rules.rule("the program that no package has is named, and no other")
+    status, output, _ = fetch()
+    if status == 0 or "not in them is: promtool\n" not in output:
+        rules.broken(rule, f"it exited {status} and said: {output}")
+
+
 def main():
     rules = Rules()
+    check_servers(rules)
     installs = COMMAND.replace("--no-install-recommends", "--no-install-recommends -q")
     check(rules, "with nothing missing nothing is said or done", run(), 0, [], [])
     check(rules, "without a terminal the command is named and nothing done",
