@@ -7,6 +7,7 @@
 #include "alloc.h"
 #include "descriptor.h"
 #include "error.h"
+#include "hash.h"
 #include "system_inside.h"
 #include "utf8.h"
 
@@ -73,6 +74,38 @@ void crest_collect_tell(crest_collector *collector)
     }
 }
 
+/* Where the source is among those that are denied, or the end of them. */
+static unsigned collect_file_denied(const crest_collector *collector, uint64_t source)
+{
+    unsigned i = 0;
+    while (i < collector->denied_count && collector->denied[i] != source)
+        i++;
+    return i;
+}
+
+/* What may not be read, as by a daemon that gave up root, is likely to stay so: it is a failure
+ * once, not once a collection, which an alert would take for trouble. Returns whether this one is
+ * to be counted. */
+static int collect_file_newly_denied(crest_collector *collector, const char *what)
+{
+    uint64_t source = crest_hash_text(crest_hash_seed(), what);
+    if (collect_file_denied(collector, source) < collector->denied_count)
+        return 0;
+    if (collector->denied_count < CREST_COLLECT_DENIED_MAX)
+        collector->denied[collector->denied_count++] = source;
+    return 1;
+}
+
+/* It can be read, so that it is news when it cannot be once more. */
+static void collect_file_allowed(crest_collector *collector, const char *what)
+{
+    if (collector->denied_count == 0)
+        return;
+    unsigned at = collect_file_denied(collector, crest_hash_text(crest_hash_seed(), what));
+    if (at < collector->denied_count)
+        collector->denied[at] = collector->denied[--collector->denied_count];
+}
+
 void crest_collect_fail_errno(crest_collect *collect, const char *what, int error)
 {
     char room[128];
@@ -83,6 +116,9 @@ void crest_collect_fail_errno(crest_collect *collect, const char *what, int erro
         cause = CREST_CAUSE_DENIED;
     else if (error == ENOMEM)
         cause = CREST_CAUSE_NO_MEMORY;
+    if (cause == CREST_CAUSE_DENIED &&
+        !collect_file_newly_denied(crest_collector_of(collect), what))
+        return;
     crest_collect_fail(collect, cause, what, strerror_r(error, room, sizeof room));
 }
 
@@ -177,6 +213,7 @@ int crest_collect_read(crest_collect *collect, crest_root root, const char *path
     if (file >= 0)
         close(file);
     if (error == 0) {
+        collect_file_allowed(collector, whole);
         *text = crest_text_of(collector->buffer, length);
         return 1;
     }

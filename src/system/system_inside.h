@@ -41,6 +41,9 @@ struct crest_place {
     crest_figure_series series[];
 };
 
+/* Sources of a collector that are remembered as denied; one more is counted each time. */
+#define CREST_COLLECT_DENIED_MAX 64u
+
 typedef struct crest_collector {
     const crest_collector_kind *kind;
     struct crest_system *system;
@@ -63,6 +66,8 @@ typedef struct crest_collector {
     uint32_t told, tell; /* causes that the log knows of, and is to be told of, as bits */
     char to_tell[CREST_CAUSE_COUNT][CREST_SYSTEM_WHY_BYTES];
     unsigned given; /* series of this collection */
+    uint64_t denied[CREST_COLLECT_DENIED_MAX]; /* hashes of what may not be read */
+    unsigned denied_count;
     uint64_t failed;
     char failure[CREST_SYSTEM_WHY_BYTES];
     /* under series_lock */
