@@ -136,6 +136,13 @@ static const char *http_explain_other(const crest_http_request *request,
     case CURLE_UNSUPPORTED_PROTOCOL: /* also an answer without a status line, which is HTTP/0.9 */
         return "What answers at this address does not speak HTTP; is the port right, or should it "
                "be https://?";
+    /* Pushgateway 1.11.0 dies of a panic while it logs why it refuses a push. */
+    case CURLE_GOT_NOTHING:
+        return "It broke the connection instead of answering. Pushgateway 1.11 does, with a panic "
+               "in its log, where it should refuse a metric that another group has with another "
+               "type: rename the metric, or delete the old group. So may a server that wants "
+               "https:// or a certificate of ours (pushgateway.cert-file), or one that is just "
+               "being stopped";
     case CURLE_WEIRD_SERVER_REPLY:
         return "What answers at this address does not speak HTTP as it should; is the port right?";
     default: break;

@@ -151,14 +151,14 @@ class Server:
         self.name = name
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
+        self.log = place.folder / f"{name}-{self.port}.log"
         self.process = None
 
     def command(self):
         raise NotImplementedError
 
     def start(self):
-        log = open(self.place.folder / f"{self.name}-{self.port}.log", "ab")
-        with log:
+        with open(self.log, "ab") as log:
             self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=log,
                                             stderr=subprocess.STDOUT, cwd=self.place.folder)
         if self not in self.place.started:

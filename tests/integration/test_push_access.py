@@ -89,11 +89,11 @@ def certificates_of_both_sides_are_checked(place):
 
 def certificates_for_others_and_of_yesterday_are_told(place):
     ours = Authority(place, "ours")
-    for name, alternative, days, says in (
-            ("elsewhere", "DNS:gateway.example", 2, "was issued for another name"),
-            ("old", "IP:127.0.0.1", -1, "certificate renewed"),
-            ("here", "IP:127.0.0.1", 2, None)):
-        file, key = ours.sign(name, alternative, days)
+    for name, alternative, expired, says in (
+            ("elsewhere", "DNS:gateway.example", False, "was issued for another name"),
+            ("old", "IP:127.0.0.1", True, "certificate renewed"),
+            ("here", "IP:127.0.0.1", False, None)):
+        file, key = ours.sign(name, alternative, expired)
         whole = place.folder / f"{name}-whole.pem"
         whole.write_bytes(key.read_bytes() + file.read_bytes())
         fake = Fake(place, certificate=whole)

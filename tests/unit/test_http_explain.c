@@ -97,6 +97,8 @@ static void failures_say_what_to_do(void **state)
     const crest_http_request plain = {.method = "PUT", .url = "http://h", .shown = "SHOWN"};
     const crest_http_failure broken = {.code = EXPLAIN_RECV_ERROR, .words = "Connection reset"};
     check(&plain, &broken, CREST_IO, "A server that wants https://");
+    const crest_http_failure silent = {.code = EXPLAIN_GOT_NOTHING, .words = "Empty reply"};
+    check(&plain, &silent, CREST_IO, "another group has with another type");
 }
 
 static void timeouts_say_how_far_it_was(void **state)
