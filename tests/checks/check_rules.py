@@ -58,6 +58,11 @@ GOOD = {
                               "__attribute__((visibility(\"default\"))) int crest_top(void);\n"
                               "int crest_top(void)\n{\n    return crest_get();\n}\n",
     "examples/01_use.c": SPDX + "#include <crest/abi.h>\nint main(void)\n{\n    return 0;\n}\n",
+    "tests/unit/x_fixture.h": SPDX + "static void looks(void)\n{\n    fixture_holds(1);\n}\n",
+    "tests/unit/test_x.c": SPDX + "#include \"x_fixture.h\"\nstatic void *run(void *unused)\n{\n"
+                                  "    fixture_holds(2);\n    looks();\n    return unused;\n}\n"
+                                  "static void test_x(void)\n{\n    assert_true(1);\n    "
+                                  "pthread_create(&thread, NULL, run, NULL);\n}\n",
     "Makefile": "VERSION := 7.8.9\n",
     SIDE: '{"name": "one", "text": "One.", "run": ["{build}/one"]}',
     "bench/peers/one/Cargo.toml": "[package]\n",
@@ -152,6 +157,10 @@ BREAKS = [
     ("tidiness", "licence", "scripts/x.sh", lambda text: "#!/bin/sh\n"),
     ("tidiness", "licence", "scripts/x", lambda text: "#!/bin/sh\n"),
     ("tidiness", "left for later", "src/middle.c", lambda text: text + "/* TO" + "DO: more */\n"),
+    ("thread_asserts", "functions of threads", "tests/unit/test_x.c",
+     lambda text: text.replace("fixture_holds(", "assert_true(")),
+    ("thread_asserts", "functions of threads", "tests/unit/x_fixture.h",
+     lambda text: text.replace("fixture_holds(", "assert_true(")),
     ("jvm", "imports nothing but the JDK", JAVA + "X.java",
      lambda text: text.replace("java.util", "org.other")),
     ("jvm", "imports nothing but the JDK", JAVA + "X.java",

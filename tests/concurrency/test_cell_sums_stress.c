@@ -31,8 +31,8 @@ static void *sums_live(void *unused)
 {
     for (unsigned life = 0; life < SUMS_LIVES; life++) {
         pthread_t thread;
-        assert_int_equal(pthread_create(&thread, NULL, sums_write, NULL), 0);
-        assert_int_equal(pthread_join(thread, NULL), 0);
+        fixture_equal(pthread_create(&thread, NULL, sums_write, NULL), 0);
+        fixture_join(thread, NULL);
     }
     return unused;
 }
@@ -69,7 +69,7 @@ static void test_sums_beside_writers(void **state)
         passes++;
     } while (least < all || passes < 2);
     for (unsigned i = 0; i < SUMS_WRITERS; i++)
-        assert_int_equal(pthread_join(writers[i], NULL), 0);
+        fixture_join(writers[i], NULL);
     for (unsigned i = 0; i < SUMS_COUNTERS; i++)
         assert_int_equal(sums[i], all);
     crest_registry_free(registry);

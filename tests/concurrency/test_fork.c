@@ -87,7 +87,7 @@ static void child_records(void)
     uint64_t records = crest_cells_record_count();
     pthread_t thread;
     CHILD_WANTS(pthread_create(&thread, NULL, record_once, NULL) == 0);
-    pthread_join(thread, NULL);
+    fixture_join(thread, NULL);
     CHILD_WANTS(crest_cells_record_count() == records);
     CHILD_WANTS(crest_counter_value(&forked) == 6);
     CHILD_WANTS(crest_gauge_value(&level) == 2);
@@ -133,7 +133,7 @@ static void test_child_starts_at_zero(void **state)
     crest_timer_record(&waits, 9, CREST_OUTCOME_OK);
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, record_once, NULL), 0);
-    pthread_join(thread, NULL);
+    fixture_join(thread, NULL);
     assert_int_equal(crest_ticker_attach(NULL), CREST_OK);
     pid_t child = fork();
     if (child == 0)
@@ -254,7 +254,7 @@ static void test_fork_amid_recording(void **state)
     uint64_t counted = 0;
     for (unsigned i = 0; i < BUSY_THREADS; i++) {
         crest_atomic_store(&threads[i].done, 1);
-        pthread_join(ids[i], NULL);
+        fixture_join(ids[i], NULL);
         counted += threads[i].counted;
     }
     assert_int_equal(crest_counter_value(&forked) - before, counted);
@@ -310,7 +310,7 @@ static void test_fork_in_a_handler(void **state)
     }
     crest_atomic_store(&done, 1);
     void *counted;
-    pthread_join(thread, &counted);
+    fixture_join(thread, &counted);
     sigaction(SIGUSR1, &old, NULL);
     assert_int_equal(crest_counter_value(&forked) - before, (uintptr_t)counted + FORKS);
 }
@@ -341,7 +341,7 @@ static void test_fork_amid_checks_of_the_clock(void **state)
         wait_for_child(child);
     }
     crest_atomic_store(&done, 1);
-    pthread_join(thread, NULL);
+    fixture_join(thread, NULL);
 }
 
 /* vfork and posix_spawn share the parent's memory until the child is another program. */
@@ -395,7 +395,7 @@ static ssize_t stuck_write(void *cookie, const char *bytes, size_t length)
 static void *stuck_flush(void *unused)
 {
     FILE *stream = fopencookie(NULL, "w", (cookie_io_functions_t){.write = stuck_write});
-    assert_non_null(stream);
+    fixture_holds(stream != NULL);
     fputs("text", stream);
     fflush(NULL);
     fclose(stream);
@@ -420,7 +420,7 @@ static void test_fork_waits_for_nobody_who_waits(void **state)
         _exit(0);
     }
     wait_for_child(child);
-    pthread_join(thread, NULL);
+    fixture_join(thread, NULL);
     assert_int_equal(crest_counter_value(&forked), count + 8);
     assert_int_equal(fork_count("test.size", NULL), records + 2);
     assert_int_equal(fork_count("test.wait-time", "error"), errors + 1);
@@ -466,7 +466,7 @@ static void test_in_flight(void **state)
         wait_for_child(child);
     }
     crest_atomic_store32(&stop, 1);
-    pthread_join(thread, NULL);
+    fixture_join(thread, NULL);
     for (uint64_t i = 0; i < 10; i++)
         assert_int_equal(crest_timer_end(&keyed, crest_op_u64(i), CREST_OUTCOME_OK), CREST_OK);
     assert_int_equal(crest_timer_in_flight(&keyed).count, 0);
@@ -495,7 +495,7 @@ static void laned_child(unsigned lanes)
         pthread_t thread;
         void *cells;
         CHILD_WANTS(pthread_create(&thread, NULL, laned_once, NULL) == 0);
-        pthread_join(thread, &cells);
+        fixture_join(thread, &cells);
         CHILD_WANTS(cells != NULL);
         CHILD_WANTS(cells != crest_lane_cells(i));
     }

@@ -66,8 +66,8 @@ static void *stress_snapshots(void *unused)
         crest_in_flight_op ops[3];
         size_t count = crest_timer_oldest(&raced, ops, 3);
         for (size_t i = 0; i < count; i++)
-            assert_true(ops[i].op.kind == CREST_OP_U64X2 && ops[i].op.word[0] < IDS &&
-                        ops[i].op.word[1] == ~ops[i].op.word[0]);
+            fixture_holds(ops[i].op.kind == CREST_OP_U64X2 && ops[i].op.word[0] < IDS &&
+                          ops[i].op.word[1] == ~ops[i].op.word[0]);
         usleep(1000);
     }
     return unused;
@@ -135,7 +135,7 @@ static stress_thread stress_run(void *(*what)(void *), uint64_t times)
         assert_int_equal(pthread_create(&threads[i].thread, NULL, what, &threads[i]), 0);
     }
     for (unsigned i = 0; i < THREADS; i++) {
-        pthread_join(threads[i].thread, NULL);
+        fixture_join(threads[i].thread, NULL);
         for (unsigned s = 0; s < ANSWERS; s++) {
             sum.begun[s] += threads[i].begun[s];
             sum.ended[s] += threads[i].ended[s];
@@ -144,8 +144,8 @@ static stress_thread stress_run(void *(*what)(void *), uint64_t times)
         sum.owned += threads[i].owned;
     }
     crest_atomic_store32(&stress_stop, 1);
-    pthread_join(sweeps, NULL);
-    pthread_join(snapshots, NULL);
+    fixture_join(sweeps, NULL);
+    fixture_join(snapshots, NULL);
     return sum;
 }
 
@@ -317,7 +317,7 @@ static void test_lives(void **state)
     }
     crest_atomic_store32(&stress_stop, 1);
     for (unsigned i = 0; i < THREADS; i++) {
-        pthread_join(threads[i].thread, NULL);
+        fixture_join(threads[i].thread, NULL);
         for (unsigned s = 0; s < ANSWERS; s++) {
             sum.begun[s] += threads[i].begun[s];
             sum.ended[s] += threads[i].ended[s];

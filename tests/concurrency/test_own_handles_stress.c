@@ -132,9 +132,9 @@ static void test_all_is_there(void **state)
         assert_int_equal(pthread_create(&threads[i], NULL, maker_run, &makers[i]), 0);
     }
     for (unsigned i = 0; i < MAKERS; i++)
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        fixture_join(threads[i], NULL);
     __atomic_store_n(&done, 1, __ATOMIC_RELEASE);
-    assert_int_equal(pthread_join(releaser, NULL), 0);
+    fixture_join(releaser, NULL);
     assert_apart();
     for (unsigned i = 0; i < NAMES; i++) /* those that are on their way out come back */
         record(0, makers[0].handles[0][1][i]);

@@ -36,10 +36,10 @@ static void *stress_write(void *argument)
         if (peer < STRESS_PEERS / 3 || random >> 24 != 7)
             continue;
         if (n % 2) {
-            assert_true(crest_retire(&stress_registry, "node", name) != 0);
+            fixture_holds(crest_retire(&stress_registry, "node", name) != 0);
         } else {
-            assert_int_equal(crest_counter_release(stress_sent_with(name)), CREST_OK);
-            assert_int_equal(crest_range_sampler_release(stress_queue_with(name)), CREST_OK);
+            fixture_equal(crest_counter_release(stress_sent_with(name)), CREST_OK);
+            fixture_equal(crest_range_sampler_release(stress_queue_with(name)), CREST_OK);
         }
     }
     return NULL;
@@ -52,13 +52,13 @@ static void *stress_page(void *argument)
     crest_error error;
     while (crest_atomic_load(&stress_done) == 0) {
         page_gathered page = {.length = 0}, windows = {.length = 0};
-        assert_int_equal(crest_page_write(&stress_registry, format, page_gather, &page, &error),
-                         CREST_OK);
+        fixture_equal(crest_page_write(&stress_registry, format, page_gather, &page, &error),
+                      CREST_OK);
         page_assert_lines_apart(page.text);
         crest_snapshot *snapshot = crest_snapshot_take(&stress_registry);
-        assert_non_null(snapshot);
-        assert_int_equal(
-            crest_snapshot_write(snapshot, format, &all, page_gather, &windows, &error), CREST_OK);
+        fixture_holds(snapshot != NULL);
+        fixture_equal(crest_snapshot_write(snapshot, format, &all, page_gather, &windows, &error),
+                      CREST_OK);
         crest_snapshot_free(snapshot);
         page_assert_lines_apart(windows.text);
         free(page.text);
@@ -73,7 +73,7 @@ static void *stress_follow(void *unused)
     crest_snapshot *before = NULL;
     while (crest_atomic_load(&stress_done) == 0) {
         crest_snapshot *now = crest_snapshot_take(&stress_registry);
-        assert_non_null(now);
+        fixture_holds(now != NULL);
         crest_series_view view, old;
         for (size_t i = 0, o = 0; crest_snapshot_series(now, i, &view) == CREST_OK; i++) {
             if (view.kind != CREST_KIND_COUNTER || before == NULL)
@@ -81,7 +81,7 @@ static void *stress_follow(void *unused)
             for (o = 0;
                  crest_snapshot_series(before, o, &old) == CREST_OK && old.life != view.life;)
                 o++;
-            assert_true(o == crest_snapshot_size(before) || old.counter <= view.counter);
+            fixture_holds(o == crest_snapshot_size(before) || old.counter <= view.counter);
         }
         crest_snapshot_free(before);
         before = now;
@@ -105,7 +105,7 @@ static void test_pages_of_what_comes_and_goes(void **state)
     sleep(STRESS_SECONDS);
     crest_atomic_store(&stress_done, 1);
     for (size_t i = 0; i < LENGTH(threads); i++)
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        fixture_join(threads[i], NULL);
     crest_snapshot *snapshot = fixture_snapshot(&stress_registry);
     crest_series_view view;
     uint64_t sent = 0;

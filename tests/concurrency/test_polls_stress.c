@@ -43,7 +43,7 @@ static void *stress_read(void *registry)
 {
     while (!__atomic_load_n(&stress_over, __ATOMIC_ACQUIRE)) {
         crest_snapshot *snapshot = fixture_snapshot(registry);
-        assert_true(crest_snapshot_size(snapshot) > 0);
+        fixture_holds(crest_snapshot_size(snapshot) > 0);
         crest_snapshot_free(snapshot);
     }
     return NULL;
@@ -60,10 +60,10 @@ static void *stress_churn(void *context)
         crest_poll_options options = {.interval_ms = i % 2 ? 10 : 0,
                                       .budget_ms = CREST_POLL_BUDGET_MS_MAX};
         crest_poll *poll = crest_counter_poll(counter, stress_count, &source, &options, NULL);
-        assert_non_null(poll);
+        fixture_holds(poll != NULL);
         for (int look = i % 3; look > 0; look--)
             crest_snapshot_free(fixture_snapshot(registry));
-        assert_int_equal(crest_poll_stop(poll), CREST_OK);
+        fixture_equal(crest_poll_stop(poll), CREST_OK);
         total += source.total;
     }
     return (void *)(uintptr_t)total;
@@ -94,12 +94,12 @@ static void test_churn(void **state)
     uint64_t total = 0;
     for (unsigned i = 0; i < CHURNERS; i++) {
         void *told;
-        assert_int_equal(pthread_join(churners[i], &told), 0);
+        fixture_join(churners[i], &told);
         total += (uint64_t)(uintptr_t)told;
     }
     __atomic_store_n(&stress_over, 1, __ATOMIC_RELEASE);
     for (unsigned i = 0; i < READERS; i++)
-        assert_int_equal(pthread_join(readers[i], NULL), 0);
+        fixture_join(readers[i], NULL);
     assert_true(total > 0);
     assert_int_equal(crest_counter_value(counter), total);
     sem_post(&go);
@@ -147,7 +147,7 @@ static void test_hanging_under_load(void **state)
         assert_int_equal(pthread_create(&threads[i], NULL, stress_timed, &times[i]), 0);
     }
     for (size_t i = 0; i < LENGTH(threads); i++) {
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        fixture_join(threads[i], NULL);
         assert_in_range(times[i].shortest_ms, 0, 20 * CREST_POLL_ROUND_MS);
         assert_in_range(times[i].longest_ms, 0, POLL_PATIENCE_MS);
     }
@@ -177,10 +177,10 @@ static void *stress_registries(void *unused)
         };
         crest_snapshot_free(fixture_snapshot(registry));
         double value = crest_gauge_value(gauge);
-        assert_true(value == 5 || value == 0);
+        fixture_holds(value == 5 || value == 0);
         crest_registry_free(registry);
         for (size_t j = 0; j < LENGTH(polls); j++)
-            assert_int_equal(crest_poll_stop(polls[j]), CREST_OK);
+            fixture_equal(crest_poll_stop(polls[j]), CREST_OK);
     }
     return unused;
 }
@@ -192,7 +192,7 @@ static void test_registries(void **state)
     for (size_t i = 0; i < LENGTH(threads); i++)
         assert_int_equal(pthread_create(&threads[i], NULL, stress_registries, NULL), 0);
     for (size_t i = 0; i < LENGTH(threads); i++)
-        pthread_join(threads[i], NULL);
+        fixture_join(threads[i], NULL);
     assert_true(poll_wait_threads(0));
 }
 
@@ -222,7 +222,7 @@ static void test_gauge_adds(void **state)
     for (size_t i = 0; i < ADDERS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, stress_add, gauge), 0);
     for (size_t i = 0; i < ADDERS; i++)
-        pthread_join(threads[i], NULL);
+        fixture_join(threads[i], NULL);
     assert_true(crest_gauge_value(gauge) == -1000 + 2.0 * ADDS * ADDERS);
     crest_registry_free(registry);
 }
@@ -263,7 +263,7 @@ static void test_gauge_sets_and_adds(void **state)
         assert_true(above == floor(above));
     }
     for (size_t i = 0; i < ADDERS; i++)
-        pthread_join(threads[i], NULL);
+        fixture_join(threads[i], NULL);
     double above = crest_gauge_value(shared.gauge) - sets * SET_STEP;
     assert_true(above >= 0 && above <= (double)ADDS * ADDERS);
     /* with no set any more, adds are all there is */

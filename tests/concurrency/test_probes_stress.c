@@ -104,22 +104,22 @@ static void *work(void *argument)
                                        .timeout_ms = round % 3 ? 60000 : 1,
                                        .jitter = -1};
         crest_probe *ping = crest_probe_ping(peer, stress_send, &mine, &options, NULL);
-        assert_non_null(ping);
+        fixture_holds(ping != NULL);
         __atomic_store_n(&mine.probe, ping, __ATOMIC_RELEASE);
         options.interval_ms = CREST_PROBE_INTERVAL_MS_MIN;
         options.timeout_ms = 5000;
         crest_probe *other = round % 2 ? crest_probe_connect(peer, address, &options, NULL)
                                        : crest_probe_socket(peer, ends[0], &options, NULL);
-        assert_non_null(other);
+        fixture_holds(other != NULL);
         for (unsigned i = 0; i < STRESS_PINGS; i++) {
             crest_probe_state state;
             crest_probe_ping_now(ping);
-            assert_int_equal(crest_probe_read(i % 2 ? ping : other, &state), CREST_OK);
+            fixture_equal(crest_probe_read(i % 2 ? ping : other, &state), CREST_OK);
         }
         if (round % 16 == 0)
             probe_sleep_ms(12);
-        assert_int_equal(crest_probe_stop(other), CREST_OK);
-        assert_int_equal(crest_probe_stop(ping), CREST_OK);
+        fixture_equal(crest_probe_stop(other), CREST_OK);
+        fixture_equal(crest_probe_stop(ping), CREST_OK);
     }
     close(ends[0]);
     close(ends[1]);
@@ -166,10 +166,10 @@ static void test_stress(void **state)
     }
 #endif
     for (size_t i = 0; i < STRESS_WORKERS; i++)
-        pthread_join(workers[i], NULL);
+        fixture_join(workers[i], NULL);
     __atomic_store_n(&over, 1, __ATOMIC_RELEASE);
     for (size_t i = 0; i < LENGTH(answerers); i++)
-        pthread_join(answerers[i], NULL);
+        fixture_join(answerers[i], NULL);
     uint64_t ok = outcomes("ok"), error = outcomes("error"), timeout = outcomes("timeout"),
              cancelled = outcomes("cancelled");
     print_message("%llu sent: %llu ok, %llu error, %llu timeout, %llu cancelled; %llu refused\n",

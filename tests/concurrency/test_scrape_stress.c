@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "http_get.h"
+#include "unit/thread_asserts.h"
 
 #define SCRAPERS 4
 #define RECORDERS 3
@@ -57,8 +58,8 @@ static void *stress_recorders(void *seed)
 {
     for (uintptr_t round = (uintptr_t)seed; !stress_over(); round += RECORDERS) {
         pthread_t one;
-        assert_int_equal(pthread_create(&one, NULL, stress_record, (void *)round), 0);
-        pthread_join(one, NULL);
+        fixture_equal(pthread_create(&one, NULL, stress_record, (void *)round), 0);
+        fixture_join(one, NULL);
     }
     return NULL;
 }
@@ -131,9 +132,9 @@ static void scrapers_never_see_less(void **state)
     nanosleep(&(struct timespec){DURATION_MS / 1000, DURATION_MS % 1000 * 1000000L}, NULL);
     __atomic_store_n(&stopping, 1, __ATOMIC_RELEASE);
     for (unsigned i = 0; i < RECORDERS; i++)
-        pthread_join(recording[i], NULL);
+        fixture_join(recording[i], NULL);
     for (unsigned i = 0; i < SCRAPERS; i++) {
-        pthread_join(scraping[i], NULL);
+        fixture_join(scraping[i], NULL);
         unsigned pages = scrapers[i].pages;
         stress_look(&scrapers[i]);
         assert_true(pages > 0);

@@ -69,7 +69,7 @@ static void test_metrics_made_beside_snapshots(void **state)
                 missed++;
         }
         crest_atomic_store_release(&s.done, 1);
-        pthread_join(reader, NULL);
+        fixture_join(reader, NULL);
         assert_int_equal(missed, 0);
         assert_int_equal(s.lacking, 0);
         crest_registry_free(s.registry);
@@ -101,7 +101,7 @@ static void test_series_made_beside_snapshots(void **state)
     while (crest_atomic_load(&s.snapshots) == 0)
         sched_yield();
     crest_atomic_store_release(&s.done, 1);
-    pthread_join(reader, NULL);
+    fixture_join(reader, NULL);
     assert_int_equal(s.lacking, 0);
     assert_int_equal(stress_size(s.registry), 1 + 20 * CREST_FAMILY_SERIES_MAX);
     crest_registry_free(s.registry);
@@ -119,7 +119,7 @@ static void *total_read(void *argument)
         crest_snapshot *snapshot = fixture_snapshot(s->registry);
         for (size_t i = 0; i < crest_snapshot_size(snapshot); i++) {
             crest_series_view series;
-            assert_int_equal(crest_snapshot_series(snapshot, i, &series), CREST_OK);
+            fixture_equal(crest_snapshot_series(snapshot, i, &series), CREST_OK);
             total += series.counter;
         }
         if (total < before || total > crest_atomic_load(&s->made) + 1)
@@ -158,7 +158,7 @@ static void test_totals_beside_new_series(void **state)
         }
     crest_atomic_store_release(&s.done, 1);
     for (unsigned i = 0; i < 2; i++)
-        pthread_join(readers[i], NULL);
+        fixture_join(readers[i], NULL);
     assert_int_equal(s.lacking, 0);
     crest_registry_free(s.registry);
 }
@@ -203,8 +203,8 @@ static void test_windows_beside_snapshots(void **state)
         assert_int_equal(window.events, ticks < 59 ? ticks + 1 : 60);
         assert_true(window.average == 10 && window.maximum == 10);
     }
-    pthread_join(maker, NULL);
-    pthread_join(reader, NULL);
+    fixture_join(maker, NULL);
+    fixture_join(reader, NULL);
     crest_windows_free(windows);
     crest_registry_free(s.registry);
 }
@@ -244,7 +244,7 @@ static void test_found_before_snapshot(void **state)
         FIXTURE_AWAIT(crest_atomic_load_acquire(&f.done) >= round);
         crest_registry_free(f.registry);
     }
-    pthread_join(finder, NULL);
+    fixture_join(finder, NULL);
     assert_int_equal(f.lacking, 0);
 }
 

@@ -31,8 +31,7 @@ static void *stress_exchanges(void *context)
         uint64_t there = t4 - delay / 2 + (uint64_t)STRESS_AHEAD;
         crest_status wanted = i % 4 == 3 ? CREST_INVALID_ARGUMENT : CREST_OK;
         uint64_t t3 = wanted == CREST_OK ? there : there - 1;
-        assert_int_equal(crest_peer_clock_add(stress_clock, t4 - delay, there, t3, t4, NULL),
-                         wanted);
+        fixture_equal(crest_peer_clock_add(stress_clock, t4 - delay, there, t3, t4, NULL), wanted);
     }
     return NULL;
 }
@@ -46,14 +45,14 @@ static void *stress_records(void *context)
         crest_propagation result;
         crest_op op = crest_op_u64x2(thread, i);
         crest_stamp_make_at(op, STRESS_WALL + (uint64_t)STRESS_AHEAD - 1000 * i, 0, &stamp, NULL);
-        assert_int_equal(crest_stamp_read(&stamp, sizeof stamp, &view, NULL), CREST_OK);
-        assert_int_equal(crest_stamp_record(&stress_propagation, &view, stress_clock,
-                                            CREST_OUTCOME_OK, &op, &result),
-                         CREST_OK);
-        assert_int_equal(result.duration_ns, 1000 * i);
-        assert_int_equal(crest_stamp_relay(&view, stress_clock, &next), CREST_OK);
-        assert_int_equal(crest_stamp_read(&next, sizeof next, &view, NULL), CREST_OK);
-        assert_true(view.origin_ns == STRESS_WALL - 1000 * i);
+        fixture_equal(crest_stamp_read(&stamp, sizeof stamp, &view, NULL), CREST_OK);
+        fixture_equal(crest_stamp_record(&stress_propagation, &view, stress_clock, CREST_OUTCOME_OK,
+                                         &op, &result),
+                      CREST_OK);
+        fixture_equal(result.duration_ns, 1000 * i);
+        fixture_equal(crest_stamp_relay(&view, stress_clock, &next), CREST_OK);
+        fixture_equal(crest_stamp_read(&next, sizeof next, &view, NULL), CREST_OK);
+        fixture_holds(view.origin_ns == STRESS_WALL - 1000 * i);
     }
     return NULL;
 }
@@ -64,11 +63,11 @@ static void *stress_reads(void *context)
     (void)context;
     while (!__atomic_load_n(&stress_over, __ATOMIC_RELAXED)) {
         crest_peer_clock_state now;
-        assert_int_equal(crest_peer_clock_read(stress_clock, &now), CREST_OK);
-        assert_int_equal(now.offset_ns, STRESS_AHEAD);
-        assert_int_equal(now.samples, 1);
+        fixture_equal(crest_peer_clock_read(stress_clock, &now), CREST_OK);
+        fixture_equal(now.offset_ns, STRESS_AHEAD);
+        fixture_equal(now.samples, 1);
         uint64_t drift = crest_peer_drift(CREST_PEER_CLOCK_DRIFT_PPM_DEFAULT, now.delay_ns);
-        assert_int_equal(now.error_ns, now.delay_ns / 2 + drift + 1);
+        fixture_equal(now.error_ns, now.delay_ns / 2 + drift + 1);
         crest_snapshot_free(crest_snapshot_take(NULL));
     }
     return NULL;
@@ -95,7 +94,7 @@ static void stress_all(void *(*what)(void *), pthread_t *threads)
 static void stress_join(pthread_t *threads)
 {
     for (int i = 0; i < STRESS_THREADS; i++)
-        pthread_join(threads[i], NULL);
+        fixture_join(threads[i], NULL);
 }
 
 static crest_testing_reading stress_reading(const char *name, const char *key, const char *value)
@@ -126,7 +125,7 @@ static void test_clock(void **state)
     stress_join(recording);
     __atomic_store_n(&stress_over, 1, __ATOMIC_RELAXED);
     for (int i = 0; i < 2; i++)
-        pthread_join(reading[i], NULL);
+        fixture_join(reading[i], NULL);
     uint64_t good = STRESS_THREADS * (uint64_t)(STRESS_TIMES - STRESS_TIMES / 4);
     assert_int_equal(stress_reading("peer.clock-round-trip-time", "outcome", "ok").count, good + 1);
     assert_int_equal(stress_reading("peer.clock-exchanges-refused", "cause", "impossible").counter,

@@ -34,7 +34,7 @@ static void *stress_write(void *unused)
         snprintf(text, sizeof text, count % 16 == 0 ? "rchar: -%llu\n" : "rchar: %llu\n",
                  (unsigned long long)count);
         system_tree_write(&stress_tree, "proc/self/new", text);
-        assert_int_equal(rename(from, to), 0);
+        fixture_equal(rename(from, to), 0);
         if (count % 32 == 0)
             unlink(to);
         usleep(200);
@@ -51,11 +51,11 @@ static void *stress_look(void *unused)
         uint64_t most = __atomic_load_n(&stress_source, __ATOMIC_ACQUIRE);
         crest_series_view view;
         if (crest_snapshot_find(snapshot, "process.io-data", read, 1, &view) == CREST_OK) {
-            assert_in_range(view.counter, last, most);
+            fixture_holds(view.counter >= last && view.counter <= most);
             last = view.counter;
         }
         if (crest_snapshot_find(snapshot, "process.max-fds", NULL, 0, &view) == CREST_OK)
-            assert_true(view.gauge == 512 || view.gauge == 1024);
+            fixture_holds(view.gauge == 512 || view.gauge == 1024);
         crest_snapshot_free(snapshot);
     }
     return unused;
@@ -88,17 +88,17 @@ static void *stress_start(void *started)
                                         .slow_interval_ms = CREST_SYSTEM_INTERVAL_MS_MIN};
         crest_system *system = crest_system_start(&options, &error);
         if (system == NULL) {
-            assert_int_equal(error.status, CREST_ALREADY);
+            fixture_equal(error.status, CREST_ALREADY);
             usleep(1000);
             continue;
         }
         __atomic_fetch_add((unsigned *)started, 1, __ATOMIC_RELAXED);
         for (unsigned i = 0; i < 5; i++) {
-            assert_true(crest_system_list(system, states, LENGTH(states)) >= 2);
+            fixture_holds(crest_system_list(system, states, LENGTH(states)) >= 2);
             usleep(2000);
         }
-        assert_int_equal(crest_system_stop(system), CREST_OK);
-        assert_int_equal(crest_system_list(system, states, LENGTH(states)), 0);
+        fixture_equal(crest_system_stop(system), CREST_OK);
+        fixture_equal(crest_system_list(system, states, LENGTH(states)), 0);
     }
     return NULL;
 }
@@ -123,7 +123,7 @@ static void test_everything_at_once(void **state)
                   STRESS_STARTS);
     __atomic_store_n(&stress_over, 1, __ATOMIC_RELEASE);
     for (unsigned i = 0; i < 6; i++)
-        pthread_join(threads[i], NULL);
+        fixture_join(threads[i], NULL);
     printf("    started %u and %u times, the file written %llu times\n", started[0], started[1],
            (unsigned long long)stress_source);
     /* what has been stopped is nowhere */

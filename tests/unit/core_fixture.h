@@ -21,6 +21,8 @@
 
 #include <cmocka.h>
 
+#include "thread_asserts.h"
+
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -91,7 +93,7 @@ __attribute__((unused)) static crest_registry *fixture_registry(const char *pref
 {
     crest_registry_options options = {.prefix = prefix};
     crest_registry *registry = crest_registry_new(&options);
-    assert_non_null(registry);
+    fixture_holds(registry != NULL);
     return registry;
 }
 
@@ -102,8 +104,8 @@ __attribute__((unused)) static crest_registry *fixture_registry(const char *pref
         crest_metric_options options = {.name = name};                                             \
         crest_status status;                                                                       \
         crest_##kind *made = crest_##kind##_get(registry, &options, &status);                      \
-        assert_int_equal(status, CREST_OK);                                                        \
-        assert_non_null(made);                                                                     \
+        fixture_equal(status, CREST_OK);                                                           \
+        fixture_holds(made != NULL);                                                               \
         return made;                                                                               \
     }
 
@@ -116,7 +118,7 @@ FIXTURE_GET(range_sampler)
 __attribute__((unused)) static crest_snapshot *fixture_snapshot(crest_registry *registry)
 {
     crest_snapshot *snapshot = crest_snapshot_take(registry);
-    assert_non_null(snapshot);
+    fixture_holds(snapshot != NULL);
     return snapshot;
 }
 

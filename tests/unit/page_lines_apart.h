@@ -22,7 +22,7 @@ static int page_gather(void *context, const void *bytes, size_t length)
     if (page->length + length + 1 > page->room) {
         page->room = 2 * (page->length + length + 1);
         page->text = realloc(page->text, page->room);
-        assert_non_null(page->text);
+        fixture_holds(page->text != NULL);
     }
     memcpy(page->text + page->length, bytes, length);
     page->length += length;
@@ -62,14 +62,16 @@ static size_t page_assert_lines_apart(const char *text)
     for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++)
         count++;
     const char **lines = calloc(count + 1, sizeof *lines);
-    assert_non_null(lines);
+    fixture_holds(lines != NULL);
     for (size_t i = 0; i < count; i++, text = strchr(text, '\n') + 1)
         lines[i] = text;
-    assert_string_equal(text, "");
+    fixture_holds(text[0] == 0);
     qsort(lines, count, sizeof *lines, page_compare_lines);
     for (size_t i = 1; i < count; i++)
-        if (page_compare_lines(&lines[i - 1], &lines[i]) == 0)
-            fail_msg("the page has two lines %.*s", (int)page_line_key(lines[i]), lines[i]);
+        if (page_compare_lines(&lines[i - 1], &lines[i]) == 0) {
+            print_error("twice: %.*s\n", (int)page_line_key(lines[i]), lines[i]);
+            fixture_holds(!"the page has two such lines");
+        }
     free(lines);
     return count;
 }

@@ -63,11 +63,11 @@ __attribute__((unused)) static int probe_listen(int backlog, char address[64])
     struct sockaddr_in name = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof name;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_true(fd >= 0);
-    assert_int_equal(bind(fd, (struct sockaddr *)&name, length), 0);
+    fixture_holds(fd >= 0);
+    fixture_equal(bind(fd, (struct sockaddr *)&name, length), 0);
     if (backlog >= 0)
-        assert_int_equal(listen(fd, backlog), 0);
-    assert_int_equal(getsockname(fd, (struct sockaddr *)&name, &length), 0);
+        fixture_equal(listen(fd, backlog), 0);
+    fixture_equal(getsockname(fd, (struct sockaddr *)&name, &length), 0);
     snprintf(address, 64, "127.0.0.1:%u", ntohs(name.sin_port));
     return fd;
 }
@@ -79,8 +79,8 @@ __attribute__((unused)) static int probe_dial(const char *address)
                                .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
                                .sin_port = htons((uint16_t)atoi(strchr(address, ':') + 1))};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_true(fd >= 0);
-    assert_int_equal(connect(fd, (struct sockaddr *)&name, sizeof name), 0);
+    fixture_holds(fd >= 0);
+    fixture_equal(connect(fd, (struct sockaddr *)&name, sizeof name), 0);
     return fd;
 }
 
@@ -91,7 +91,7 @@ __attribute__((unused)) static void probe_pair(int ends[2])
     int listener = probe_listen(1, address);
     ends[0] = probe_dial(address);
     ends[1] = accept(listener, NULL, NULL);
-    assert_true(ends[1] >= 0);
+    fixture_holds(ends[1] >= 0);
     int on = 1;
     for (int i = 0; i < 2; i++)
         setsockopt(ends[i], IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);

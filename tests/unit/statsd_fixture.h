@@ -14,6 +14,8 @@
 
 #include <cmocka.h>
 
+#include "thread_asserts.h"
+
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
 typedef struct gathered {

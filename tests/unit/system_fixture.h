@@ -30,7 +30,7 @@ typedef struct system_tree {
 __attribute__((unused)) static void system_tree_path(const system_tree *tree, const char *name,
                                                      char path[400])
 {
-    assert_true(snprintf(path, 400, "%s/%s", tree->path, name) < 400);
+    fixture_holds(snprintf(path, 400, "%s/%s", tree->path, name) < 400);
 }
 
 /* The directories above the file, too. */
@@ -42,7 +42,7 @@ __attribute__((unused)) static void system_tree_folders(const system_tree *tree,
          *slash++ = '/') {
         *slash = '\0';
         if (mkdir(path, 0755) != 0)
-            assert_int_equal(errno, EEXIST);
+            fixture_equal(errno, EEXIST);
     }
 }
 
@@ -78,9 +78,9 @@ system_tree_write_bytes(const system_tree *tree, const char *name, const char *b
     system_tree_folders(tree, name);
     system_tree_path(tree, name, path);
     FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, length, file), length);
-    assert_int_equal(fclose(file), 0);
+    fixture_holds(file != NULL);
+    fixture_equal(fwrite(bytes, 1, length, file), length);
+    fixture_equal(fclose(file), 0);
 }
 
 __attribute__((unused)) static void system_tree_write(const system_tree *tree, const char *name,

@@ -31,7 +31,7 @@ static crest_child *children_make(crest_metric *metric, unsigned i)
         snprintf(text[label], sizeof text[label], "%c%07u", 'a' + label, label ? i : i % 10);
     crest_status status;
     crest_child *child = crest_child_get(metric, values, &status);
-    assert_int_equal(status, CREST_OK);
+    fixture_equal(status, CREST_OK);
     return child;
 }
 
@@ -201,7 +201,7 @@ static void test_grows_under_readers(void **state)
         __atomic_store_n(&growing.stop, 1, __ATOMIC_RELEASE);
         for (unsigned i = 0; i < LENGTH(reader); i++) {
             void *wrong;
-            pthread_join(reader[i], &wrong);
+            fixture_join(reader[i], &wrong);
             assert_null(wrong);
         }
         assert_int_equal(growing.metric->child_count, all);

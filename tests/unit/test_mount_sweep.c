@@ -7,6 +7,7 @@
 
 #include "mount_sweep.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
@@ -51,6 +52,18 @@ static void release(void)
     while (hanging > 0)
         pthread_cond_wait(&changed, &lock);
     pthread_mutex_unlock(&lock);
+}
+
+/* Threads of this process. */
+static unsigned threads_now(void)
+{
+    unsigned count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    assert_non_null(tasks);
+    for (struct dirent *task; (task = readdir(tasks)) != NULL;)
+        count += task->d_name[0] != '.';
+    closedir(tasks);
+    return count;
 }
 
 /* Until somebody has been asked who hangs. */
@@ -267,15 +280,23 @@ static void its_room_is_bounded(void **state)
 static void a_sweep_that_is_dropped_outlives_what_hangs(void **state)
 {
     (void)state;
+    unsigned before = threads_now();
     hang();
     crest_sweep *sweep = crest_sweep_new(look);
     crest_sweep_begin(sweep);
-    crest_sweep_want(sweep, "/hang");
-    crest_sweep_want(sweep, "/hang too");
+    assert_int_equal(crest_sweep_want(sweep, "/hang"), CREST_SWEEP_OK);
+    assert_int_equal(crest_sweep_want(sweep, "/hang too"), CREST_SWEEP_OK);
     crest_sweep_ask(sweep, WAIT_MS);
-    crest_sweep_drop(sweep); /* a sanitizer sees who frees it, and when */
+    until_hanging();
+    assert_true(threads_now() > before);
+    crest_sweep_drop(sweep); /* a sanitizer sees which thread frees it, and when */
     crest_sweep_drop(NULL);
+    until_hanging(); /* the caller did not wait for them */
     release();
+    for (unsigned tries = 0; threads_now() > before; tries++) { /* and they end */
+        assert_true(tries < PATIENCE_MS);
+        usleep(1000);
+    }
 }
 
 static int over; /* by __atomic */
@@ -311,7 +332,7 @@ static void the_child_of_a_fork_may_drop_it(void **state)
         assert_int_equal(status, 0);
     }
     __atomic_store_n(&over, 1, __ATOMIC_RELEASE);
-    pthread_join(asker, NULL);
+    fixture_join(asker, NULL);
     crest_sweep_drop(sweep);
 }
 

@@ -287,7 +287,7 @@ static void test_many_hanging(void **state)
 /* Stopping waits for the call that is running; freeing the registry does not. */
 static void *poller_stop(void *poll)
 {
-    assert_int_equal(crest_poll_stop(poll), CREST_OK);
+    fixture_equal(crest_poll_stop(poll), CREST_OK);
     return NULL;
 }
 
@@ -308,7 +308,7 @@ static void test_stop_waits(void **state)
     poll_sleep_ms(30);
     assert_int_equal(pthread_tryjoin_np(stopping, NULL), EBUSY);
     sem_post(&hung.go);
-    assert_int_equal(pthread_join(stopping, NULL), 0);
+    fixture_join(stopping, NULL);
     assert_true(poll_wait_threads(0));
     sem_destroy(&hung.go);
 }

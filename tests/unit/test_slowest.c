@@ -54,7 +54,7 @@ static void took(crest_timer *timer, uint64_t ns, uint64_t id, crest_outcome out
 {
     crest_op op = crest_op_u64(id);
     crest_timing timing = {timer, crest_now() - ns, op};
-    assert_int_equal(crest_timing_end(&timing, op, outcome), CREST_OK);
+    fixture_equal(crest_timing_end(&timing, op, outcome), CREST_OK);
 }
 
 static void assert_slowest(const crest_window *window, uint64_t ns, uint64_t id)
@@ -185,7 +185,7 @@ static void test_without_memory(void **state)
     watched_tick(&w);
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, without_memory, timer), 0);
-    pthread_join(thread, NULL);
+    fixture_join(thread, NULL);
     watched_tick(&w);
     crest_window window = watched_window(&w, &timer->outcome[0].handle);
     assert_slowest(&window, 777, 7);

@@ -78,7 +78,7 @@ static void add_up(const char *text, size_t length, uint64_t totals[200], int wh
         char copy[256];
         unsigned index;
         unsigned long long value;
-        assert_true(line < sizeof copy);
+        fixture_holds(line < sizeof copy);
         memcpy(copy, text, line);
         copy[line] = '\0';
         if ((feed != NULL || whole) && sscanf(copy, "c.n%u.%*[0]:%llu|c", &index, &value) == 2)
@@ -120,7 +120,7 @@ static void *drain_run(void *context)
         char *text = malloc(1u << 20);
         size_t length = 0;
         int fd = accept(server->listener, NULL, NULL), rested = connection, broken = 0;
-        assert_true(fd >= 0);
+        fixture_holds(fd >= 0);
         for (;;) {
             if (!rested && length == server->before_rest) {
                 while (!__atomic_load_n(&server->rested, __ATOMIC_ACQUIRE))
@@ -169,7 +169,7 @@ static void drain_reports(drain *server, counted *all)
     assert_int_equal(status, CREST_OK);
     crest_reporter_free(all->reporter);
     all->reporter = NULL;
-    pthread_join(thread, NULL);
+    fixture_join(thread, NULL);
     close(server->listener);
 }
 
@@ -270,7 +270,7 @@ static void a_server_that_talks_holds_nothing_up(void **state)
     __atomic_store_n(&server.stop, 1, __ATOMIC_RELEASE);
     crest_reporter_free(all.reporter);
     all.reporter = NULL;
-    pthread_join(thread, NULL);
+    fixture_join(thread, NULL);
     close(server.listener);
     for (unsigned n = 0; n < LENGTH(all.counters); n++)
         assert_int_equal(server.totals[n], crest_counter_value(all.counters[n]));
@@ -373,7 +373,7 @@ static void a_report_can_be_cancelled(void **state)
     assert_int_equal(counted_report(&all, PATIENCE_MS, &error), CREST_TIMED_OUT);
     assert_true(crest_now() - start_ns < PATIENCE_MS * NS_PER_MS);
     __atomic_store_n(&report_ended, 1, __ATOMIC_RELEASE);
-    pthread_join(thread, NULL);
+    fixture_join(thread, NULL);
     /* the next report is not cancelled any more */
     uint64_t totals[200] = {0};
     while (counted_report(&all, 20, &error) != CREST_OK)

@@ -127,7 +127,7 @@ static void *time_ticking(void *registry)
 {
     for (int i = 0; i < FIXTURE_TIMES(2000); i++) {
         crest_testing_clock_advance(1000);
-        assert_int_equal(crest_testing_tick(registry), CREST_OK);
+        fixture_equal(crest_testing_tick(registry), CREST_OK);
     }
     return NULL;
 }
@@ -146,7 +146,7 @@ static void test_threads(void **state)
         assert_int_equal(pthread_create(&threads[i], NULL, time_ticking, registry), 0);
     crest_counter_add(counter, 3);
     for (int i = 0; i < 3; i++)
-        pthread_join(threads[i], NULL);
+        fixture_join(threads[i], NULL);
     assert_int_equal(crest_now(), SECOND_NS + 3 * UINT64_C(1000) * FIXTURE_TIMES(2000));
     crest_testing_clock_real();
     assert_int_equal(crest_ticker_detach(registry), CREST_OK);

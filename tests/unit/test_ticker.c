@@ -160,12 +160,18 @@ static void *ticker_churn(void *unused)
         crest_registry *registry = crest_registry_new(NULL);
         crest_metric_options options = {.name = "c"};
         crest_counter *counter = crest_counter_get(registry, &options, NULL);
-        crest_ticker_attach(registry);
+        crest_series_view view;
+        fixture_equal(crest_ticker_attach(registry), CREST_OK);
         crest_counter_inc(counter);
-        (void)crest_counter_rate(counter, CREST_WINDOW_S);
-        crest_snapshot_free(crest_snapshot_take(registry));
+        /* no tick of this registry need have come between, and the ticker's may have */
+        crest_rate rate = crest_counter_rate(counter, CREST_WINDOW_S);
+        fixture_holds(rate.per_second * rate.covered_s < 1.5 && rate.peak >= 0);
+        crest_snapshot *snapshot = fixture_snapshot(registry);
+        fixture_equal(crest_snapshot_find(snapshot, "c", NULL, 0, &view), CREST_OK);
+        fixture_equal(view.counter, 1);
+        crest_snapshot_free(snapshot);
         if (i % 2)
-            crest_ticker_detach(registry);
+            fixture_equal(crest_ticker_detach(registry), CREST_OK);
         crest_registry_free(registry);
     }
     return unused;
@@ -178,7 +184,7 @@ static void test_churn(void **state)
     for (int i = 0; i < 3; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, ticker_churn, NULL), 0);
     for (int i = 0; i < 3; i++)
-        pthread_join(threads[i], NULL);
+        fixture_join(threads[i], NULL);
     /* none is left attached, and so no thread */
     crest_registry *registry = fixture_registry(NULL);
     assert_int_equal(crest_ticker_detach(registry), CREST_NOT_FOUND);
