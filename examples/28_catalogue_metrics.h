@@ -21,12 +21,63 @@
  * is refused is in transactions-refused.
  */
 CREST_COUNTER_FAMILY_DECLARE(transactions_received, source);
+typedef enum {
+    TRANSACTIONS_RECEIVED_SOURCE_PEER = 0,
+    TRANSACTIONS_RECEIVED_SOURCE_API = 1,
+    TRANSACTIONS_RECEIVED_SOURCE_COUNT = 2
+} transactions_received_source;
+#ifdef CREST_DISABLE
+CREST_INLINE crest_counter *transactions_received_of(transactions_received_source source_value_)
+{
+    (void)source_value_;
+    return transactions_received_with("");
+}
+#else
+extern crest_counter *transactions_received_crest_all[2];
+crest_counter *transactions_received_crest_one(unsigned source_);
+CREST_INLINE crest_counter *transactions_received_of(transactions_received_source source_value_)
+{
+    crest_counter *series_ = NULL;
+    unsigned source_ = source_value_;
+    if (source_ < 2u)
+        series_ = transactions_received_crest_all[source_];
+    if (series_ != NULL)
+        return series_;
+    return transactions_received_crest_one(source_);
+}
+#endif
 
 /*
  * mempool.transactions-refused, counter, by reason (invalid, full, known): Transactions turned
  * away.
  */
 CREST_COUNTER_FAMILY_DECLARE(transactions_refused, reason);
+typedef enum {
+    TRANSACTIONS_REFUSED_REASON_INVALID = 0,
+    TRANSACTIONS_REFUSED_REASON_FULL = 1,
+    TRANSACTIONS_REFUSED_REASON_KNOWN = 2,
+    TRANSACTIONS_REFUSED_REASON_COUNT = 3
+} transactions_refused_reason;
+#ifdef CREST_DISABLE
+CREST_INLINE crest_counter *transactions_refused_of(transactions_refused_reason reason_value_)
+{
+    (void)reason_value_;
+    return transactions_refused_with("");
+}
+#else
+extern crest_counter *transactions_refused_crest_all[3];
+crest_counter *transactions_refused_crest_one(unsigned reason_);
+CREST_INLINE crest_counter *transactions_refused_of(transactions_refused_reason reason_value_)
+{
+    crest_counter *series_ = NULL;
+    unsigned reason_ = reason_value_;
+    if (reason_ < 3u)
+        series_ = transactions_refused_crest_all[reason_];
+    if (series_ != NULL)
+        return series_;
+    return transactions_refused_crest_one(reason_);
+}
+#endif
 
 /* mempool.transactions-waiting, range-sampler: Transactions in the pool. */
 CREST_RANGE_SAMPLER_DECLARE(transactions_waiting);
@@ -53,8 +104,38 @@ enum {
 CREST_COUNTER_FAMILY_DEFINE(
     transactions_received, "mempool.transactions-received",
     "Transactions taken in; one that is refused is in transactions-refused.", (), source);
+#ifndef CREST_DISABLE
+crest_counter *transactions_received_crest_all[2];
+crest_counter *transactions_received_crest_one(unsigned source_)
+{
+    static const char *const source_texts_[] =
+        {"peer", "api"};
+    return transactions_received_with(source_ < 2u ? source_texts_[source_] : "");
+}
+__attribute__((constructor)) static void transactions_received_crest_fill(void)
+{
+    for (unsigned source_ = 0; source_ < 2u; source_++)
+        transactions_received_crest_all[source_] =
+            transactions_received_crest_one(source_);
+}
+#endif
 CREST_COUNTER_FAMILY_DEFINE(
     transactions_refused, "mempool.transactions-refused", "Transactions turned away.", (), reason);
+#ifndef CREST_DISABLE
+crest_counter *transactions_refused_crest_all[3];
+crest_counter *transactions_refused_crest_one(unsigned reason_)
+{
+    static const char *const reason_texts_[] =
+        {"invalid", "full", "known"};
+    return transactions_refused_with(reason_ < 3u ? reason_texts_[reason_] : "");
+}
+__attribute__((constructor)) static void transactions_refused_crest_fill(void)
+{
+    for (unsigned reason_ = 0; reason_ < 3u; reason_++)
+        transactions_refused_crest_all[reason_] =
+            transactions_refused_crest_one(reason_);
+}
+#endif
 CREST_RANGE_SAMPLER_DEFINE(
     transactions_waiting, "mempool.transactions-waiting", "Transactions in the pool.");
 static const double transaction_size_bounds_[] = {

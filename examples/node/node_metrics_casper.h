@@ -80,6 +80,32 @@ CREST_HISTOGRAM_DECLARE(deploys_pending);
  * handed to the network.
  */
 CREST_TIMER_FAMILY_DECLARE(consensus_time, support);
+typedef enum {
+    CONSENSUS_TIME_SUPPORT_0 = 0,
+    CONSENSUS_TIME_SUPPORT_1_3 = 1,
+    CONSENSUS_TIME_SUPPORT_1 = 2,
+    CONSENSUS_TIME_SUPPORT_COUNT = 3
+} consensus_time_support;
+#ifdef CREST_DISABLE
+CREST_INLINE crest_timer *consensus_time_of(consensus_time_support support_value_)
+{
+    (void)support_value_;
+    return consensus_time_with("");
+}
+#else
+extern crest_timer *consensus_time_crest_all[3];
+crest_timer *consensus_time_crest_one(unsigned support_);
+CREST_INLINE crest_timer *consensus_time_of(consensus_time_support support_value_)
+{
+    crest_timer *series_ = NULL;
+    unsigned support_ = support_value_;
+    if (support_ < 3u)
+        series_ = consensus_time_crest_all[support_];
+    if (series_ != NULL)
+        return series_;
+    return consensus_time_crest_one(support_);
+}
+#endif
 
 /*
  * rchain.casper.unbound-consensus-time, timer: The same for full support, measured with one
@@ -165,6 +191,21 @@ CREST_TIMER_FAMILY_DEFINE(
     consensus_time, "rchain.casper.consensus-time",
     "At the proposer, from a block having its hash until this fraction of the other nodes has "
     "voted for it; 0 is stored and handed to the network.", (), support);
+#ifndef CREST_DISABLE
+crest_timer *consensus_time_crest_all[3];
+crest_timer *consensus_time_crest_one(unsigned support_)
+{
+    static const char *const support_texts_[] =
+        {"0", "1/3", "1"};
+    return consensus_time_with(support_ < 3u ? support_texts_[support_] : "");
+}
+__attribute__((constructor)) static void consensus_time_crest_fill(void)
+{
+    for (unsigned support_ = 0; support_ < 3u; support_++)
+        consensus_time_crest_all[support_] =
+            consensus_time_crest_one(support_);
+}
+#endif
 CREST_TIMER_DEFINE(
     unbound_consensus_time, "rchain.casper.unbound-consensus-time",
     "The same for full support, measured with one start time for whatever block it is: wrong as "

@@ -106,6 +106,36 @@ CREST_GAUGE_DECLARE(inbound_queue_sampled);
  * request, answer, note): Messages handled by the worker.
  */
 CREST_COUNTER_FAMILY_DECLARE(dispatched, kind);
+typedef enum {
+    DISPATCHED_KIND_DEPLOY = 0,
+    DISPATCHED_KIND_BLOCK = 1,
+    DISPATCHED_KIND_VOTE = 2,
+    DISPATCHED_KIND_HAVE = 3,
+    DISPATCHED_KIND_REQUEST = 4,
+    DISPATCHED_KIND_ANSWER = 5,
+    DISPATCHED_KIND_NOTE = 6,
+    DISPATCHED_KIND_COUNT = 7
+} dispatched_kind;
+#ifdef CREST_DISABLE
+CREST_INLINE crest_counter *dispatched_of(dispatched_kind kind_value_)
+{
+    (void)kind_value_;
+    return dispatched_with("");
+}
+#else
+extern crest_counter *dispatched_crest_all[7];
+crest_counter *dispatched_crest_one(unsigned kind_);
+CREST_INLINE crest_counter *dispatched_of(dispatched_kind kind_value_)
+{
+    crest_counter *series_ = NULL;
+    unsigned kind_ = kind_value_;
+    if (kind_ < 7u)
+        series_ = dispatched_crest_all[kind_];
+    if (series_ != NULL)
+        return series_;
+    return dispatched_crest_one(kind_);
+}
+#endif
 
 #endif
 
@@ -165,5 +195,20 @@ CREST_GAUGE_DEFINE(
 CREST_COUNTER_FAMILY_DEFINE(
     dispatched, "rchain.comm.rp.transport.dispatched.packets", "Messages handled by the worker.",
     (), kind);
+#ifndef CREST_DISABLE
+crest_counter *dispatched_crest_all[7];
+crest_counter *dispatched_crest_one(unsigned kind_)
+{
+    static const char *const kind_texts_[] =
+        {"deploy", "block", "vote", "have", "request", "answer", "note"};
+    return dispatched_with(kind_ < 7u ? kind_texts_[kind_] : "");
+}
+__attribute__((constructor)) static void dispatched_crest_fill(void)
+{
+    for (unsigned kind_ = 0; kind_ < 7u; kind_++)
+        dispatched_crest_all[kind_] =
+            dispatched_crest_one(kind_);
+}
+#endif
 
 #endif

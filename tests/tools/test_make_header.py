@@ -4,7 +4,7 @@
 say what it says. That the declarations do what they say is test_exported_names.py's."""
 
 import toolslib
-from toolslib import CC, CXX, ROOT, Failure, command, contains, equal
+from toolslib import BUILD, CC, CXX, ROOT, Failure, command, contains, equal
 
 from crest_catalogue import load
 from crest_catalogue.make_header import c_pieces, header
@@ -80,6 +80,63 @@ def only_what_is_to_be_declared_is(place):
     equal(made.splitlines()[0], "/* SPDX-License-Identifier: Apache-2.0 */", "licence")
 
 
+LISTED = HEAD + """\
+  - name: a.both
+    instrument: counter
+    variable: both
+    meaning: x
+    labels: [{kind: {values: [in, "out/2", count]}}, {way: {values: [up, down]}}]
+  - {name: a.took, instrument: timer, variable: took, meaning: x,
+     labels: [{default: {values: [a, b]}}]}
+  - {name: a.half, instrument: counter, variable: half, meaning: x,
+     labels: [{kind: {values: [a, b]}}, {peer: {bound: 4, meaning: y}}]}
+"""
+LISTED_PROGRAM = """\
+#define T_METRICS_DEFINE
+#include "metrics.h"
+#include <stdio.h>
+static int print(void *context, const void *bytes, size_t length)
+{
+    (void)context;
+    return fwrite(bytes, 1, length, stdout) != length;
+}
+int main(void)
+{
+    crest_counter_inc(both_of(BOTH_KIND_OUT_2, BOTH_WAY_DOWN));
+    crest_counter_add(both_of(BOTH_KIND_COUNT_2, BOTH_WAY_UP), 3);
+    crest_counter_add(both_of((both_kind)BOTH_KIND_COUNT, BOTH_WAY_UP), 100);
+    crest_timer_record(took_of(TOOK_DEFAULT_B), 1000, CREST_OUTCOME_OK);
+    if (both_of(BOTH_KIND_IN, BOTH_WAY_UP) != both_with("in", "up"))
+        return 1;
+    crest_snapshot *snapshot = crest_snapshot_take(NULL);
+    crest_snapshot_write(snapshot, CREST_FORMAT_PROMETHEUS_TEXT, NULL, print, NULL, NULL);
+    crest_snapshot_free(snapshot);
+    return half_with("a", "b") == NULL;
+}
+"""
+
+
+def listed_values_have_constants(place):
+    """All series are there from the start, found by constants, each its own."""
+    command([TOOL, "header", write(place, LISTED), "-o", place / "metrics.h"])
+    equal("half_of" in (place / "metrics.h").read_text(), False, "of a label that is not listed")
+    (place / "use.c").write_text(LISTED_PROGRAM, encoding="utf-8")
+    for language in LANGUAGES:
+        command([*language, *STRICT, "-DCREST_DISABLE", place / "use.c"])
+        command([*language, *STRICT[:-2], f"-I{ROOT}/include", "-pthread", "-o", place / "use",
+                 place / "use.c", "-x", "none", BUILD / "lib/libcrest.a", "-lck", "-lm"])
+        page = command([place / "use"])
+        found = [line for line in page.splitlines() if line.startswith("a_both")]
+        equal(found, ['a_both_total{kind="",way="up"} 100',
+                      'a_both_total{kind="count",way="down"} 0',
+                      'a_both_total{kind="count",way="up"} 3',
+                      'a_both_total{kind="in",way="down"} 0',
+                      'a_both_total{kind="in",way="up"} 0',
+                      'a_both_total{kind="out/2",way="down"} 1',
+                      'a_both_total{kind="out/2",way="up"} 0'], "series")
+        contains(page, 'a_took_seconds_count{default="b",outcome="ok"} 1')
+
+
 def check_tells_what_would_change(place):
     manifest = write(place, HEAD + "  - {name: a.x, instrument: gauge, variable: x, meaning: x}\n")
     output = place / "t.h"
@@ -111,4 +168,5 @@ def wrong_calls_are_told(place):
 
 
 toolslib.main([everything_compiles, no_text_breaks_out, literals_say_what_the_text_says,
-               only_what_is_to_be_declared_is, check_tells_what_would_change, wrong_calls_are_told])
+               only_what_is_to_be_declared_is, listed_values_have_constants,
+               check_tells_what_would_change, wrong_calls_are_told])

@@ -10,8 +10,10 @@ manifest is longer than that, it is cut into adjacent literals.
 
 import re
 
+from .header_values import declared_values, defined_values, has_values
+
 COLUMNS = 100
-STAGE_CHARACTERS = 40  # of a stage, in the name of its constant
+WORD_CHARACTERS = 40  # of a stage or a label's value, in the name of its constant
 MACROS = {"counter": "COUNTER", "gauge": "GAUGE", "range-sampler": "RANGE_SAMPLER",
           "histogram": "HISTOGRAM", "timer": "TIMER", "keyed-timer": "TIMER", "stages": "STAGES"}
 UNITS = {"bytes": "CREST_BYTES", "nanoseconds": "CREST_NANOSECONDS",
@@ -108,16 +110,17 @@ def options(metric):
     return found
 
 
-def stage_names(metric):
-    """Constants for crest_stages_mark: 1/3 of consensus is CONSENSUS_STAGE_1_3."""
-    names = []
-    for index, stage in enumerate(metric.stages):
-        word = re.sub(r"[^A-Za-z0-9]+", "_", stage).strip("_").upper() or str(index)
-        name = f"{metric.variable.upper()}_STAGE_{word[:STAGE_CHARACTERS]}"
+def constants(prefix, texts, taken=()):
+    """Names for constants, all different and none of them taken: the stage 1/3 of consensus is
+    CONSENSUS_STAGE_1_3."""
+    names = list(taken)
+    for index, text in enumerate(texts):
+        word = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_").upper() or str(index)
+        name = f"{prefix}_{word[:WORD_CHARACTERS]}"
         while name in names:
             name += f"_{index}"
         names.append(name)
-    return names
+    return names[len(taken):]
 
 
 def comment(lines, indent=""):
@@ -158,9 +161,11 @@ def declaration(metric):
     text = call(f"CREST_{macro}_FAMILY_DECLARE", [metric.variable, *keys]) if keys else \
         call(f"CREST_{macro}_DECLARE", [metric.variable])
     if metric.stages:
-        names = stage_names(metric)
+        names = constants(f"{metric.variable.upper()}_STAGE", metric.stages)
         text += "enum {\n" + "".join(f"    {name} = {i},\n" for i, name in enumerate(names))
         text = text[:-2] + "\n};\n"
+    if has_values(metric):
+        text += declared_values(metric, constants)
     return text
 
 
@@ -195,8 +200,9 @@ def definition(metric):
     keys = [label.key for label in metric.labels]
     found = options(metric)
     if keys:
-        return text + call(f"CREST_{macro}_FAMILY_DEFINE", [
+        text += call(f"CREST_{macro}_FAMILY_DEFINE", [
             metric.variable, name, description, in_parentheses(found), *keys])
+        return text + defined_values(metric, texts) if has_values(metric) else text
     return text + call(f"CREST_{macro}_DEFINE", [metric.variable, name, description, *found])
 
 

@@ -22,6 +22,7 @@ from crest_lint.lint_scan import SourceFile, find_files, language_of, read_sourc
 from crest_lint.lint_uses import OWN_BUCKETS
 
 ALLOW = re.compile(r"crest-lint:\s*(name|ignore)\b[ \t]*([^\n]*)")
+GENERATED = re.compile(r"\bby[\s*]+crest-catalogue:[\s*]+change[\s*]+that[\s*]+file\b")
 KINDS_OF = {"counter": "counter", "gauge": "gauge", "range-sampler": "range-sampler",
             "histogram": "histogram", "timer": "timer", "keyed-timer": "timer", "stages": "stages",
             "mutex": "mutex"}
@@ -325,6 +326,8 @@ class SourceCheck:
         counts = {}
         for file in files:
             counts[file] = {}
+            if GENERATED.search(file.text):
+                continue  # resolves its own families, and records nothing
             for word in file.facts.get("words", ()):
                 counts[file][word] = counts[file].get(word, 0) + 1
         for use in uses:
@@ -343,10 +346,10 @@ class SourceCheck:
     def is_named(self, use, where, counts):
         """Whether a variable, or its family's resolver, is named beside its declarations."""
         for file in where:
-            found = counts[file].get(use.variable, 0) + counts[file].get(use.variable + "_with", 0)
+            found = sum(counts[file].get(use.variable + end, 0) for end in ("", "_with", "_of"))
             if found > declarations_of(file, use.variable):
                 return True
-        return any(re.search(rf"\b{use.variable}(?:_with)?\b", other.code)
+        return any(re.search(rf"\b{use.variable}(?:_with|_of)?\b", other.code)
                    for other in self.unscanned if use.variable in other.text)
 
     unscanned = ()
