@@ -212,9 +212,22 @@ static void test_negative(void **state)
     crest_registry_free(registry);
 }
 
-static void test_times(void **state)
+/* Values of all powers of two, the least and the highest among them, so that what follows in this
+ * tick takes the inline path. Returns their sum; their count is one more than the powers'. */
+static uint64_t record_all_powers(crest_histogram *histogram, unsigned powers)
 {
-    (void)state;
+    uint64_t sum = 0;
+    crest_histogram_record(histogram, 0);
+    for (unsigned power = powers; power-- > 0;) {
+        crest_histogram_record(histogram, (INT64_C(2) << power) - 1);
+        sum += (UINT64_C(2) << power) - 1;
+    }
+    return sum;
+}
+
+/* Into a histogram that has nothing yet, and into one that has all it needs. */
+static void times_into(int warm)
+{
     crest_registry *registry = fixture_registry(NULL);
     crest_histogram *histogram = fixture_histogram(registry, "times");
     uint64_t count = 0, sum = 0, limit = crest_misuse_value(CREST_MISUSE_LIMIT);
@@ -238,6 +251,10 @@ static void test_times(void **state)
         {HIGHEST, UINT64_MAX, 0},
         {0, 1000, 1},
     };
+    if (warm) {
+        sum = record_all_powers(histogram, 42);
+        count = 43;
+    }
     for (size_t i = 0; i < LENGTH(cases); i++) {
         crest_histogram_record_n(histogram, cases[i].value, cases[i].times);
         if (!cases[i].fits)
@@ -250,8 +267,38 @@ static void test_times(void **state)
     const crest_distribution *distribution = fixture_series(snapshot, "times", NULL).distribution;
     assert_int_equal(crest_distribution_count(distribution), count);
     assert_int_equal(crest_distribution_sum(distribution), sum);
-    assert_int_equal(crest_distribution_max(distribution), 1 << 20);
+    assert_int_equal(crest_distribution_max(distribution), warm ? (INT64_C(1) << 42) - 1 : 1 << 20);
     assert_int_equal(crest_distribution_min(distribution), 0);
+    crest_snapshot_free(snapshot);
+    crest_registry_free(registry);
+}
+
+static void test_times(void **state)
+{
+    (void)state;
+    times_into(0);
+    times_into(1);
+}
+
+/* The product of a value of many bits and its times is past 64 bits. */
+static void test_times_of_large_values(void **state)
+{
+    (void)state;
+    crest_registry *registry = fixture_registry(NULL);
+    const crest_range range = {.lowest = 1, .highest = UINT64_C(1) << 62, .digits = 1};
+    crest_metric_options options = {.name = "large", .range = &range};
+    crest_status status;
+    crest_histogram *histogram = crest_histogram_get(registry, &options, &status);
+    assert_int_equal(status, CREST_OK);
+    uint64_t limit = crest_misuse_value(CREST_MISUSE_LIMIT);
+    uint64_t sum = record_all_powers(histogram, 60);
+    crest_histogram_record_n(histogram, INT64_C(1) << 50, 1 << 14); /* 2^64 */
+    assert_int_equal(crest_misuse_value(CREST_MISUSE_LIMIT), limit + 1);
+    crest_histogram_record_n(histogram, INT64_C(1) << 50, 3);
+    crest_snapshot *snapshot = fixture_snapshot(registry);
+    const crest_distribution *distribution = fixture_series(snapshot, "large", NULL).distribution;
+    assert_int_equal(crest_distribution_count(distribution), 61 + 3);
+    assert_int_equal(crest_distribution_sum(distribution), sum + 3 * (UINT64_C(1) << 50));
     crest_snapshot_free(snapshot);
     crest_registry_free(registry);
 }
@@ -347,6 +394,7 @@ int main(void)
         cmocka_unit_test(test_clamped),
         cmocka_unit_test(test_negative),
         cmocka_unit_test(test_times),
+        cmocka_unit_test(test_times_of_large_values),
         cmocka_unit_test(test_no_times_no_extremes),
         cmocka_unit_test(test_without_memory),
         cmocka_unit_test(test_declared),
