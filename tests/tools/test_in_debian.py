@@ -12,15 +12,14 @@ import toolslib
 from toolslib import EXIT_SKIPPED, Skip, contains, equal
 
 SCRIPT = toolslib.ROOT / "scripts/in-debian"
-NOBODY = 65534
 
 
-# As in a shell of another user's, who may not be let into the folders of this Python.
+# For another user this Python may not be readable, so the program is only told that it is one.
 AS_NOBODY = """import os, sys
-code = compile(open(sys.argv[1]).read(), sys.argv[1], "exec")
-os.seteuid(int(sys.argv[2]))
-sys.argv[1:3] = []
-exec(code, {"__name__": "__main__", "__file__": code.co_filename})"""
+os.geteuid = lambda: 65534
+sys.argv[:1] = []
+exec(compile(open(sys.argv[0]).read(), sys.argv[0], "exec"), {"__name__": "__main__",
+                                                              "__file__": sys.argv[0]})"""
 
 
 def reason(path, *command):
@@ -47,7 +46,7 @@ def programs(place, texts):
 
 
 def says_that_it_needs_root(_):
-    command = ["-c", AS_NOBODY, str(SCRIPT), str(NOBODY)] if os.geteuid() == 0 else []
+    command = ["-c", AS_NOBODY, str(SCRIPT)] if os.geteuid() == 0 else []
     contains(reason(os.environ["PATH"], *command), "trixie here: debootstrap and chroot need root")
 
 
