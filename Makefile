@@ -199,7 +199,7 @@ tests: $(UNIT_TESTS) $(CONC_TESTS) $(FUZZ_TESTS) $(INTEG_BINS) ## the test progr
 make_program := $(MAKE)
 
 .PHONY: check
-check: deps all tests examples $(if $(or $(if $(SUITES),,all),$(filter jvm integration,$(SUITES))),jvm) ## every test; narrow with T=words in a name, SUITES="unit examples"; ONCE=1 runs none a second time
+check: deps all tests examples $(if $(or $(if $(SUITES),,all),$(filter jvm,$(SUITES))),jvm) ## every test; narrow with T=words in a name, SUITES="unit examples"; ONCE=1 runs none a second time
 	@CC='$(CC)' CXX='$(CXX)' SAN='$(SAN)' CREST_BUILD='$(B)' MAKE='$(make_program)' \
 	    CREST_MAKE_SETTINGS='$(subst ','\'',$(MAKEOVERRIDES))' \
 	    scripts/run-tests $(if $(SUITES),--suites '$(SUITES)') $(if $(T),--match '$(T)')
@@ -331,14 +331,18 @@ build/jvm/bench: build/jvm/built $(jvm_java)
 	$(run)$(MVN) -B -q -Dstyle.color=never -f jvm-shim/pom.xml -P bench -DskipTests package
 	@touch $@
 
-# What only some goals need: the peer of a benchmark, who fetches and runs npm's statsd, a JDK.
-asked_for := $(if $(filter bench bench-reading,$(MAKECMDGOALS)),prometheus-cpp-dev) \
-             $(if $(filter check servers deps,$(MAKECMDGOALS)),nodejs npm) \
-             $(if $(filter check jvm bench-jvm deps,$(MAKECMDGOALS)),default-jdk-headless maven)
+# What deps.sh looks after: of the tests the suites that are asked for, or all of them.
+deps_parts = $(sort $(if $(filter check,$(MAKECMDGOALS)),build $(or $(subst $(comma),$(space),$(SUITES)),$(all_suites))) \
+               $(if $(filter demo demo-servers,$(MAKECMDGOALS)),demo) \
+               $(if $(filter servers,$(MAKECMDGOALS)),integration) \
+               $(if $(filter jvm bench-jvm,$(MAKECMDGOALS)),build jvm) \
+               $(if $(filter budget budget-update bench bench-node bench-daemon bench-reading,$(MAKECMDGOALS)),bench) \
+               $(if $(filter deps,$(MAKECMDGOALS)),build $(or $(subst $(comma),$(space),$(SUITES)),demo $(all_suites))))
+all_suites := checks unit concurrency fuzz examples tools jvm integration
 
 .PHONY: deps
-deps: ## the packages that building, testing and the demo need; DEPS=no leaves the system alone
-	@$(if $(filter no,$(DEPS)),:,scripts/deps.sh $(asked_for))
+deps: ## the packages that building, testing and the demo need, or only SUITES=; DEPS=no leaves the system alone
+	@$(if $(filter no,$(DEPS)),:,scripts/deps.sh $(deps_parts))
 
 .PHONY: servers
 servers: $(if $(filter no,$(DEPS)),,| deps) ## the servers of tests and demo, unpacked below build/servers

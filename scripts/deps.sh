@@ -6,48 +6,104 @@
 # with CI=1; elsewhere names the packages and stops. Uses only what a bare Debian has.
 #
 #   make deps              or    scripts/deps.sh
-#   scripts/deps.sh --list       the packages, one a line, whether installed or not
-#   scripts/deps.sh NAME...      these too: prometheus-cpp-dev, for `make bench` only; or
-#                                default-jdk-headless and maven, for the JVM shim
+#   scripts/deps.sh PART...      what some parts need: build, demo, bench, or a suite of the tests,
+#                                as `make check SUITES="checks unit"` asks for
+#   scripts/deps.sh --list ...   the packages, one a line, whether installed or not
 #
-# Does not fetch the servers the tests talk to: that is fetch-servers.sh.
+# Without a part it is all of them but bench. A JDK, Maven, Node.js and npm that are here from
+# elsewhere than Debian are taken. Does not fetch the servers the tests talk to: that is
+# fetch-servers.sh.
 set -u
 
-# package, and what needs it
+# package, the parts that need it, and what for; `tests` is each suite
 packages='
-gcc                   the compiler
-g++                   the C++ tests and the benchmark
-libc6-dev             the C library headers
-binutils              ld; nm, readelf and objdump in the tests
-make                  the build
-pkg-config            the test of the installed library
-libck-dev             libcrest: Concurrency Kit
-libcurl4-openssl-dev  libcrest-reporters: HTTP
-libmicrohttpd-dev     libcrest-reporters: the scrape endpoint
-zlib1g-dev            libcrest-reporters: gzip
-libcmocka-dev         the unit tests
-openssl               the tests of TLS: a certificate
-ca-certificates       the tests of TLS: whom a system trusts by default
-libbenchmark-dev      make bench
-liblmdb-dev           the example node: its block store
-valgrind              the budget of instructions, in the tests
-spin                  the tests of protocols: their models
-python3               the test runner, the integration tests and the demo
-python3-yaml          the tools: manifests of metrics
+gcc                   all                      the compiler
+libc6-dev             all                      the C library headers
+make                  all                      the build
+libck-dev             all                      libcrest: Concurrency Kit
+libcurl4-openssl-dev  all                      libcrest-reporters: HTTP
+libmicrohttpd-dev     all                      libcrest-reporters: the scrape endpoint
+zlib1g-dev            all                      libcrest-reporters: gzip
+liblmdb-dev           tests,demo,bench         the example node: its block store
+python3               tests,demo,bench         what runs the tests, the demo and the benchmark
+g++                   tests,bench              the tests in C++, and the benchmark
+libcmocka-dev         tests                    the tests in C
+binutils              checks                   nm, readelf and objdump
+pkg-config            checks                   the installed library, as users find it
+cmake                 checks                   the same
+meson                 checks                   the same
+spin                  checks                   protocols: their models
+valgrind              checks,bench             the budget of instructions
+python3-yaml          checks,tools,integration manifests of metrics
+gnuplot-nox           tools,bench              charts of benchmark results
+openssl               unit,integration         TLS: certificates
+ca-certificates       unit,integration         TLS: whom a system trusts by default
+iproute2              unit,integration         ss, whose figures are compared; links with a delay
+curl                  integration              reads from a gateway that wants certificates
+nodejs                integration              the server `statsd`
+npm                   integration              fetches that server
+default-jdk-headless  jvm                      the JVM shim
+maven                 jvm                      builds it, and fetches JUnit
+libbenchmark-dev      bench                    how the benchmark counts and times
+prometheus-cpp-dev    bench                    what it compares with
 '
+suites='checks unit concurrency fuzz examples tools jvm integration'
 
+list_only=no
+if [ "${1:-}" = --list ]; then
+    list_only=yes
+    shift
+fi
+parts="$*"
+[ -n "$parts" ] || parts="build demo $suites"
+for part in $parts; do
+    case " build demo bench $suites " in
+    *" $part "*) ;;
+    *)
+        echo "There is no part '$part'; there are: build demo bench $suites" >&2
+        exit 2
+        ;;
+    esac
+    case " $suites " in
+    *" $part "*) parts="$parts tests" ;;
+    esac
+done
+
+# Prints the packages that the parts need.
 names() {
-    printf '%s\n' "$packages" | awk 'NF { print $1 }'
+    printf '%s\n' "$packages" | awk -v parts="all $parts" '
+        BEGIN { count = split(parts, wanted, " ") }
+        NF {
+            for (i = 1; i <= count; i++)
+                if (index("," $2 ",", "," wanted[i] ",")) {
+                    print $1
+                    next
+                }
+        }'
 }
 
-if [ "${1:-}" = --list ]; then
+# Many have these from elsewhere than Debian.
+from_elsewhere() {
+    case $1 in
+    nodejs) command -v node > /dev/null ;;
+    npm | curl | cmake | meson) command -v "$1" > /dev/null ;;
+    default-jdk-headless)
+        [ -x "${JAVA_HOME:-/nowhere}/bin/javac" ] || command -v javac > /dev/null
+        ;;
+    maven) command -v mvn > /dev/null ;;
+    gnuplot-nox) command -v gnuplot > /dev/null ;;
+    *) false ;;
+    esac
+}
+
+if [ "$list_only" = yes ]; then
     names
     exit 0
 fi
 
 if ! command -v dpkg-query > /dev/null || ! command -v apt-get > /dev/null; then
     echo "This is not a Debian system: nothing can be looked up or installed here." >&2
-    echo "Needed are (Debian's names, and what needs them):" >&2
+    echo "Needed are (Debian's names, which parts need them, and what for):" >&2
     printf '%s\n' "$packages" | sed '/^$/d; s/^/  /' >&2
     echo "With these in place, go on with: make DEPS=no ..." >&2
     exit 1
@@ -56,25 +112,11 @@ fi
 # Prints the packages of the list that are not fully installed.
 missing() {
     for name in $(names); do
+        from_elsewhere "$name" && continue
         state=$(dpkg-query -W -f '${db:Status-Status}' "$name" 2> /dev/null)
         [ "$state" = installed ] || printf '%s ' "$name"
     done
 }
-
-for name in "$@"; do
-    # many have these from elsewhere than Debian
-    case $name in
-    nodejs) command -v node > /dev/null && continue ;;
-    npm) command -v npm > /dev/null && continue ;;
-    default-jdk-headless)
-        [ -x "${JAVA_HOME:-/nowhere}/bin/javac" ] && continue
-        command -v javac > /dev/null && continue
-        ;;
-    maven) command -v mvn > /dev/null && continue ;;
-    esac
-    packages="$packages$name  asked for
-"
-done
 
 wanted=$(missing)
 [ -n "$wanted" ] || exit 0

@@ -13,11 +13,12 @@ import pty
 import shutil
 import subprocess
 
-from checklib import ROOT, Rules, temporary_folder
+from checklib import ROOT, Rules, command, temporary_folder
 
 SCRIPT = ROOT / "scripts/deps.sh"
 SERVERS = ROOT / "scripts/fetch-servers.sh"
 MISSING = ["libck-dev", "liblmdb-dev"]
+SUITES = ["checks", "unit", "concurrency", "fuzz", "examples", "tools", "jvm", "integration"]
 COMMAND = "apt-get install --yes --no-install-recommends " + " ".join(MISSING)
 
 FAKES = {
@@ -136,9 +137,54 @@ def check_servers(rules):
         rules.broken(rule, f"it exited {status} and said: {output}")
 
 
+def listed(*parts):
+    """The packages that these parts need."""
+    done = subprocess.run(["sh", SCRIPT, "--list", *parts], stdout=subprocess.PIPE, text=True,
+                          stderr=subprocess.STDOUT, check=False)
+    return done.returncode, set(done.stdout.split())
+
+
+def check_parts(rules):
+    rule = rules.rule("each part asks for what it needs, and only it for a JDK or npm")
+    parts = {part: listed(part)[1] for part in ("build", "demo", "bench", *SUITES)}
+    wanted = {"build": {"gcc", "libck-dev"}, "demo": {"python3", "liblmdb-dev"},
+              "unit": {"g++", "libcmocka-dev", "openssl"}, "checks": {"spin", "valgrind"},
+              "integration": {"npm", "curl"}, "jvm": {"default-jdk-headless", "maven"},
+              "bench": {"libbenchmark-dev", "prometheus-cpp-dev"}}
+    for part, names in wanted.items():
+        if not names | wanted["build"] <= parts[part]:
+            rules.broken(rule, f"{part} lacks {names - parts[part]}")
+    for name, its in (("npm", "integration"), ("maven", "jvm"), ("default-jdk-headless", "jvm"),
+                      ("libbenchmark-dev", "bench"), ("valgrind", "checks bench"),
+                      ("libcmocka-dev", " ".join(SUITES))):
+        having = {part for part, names in parts.items() if name in names}
+        if having != set(its.split()):
+            rules.broken(rule, f"{name} is asked for by {having}")
+    rule = rules.rule("without a part it is everything but the benchmark's")
+    everything = set().union(*(names for part, names in parts.items() if part != "bench"))
+    if listed()[1] != everything:
+        rules.broken(rule, f"another: {listed()[1] ^ everything}")
+    rule = rules.rule("make asks for the parts of its goal, and of SUITES")
+    settings = {key: value for key, value in os.environ.items()
+                if key not in ("MAKEFLAGS", "SUITES", "DEPS")}
+    goals = {"check": " ".join(sorted(["build", *SUITES])), "demo": "demo",
+             "check SUITES=unit,fuzz": "build fuzz unit", "deps SUITES=jvm": "build jvm",
+             "servers": "integration"}
+    for goal, said in goals.items():
+        status, output = command(["make", "-n", "-C", ROOT, *goal.split()],
+                                 env=settings)
+        found = [line for line in output.splitlines() if line.startswith("scripts/deps.sh")]
+        if status != 0 or found != [f"scripts/deps.sh {said}"]:
+            rules.broken(rule, f"make {goal}: status {status}, {found}")
+    rule = rules.rule("a part that there is not is an error")
+    if listed("units")[0] != 2:
+        rules.broken(rule, f"it says {listed('units')}")
+
+
 def main():
     rules = Rules()
     check_servers(rules)
+    check_parts(rules)
     installs = COMMAND.replace("--no-install-recommends", "--no-install-recommends -q")
     check(rules, "with nothing missing nothing is said or done", run(), 0, [], [])
     check(rules, "without a terminal the command is named and nothing done",
