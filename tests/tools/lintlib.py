@@ -6,10 +6,9 @@
 """
 
 import json
-import subprocess
-import sys
 
 import toolslib
+from crest_lint import lint_main
 
 LINT = toolslib.TOOLS / "crest-lint"
 HEAD = "manifest: 1\nteam: comm\nprefixes: [{prefixes}]\nmetrics:\n"
@@ -31,16 +30,14 @@ def place_files(place, files):
 
 def run_lint(place, *arguments, status=None, text=None):
     """(exit status, stdout, stderr); a trace is a failure, whatever the status."""
-    done = subprocess.run([sys.executable, str(LINT), *map(str, arguments)], cwd=place,
-                          input=text if text is not None else b"", capture_output=True,
-                          check=False, timeout=120)
-    out, err = (stream.decode("utf-8", "replace") for stream in (done.stdout, done.stderr))
+    ended, *texts = toolslib.forked(lint_main.main, list(map(str, arguments)), place, text or b"")
+    out, err = (text.decode("utf-8", "replace") for text in texts)
     if "Traceback" in out + err:
         raise toolslib.Failure(f"crest-lint {arguments} broke:\n{out}{err}")
-    if status is not None and done.returncode != status:
-        raise toolslib.Failure(f"crest-lint {arguments} ended with {done.returncode}, wanted "
+    if status is not None and ended != status:
+        raise toolslib.Failure(f"crest-lint {arguments} ended with {ended}, wanted "
                                f"{status}:\n{out}{err}")
-    return done.returncode, out, err
+    return ended, out, err
 
 
 def lint(place, *arguments, status=None, text=None):
