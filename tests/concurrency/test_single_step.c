@@ -10,7 +10,7 @@
  * of the test's own, which do what the library must not, show that it can fail.
  *
  * ptrace steps what a sanitizer made of the code, and sanitizers hold signals back themselves.
- * crest-test: timeout=600 sanitizers=none
+ * crest-test: timeout=600 sanitizers=none together
  */
 #ifndef __x86_64__
 

@@ -397,8 +397,10 @@ def run_one(test):
         word, reason = "FAIL", traceback.format_exc()
     logs = "\n" + place.logs() if word == "FAIL" else ""
     place.close()
-    sys.stdout.write(f"{word:<4} {test.__name__.replace('_', ' ')}  "
-                     f"({time.monotonic() - started:.2f} s)"
+    name = test.__name__.replace("_", " ")
+    if word == "skip":
+        name, reason = f"{name}: {reason}", ""
+    sys.stdout.write(f"{word:<4} {name}  ({time.monotonic() - started:.2f} s)"
                      + (f"\n     {reason}" if reason else "") + logs + "\n")
     sys.stdout.flush()
     return word

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of the JVM shim share: the JDKs of this machine, the jar, and running JUnit.
 
-    for jdk in jvmlib.jdks():
+    for jdk in jvmlib.needs("built"):
         run = jvmlib.junit(jdk, options=["-Xcheck:jni"])
         tally.add(run)
     tally.finish()
@@ -94,7 +94,8 @@ def skip(reason):
 
 
 def needs(stamp):
-    """Skips where nothing could be built, fails where building failed; the JDKs otherwise."""
+    """Skips where nothing could be built, fails where building failed. Otherwise the JDKs to try:
+    the newest, or with JDKS=all every one that is here."""
     here = jdks()
     if not here:
         skip(f"no JDK from Java {OLDEST} on: make deps installs one")
@@ -105,7 +106,7 @@ def needs(stamp):
         print(f"build/jvm/{stamp} was not made. Maven said:")
         print(log.read_text(errors="replace") if log.exists() else "nothing, it did not run")
         sys.exit(1)
-    return here
+    return here if os.environ.get("JDKS") == "all" else here[-1:]
 
 
 def jar():

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # crest-test: timeout=1300
-"""The JUnit tests once more under -Xcheck:jni, which looks at every call between Java and C."""
+"""The JUnit tests once more, on the oldest JDK of this machine and under -Xcheck:jni, which looks
+at every call between Java and C."""
 
 import re
 
@@ -11,7 +12,8 @@ COMPLAINT = re.compile(r"^.*(?:WARNING|FATAL ERROR) in native method.*$(?:\n\s+a
 
 
 def main():
-    jdk = jvmlib.needs("built")[0]
+    jvmlib.needs("built")
+    jdk = jvmlib.jdks()[0]
     run = jvmlib.junit(jdk, options=["-Xcheck:jni"], title=f"{jdk} with -Xcheck:jni")
     tally = jvmlib.Tally()
     tally.add(run)

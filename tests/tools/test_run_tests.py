@@ -139,6 +139,34 @@ def knows_what_ci_expects_to_run(place):
         equal(bool(found), True, f"there is a test {name}")
 
 
+def fails_what_skips_without_a_reason(place):
+    silent = "print('ok one')\nprint('2 passed, 0 failed, 1 skipped')\n"
+    none = "print('skip two: no kernel')\nprint('0 passed, 0 failed, 1 skipped')\nsys.exit(77)\n"
+    cmocka = CMOCKA.replace("[  FAILED  ] 1 test(s), listed below:\n[  FAILED  ] test_two",
+                            "[  SKIPPED ] 1 test(s), listed below:\n[  SKIPPED ] test_two")
+    cmocka = cmocka.replace("[  FAILED  ]", "[  SKIPPED ]").replace("exit 1", "exit 0")
+    said = cmocka.replace("[  ERROR   ] --- 1 != 2", "there is no moon")
+    unsaid = cmocka.replace("[  ERROR   ] --- 1 != 2\n", "")
+    _, lines, _ = run(place, {"a": "sys.exit(77)\n", "b": silent, "c": none},
+                      {"unit/test_x": said, "unit/test_y": unsaid}, arguments=["--once"])
+    equal(lines[-1], "6 passed, 3 failed, 4 skipped", "last line")
+    reasons = {line.split()[1]: line.split("  (")[-1] for line in lines if "  (" in line}
+    equal(reasons, {"tools/test_a": "skipped, and it does not say why)",
+                    "tools/test_b": "some of it is skipped, and it does not say why)",
+                    "unit/test_y": "some of it is skipped, and it does not say why)",
+                    "tools/test_c": "skip two: no kernel)"}, "reasons")
+    equal("       skipped test_two: there is no moon" in lines, True, "that of a cmocka program")
+
+
+def begins_with_what_may_take_long(place):
+    tests = {"a": PASSES, "b": PASSES, "c": "# crest-test: timeout=200\n" + PASSES,
+             "d": "# crest-test: timeout=190 alone\n" + PASSES}
+    _, lines, _ = run(place, {name: f"{text}import time; time.sleep({name == 'c'} * 2)\n"
+                              for name, text in tests.items()})
+    equal([line.split()[1] for line in lines[:-1]], [f"tools/test_{name}" for name in "abcd"],
+          "the order in which they end")
+
+
 def fails_what_fails_twice(place):
     status, lines, runs = run(place, {"a": PASSES, "b": FAILS})
     equal((status, runs), (1, {"a": 1, "b": 2}), "exit status and runs")
@@ -224,6 +252,7 @@ def runs_no_stress_test_again(place):
 if __name__ == "__main__":
     toolslib.main([counts_what_the_programs_say, runs_once_more_what_failed_by_its_own_word,
                    keeps_a_history_of_what_was_unsteady, fails_what_must_run_and_is_skipped,
+                   fails_what_skips_without_a_reason, begins_with_what_may_take_long,
                    knows_what_ci_expects_to_run, ci_fails_from_two_unsteady_on,
                    fails_what_fails_twice, runs_nothing_again_after_a_signal_or_when_told,
                    runs_nothing_again_when_much_failed, shows_the_failed_ones_of_a_cmocka_program,

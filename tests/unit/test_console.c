@@ -545,8 +545,10 @@ static void test_report_fails(void **state)
     assert_null(crest_console_new(&(crest_console_options){.redraw = 1}, &error));
     assert_int_equal(error.status, CREST_INVALID_ARGUMENT);
     FILE *full = fopen("/dev/full", "w");
-    if (full == NULL)
+    if (full == NULL) {
+        print_message("there is no /dev/full on this system\n");
         skip();
+    }
     crest_reporter *console =
         console_of(&(crest_console_options){.stream = full, .format = CREST_CONSOLE_TABLE});
     assert_int_equal(crest_report_once(NULL, console, REPORT_MS, &error), CREST_IO);

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The Java program that tests/integration/test_jvm.py tells what to do, a line at a time, each with
+ * The Java program that tests/jvm/test_jvm_push.py tells what to do, a line at a time, each with
  * one line for an answer. Standard input is where it ends.
  */
 final class ReportMain {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=480
+# crest-test: servers=demo timeout=480
 """A Java program, a real Pushgateway and a real Prometheus: every total that the program knows is
 read back exactly, whatever threads counted it, however the program ends, and across a gateway that
 is killed and comes back.
@@ -13,12 +13,13 @@ import signal
 import subprocess
 import sys
 
-import harness
-from harness import Failure, Program, Prometheus, Pushgateway, contains, equal, wait_for
+import jvmlib
 
-sys.path.insert(0, str(harness.ROOT / "tests/jvm"))
+sys.path.insert(0, str(jvmlib.ROOT / "tests/integration"))
 
-import jvmlib  # noqa: E402
+import harness  # noqa: E402
+from harness import (Failure, Program, Prometheus, Pushgateway, contains,  # noqa: E402
+                     equal, wait_for)
 
 SIZES = [1, 100, 700, 3000, 50000, 1000000, 20000000]
 WORK_NS = [1000000, 7000000, 300000000, 4000000000, 20000000000]
