@@ -167,7 +167,6 @@ static crest_status console_report(crest_reporter *self, const crest_report *rep
     else
         status = console_table(state, report, error);
     int failed = crest_patient_output_end(&state->output);
-    char reason[128];
     if (failed == ETIMEDOUT)
         return crest_error_set(
             error, CREST_TIMED_OUT,
@@ -176,7 +175,7 @@ static crest_status console_report(crest_reporter *self, const crest_report *rep
             json ? "report" : "table");
     if (failed)
         return crest_error_set(error, CREST_IO, "writing the %s: %s", json ? "report" : "table",
-                               strerror_r(failed, reason, sizeof reason));
+                               strerror(failed));
     state->json.number++;
     return status;
 }

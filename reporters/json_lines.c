@@ -60,7 +60,6 @@ static void json_lines_take_back(json_lines *self, int file, off_t before)
 
 static crest_status json_lines_failed(const json_lines *self, int failed, crest_error *error)
 {
-    char reason[128];
     const char *advice = failed == ENOSPC || failed == EDQUOT ? ". Make room there"
                          : failed == EFBIG
                              ? ": the process's limit on the size of files (ulimit -f) is smaller"
@@ -70,7 +69,7 @@ static crest_status json_lines_failed(const json_lines *self, int failed, crest_
                            "Not written to %.*s: %s%s", JSON_LINES_SHOWN_BYTES,
                            self->path != NULL ? self->path : "standard output",
                            failed == ETIMEDOUT ? "it takes no more, and its reader is slow or hangs"
-                                               : strerror_r(failed, reason, sizeof reason),
+                                               : strerror(failed),
                            advice);
 }
 
@@ -132,14 +131,12 @@ static crest_status json_lines_check(const crest_json_lines_options *options, cr
                                (unsigned)options->buckets);
     if (strcmp(options->path, "-") == 0)
         return CREST_OK;
-    char reason[128];
     int file = json_lines_open(options->path);
     if (file < 0 && errno != ENXIO)
         return crest_error_set(error, CREST_INVALID_ARGUMENT,
                                "The file %.*s cannot be appended to: %s. Its directory must be "
                                "there, and the user this process runs as be allowed to write to it",
-                               JSON_LINES_SHOWN_BYTES, options->path,
-                               strerror_r(errno, reason, sizeof reason));
+                               JSON_LINES_SHOWN_BYTES, options->path, strerror(errno));
     if (file >= 0)
         close(file);
     return CREST_OK;

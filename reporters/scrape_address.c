@@ -273,10 +273,9 @@ static crest_status scrape_address_explain(const scrape_address_search *search, 
         snprintf(others, sizeof others, " (the first of %u that were tried)",
                  search->tried < CREST_PROMETHEUS_ADDRESSES_MAX ? search->tried
                                                                 : CREST_PROMETHEUS_ADDRESSES_MAX);
-    char reason[128];
-    return crest_error_set(
-        error, status, "Cannot listen for scrapes on %s%s: %s. %s", search->shown, others,
-        strerror_r(search->problem, reason, sizeof reason), scrape_address_advice(search->problem));
+    return crest_error_set(error, status, "Cannot listen for scrapes on %s%s: %s. %s",
+                           search->shown, others, strerror(search->problem),
+                           scrape_address_advice(search->problem));
 }
 
 crest_status crest_scrape_address_listen(const char *list, crest_scrape_listener *listener,

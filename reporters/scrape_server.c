@@ -374,14 +374,12 @@ static crest_scrape_server *scrape_server_new(const crest_scrape_settings *setti
 
 static crest_status scrape_server_set_up(crest_scrape_server *server, crest_error *error)
 {
-    char reason[128];
     server->wake = crest_reporter_descriptor(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
     if (server->wake < 0 || scrape_server_start_daemon(server) != 0)
         return crest_error_set(error, CREST_SYSTEM,
                                "No scrape endpoint could be set up: %s. It needs about %u "
                                "descriptors (ulimit -n) and some memory",
-                               strerror_r(errno, reason, sizeof reason),
-                               server->settings->connections + 8);
+                               strerror(errno), server->settings->connections + 8);
     crest_status status =
         crest_scrape_address_listen(server->settings->listen, &server->listener, error);
     if (status != CREST_OK)
@@ -396,7 +394,7 @@ static crest_status scrape_server_set_up(crest_scrape_server *server, crest_erro
     return crest_error_set(error, CREST_SYSTEM,
                            "No thread for the scrape endpoint on %s: %s. Make room for one more "
                            "(ulimit -u, ulimit -v)",
-                           server->listener.shown, strerror_r(failed, reason, sizeof reason));
+                           server->listener.shown, strerror(failed));
 }
 
 crest_scrape_server *crest_scrape_server_start(const crest_scrape_settings *settings,

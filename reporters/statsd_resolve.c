@@ -167,7 +167,7 @@ static crest_status statsd_lookup_begin(const char *host, const char *port, int 
     lookup->holders = 1;
     crest_statsd_lookup_drop(lookup);
     return crest_error_set(error, CREST_SYSTEM, "No thread to look up the host %s: %s", host,
-                           strerrordesc_np(failed));
+                           strerror(failed));
 }
 
 crest_status crest_statsd_resolve(const char *host, const char *port, int socket_type,

@@ -67,7 +67,7 @@ crest_statsd_socket *crest_statsd_socket_new(const crest_statsd_url *url, unsign
     if (inside->cancel_fd >= 0)
         return to;
     crest_error_set(error, CREST_SYSTEM, "No file descriptor for a StatsD reporter: %s",
-                    strerrordesc_np(errno));
+                    strerror(errno));
     crest_statsd_socket_free(to);
     return NULL;
 }
@@ -149,7 +149,7 @@ static crest_status statsd_socket_failed(crest_statsd_socket *to, const char *do
     inside->resolved_ns = 0;
     inside->current++;
     return crest_error_set(error, status, "%s %s: %s; %s", doing, inside->url.shown,
-                           strerrordesc_np(failed), advice);
+                           strerror(failed), advice);
 }
 
 /* ---- connecting ---- */

@@ -113,12 +113,11 @@ static const char *textfile_advice(int failed)
 static crest_status textfile_failed(const textfile *self, crest_error *error)
 {
     const crest_replaced_file *file = self->file;
-    char reason[128];
-    return crest_error_set(
-        error, file->failed == ETIMEDOUT ? CREST_TIMED_OUT : CREST_IO,
-        "Not written to %.*s: %s: %s%s. %s", TEXTFILE_SHOWN_BYTES, file->path, file->doing,
-        strerror_r(file->failed, reason, sizeof reason), textfile_advice(file->failed),
-        self->written ? "The page before stays there" : "No page was written yet");
+    return crest_error_set(error, file->failed == ETIMEDOUT ? CREST_TIMED_OUT : CREST_IO,
+                           "Not written to %.*s: %s: %s%s. %s", TEXTFILE_SHOWN_BYTES, file->path,
+                           file->doing, strerror(file->failed), textfile_advice(file->failed),
+                           self->written ? "The page before stays there"
+                                         : "No page was written yet");
 }
 
 static crest_status textfile_write(textfile *self, const crest_report *report, crest_error *error)
@@ -169,11 +168,9 @@ static crest_status textfile_stop(crest_reporter *reporter, uint64_t deadline_ns
     if (!self->remove_on_stop || !self->written)
         return CREST_OK;
     int failed = crest_replaced_file_remove(self->file);
-    char reason[128];
     if (failed != 0 && failed != ENOENT)
         return crest_error_set(error, CREST_IO, "%.*s was not removed: %s%s", TEXTFILE_SHOWN_BYTES,
-                               self->file->path, strerror_r(failed, reason, sizeof reason),
-                               textfile_advice(failed));
+                               self->file->path, strerror(failed), textfile_advice(failed));
     self->written = 0;
     return CREST_OK;
 }
@@ -216,7 +213,7 @@ static crest_status textfile_check_path(const char *path, crest_error *error)
 /* The directory must be there, and be one we may write to. */
 static crest_status textfile_check_directory(const char *path, crest_error *error)
 {
-    char folder[PATH_MAX], reason[128];
+    char folder[PATH_MAX];
     struct stat about;
     size_t length = (size_t)(strrchr(path, '/') - path) + 1;
     if (length >= sizeof folder)
@@ -237,7 +234,7 @@ static crest_status textfile_check_directory(const char *path, crest_error *erro
         error, CREST_INVALID_ARGUMENT,
         "No textfile can be written to the directory %.*s: %s. It must be "
         "there, and the user this process runs as must be allowed to write to it",
-        TEXTFILE_SHOWN_BYTES, folder, strerror_r(failed, reason, sizeof reason));
+        TEXTFILE_SHOWN_BYTES, folder, strerror(failed));
 }
 
 static int textfile_key_is_valid(const char *key)

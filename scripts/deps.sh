@@ -32,6 +32,7 @@ binutils              checks                   nm, readelf and objdump
 pkg-config            checks                   the installed library, as users find it
 cmake                 checks                   the same
 meson                 checks                   the same
+musl-tools            checks                   the test of the core on musl
 spin                  checks                   protocols: their models
 valgrind              checks,bench             the budget of instructions
 python3-yaml          checks,tools,integration manifests of metrics

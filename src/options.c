@@ -500,9 +500,7 @@ static crest_status options_read_file(options_reader *reader, options_value *val
         return options_no_memory(reader->error);
     crest_status status;
     ssize_t length = options_load(path, text, CREST_OPTIONS_BYTES_MAX + 1);
-    char reason[128];
-    const char *why =
-        errno == EINVAL ? "it is not a regular file" : strerror_r(errno, reason, sizeof reason);
+    const char *why = errno == EINVAL ? "it is not a regular file" : strerror(errno);
     snprintf(origin, sizeof origin, "in %s", path);
     if (length < 0)
         status = crest_error_set(reader->error, CREST_INVALID_OPTIONS,

@@ -118,10 +118,9 @@ static crest_status reporting_start(crest_reporter *reporter, const char *name,
 static crest_status reporting_launch(crest_attachment *attachment, crest_error *error)
 {
     int failed = crest_thread_start(&attachment->thread, crest_attachment_run, attachment);
-    char reason[128];
     if (failed)
         return crest_error_set(error, CREST_SYSTEM, "no thread for the reporter %s: %s",
-                               attachment->name, strerror_r(failed, reason, sizeof reason));
+                               attachment->name, strerror(failed));
     return CREST_OK;
 }
 

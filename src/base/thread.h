@@ -3,7 +3,7 @@
  * Threads of the library's own: they block all signals, because those are the host's to handle.
  *
  *     int failed = crest_thread_detach(NULL, worker_run, worker);
- *     if (failed) … strerror_r(failed, …)
+ *     if (failed) … strerror(failed)
  */
 #ifndef CREST_THREAD_H
 #define CREST_THREAD_H

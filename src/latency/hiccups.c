@@ -123,7 +123,7 @@ static crest_status hiccups_begin(crest_error *error)
         return crest_error_set(error, CREST_SYSTEM,
                                "the hiccup meter cannot be started: no thread: %s; make room for "
                                "one more (ulimit -u, ulimit -v), or write hiccups=off",
-                               strerrordesc_np(failed));
+                               strerror(failed));
     return CREST_OK;
 }
 

@@ -54,7 +54,7 @@ static void connect_failed(crest_probe *probe, uint64_t now_ns, uint64_t duratio
                            part->text, (unsigned long long)(duration_ns / CREST_PROBE_NS_PER_MS));
     else
         crest_probe_failed(probe, CREST_UNREACHABLE, "connecting to %s at %s: %s", probe->peer,
-                           part->text, strerrordesc_np(failure));
+                           part->text, strerror(failure));
     part->at = (part->at + 1) % part->count;
     part->resolved_ns = 0;
     connect_rest(probe, now_ns);
@@ -157,7 +157,7 @@ static void connect_resolve(crest_probe *probe, uint64_t now_ns)
     part->deadline_ns = now_ns + probe->timeout_ns;
     probe->wake_ns = probe->question != NULL ? part->deadline_ns : now_ns + CONNECT_AGAIN_NS;
     if (failure != 0)
-        connect_unresolved(probe, now_ns, 0, strerrordesc_np(failure));
+        connect_unresolved(probe, now_ns, 0, strerror(failure));
 }
 
 static void connect_resolved(crest_probe *probe, uint64_t now_ns)

@@ -190,7 +190,7 @@ static void file_record(crest_probe *probe, const file_round *round)
         crest_probe_failed(probe, CREST_IO, "probing the disk of %s with a file in %s: %s: %s%s",
                            probe->peer, part->directory, file_words[round->at],
                            round->corrupt ? "what was read is not what was written"
-                                          : strerrordesc_np(round->failure),
+                                          : strerror(round->failure),
                            file_advice(round->corrupt ? EIO : round->failure));
 }
 
@@ -260,7 +260,7 @@ static crest_status file_start(crest_probe *probe, crest_error *error)
     if (failed)
         return crest_error_set(error, CREST_SYSTEM,
                                "the probe of %s needs a thread: %s; make room for it (ulimit -u)",
-                               probe->peer, strerrordesc_np(failed));
+                               probe->peer, strerror(failed));
     return CREST_OK;
 }
 
@@ -306,7 +306,7 @@ static crest_status file_set_up(crest_probe *probe, const char *directory, crest
         return crest_error_set(error, CREST_INVALID_ARGUMENT,
                                "a probe of the disk of %s needs a directory on it; %s: %s",
                                probe->peer, directory != NULL ? directory : "NULL",
-                               strerrordesc_np(failure));
+                               strerror(failure));
     if (probe->interval_ns == 0 ||
         probe->interval_ns < CREST_FILE_PROBE_INTERVAL_MS_MIN * CREST_PROBE_NS_PER_MS)
         return crest_error_set(error, CREST_INVALID_ARGUMENT,

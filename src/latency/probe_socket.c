@@ -213,7 +213,7 @@ static crest_status socket_identify(crest_probe *probe, crest_error *error)
     if (failed)
         return crest_error_set(error, CREST_SYSTEM,
                                "asking the kernel which socket descriptor %d is: %s", part->fd,
-                               strerrordesc_np(failed));
+                               strerror(failed));
     if (part->last.state == SOCKET_TCP_LISTEN || part->last.state == SOCKET_TCP_CLOSE)
         return crest_error_set(
             error, CREST_INVALID_ARGUMENT,

@@ -309,7 +309,7 @@ static crest_status prober_start(crest_error *error)
     return crest_error_set(error, CREST_SYSTEM,
                            "the prober needs a thread and a descriptor: %s; make room for them "
                            "(ulimit -u, ulimit -n)",
-                           strerrordesc_np(failed));
+                           strerror(failed));
 }
 
 /* The thread ends by itself. */

@@ -62,7 +62,7 @@ static crest_status tcp_info_refuse(int fd, int failure, crest_error *error)
     return crest_error_set(error, status,
                            "asking the kernel about descriptor %d as a TCP socket: "
                            "%s",
-                           fd, strerrordesc_np(failure));
+                           fd, strerror(failure));
 }
 
 crest_status crest_tcp_info_read(int fd, crest_tcp_info *info, crest_error *error)

@@ -108,7 +108,6 @@ static void collect_file_allowed(crest_collector *collector, const char *what)
 
 void crest_collect_fail_errno(crest_collect *collect, const char *what, int error)
 {
-    char room[128];
     crest_cause cause = CREST_CAUSE_UNREADABLE;
     if (error == ENOENT || error == ENOTDIR || error == ESRCH || error == ENODEV)
         cause = CREST_CAUSE_MISSING;
@@ -119,7 +118,7 @@ void crest_collect_fail_errno(crest_collect *collect, const char *what, int erro
     if (cause == CREST_CAUSE_DENIED &&
         !collect_file_newly_denied(crest_collector_of(collect), what))
         return;
-    crest_collect_fail(collect, cause, what, strerror_r(error, room, sizeof room));
+    crest_collect_fail(collect, cause, what, strerror(error));
 }
 
 void crest_collect_garbage(crest_collect *collect, const char *what, crest_text text)
