@@ -243,6 +243,113 @@ static void test_rotation(void **state)
     crest_registry_free(registry);
 }
 
+/* The first value of what began unseen, as of a file that was there before: it stood since the
+ * sampler was made, and there was no zero before it. */
+static void test_begin(void **state)
+{
+    (void)state;
+    crest_clock_fake(100 * SECOND);
+    crest_registry *registry = fixture_registry(NULL);
+    crest_range_sampler *sampler = fixture_range_sampler(registry, "s");
+    crest_range_reading reading;
+    crest_clock_fake(110 * SECOND);
+    crest_range_sampler_begin(sampler, 5);
+    crest_clock_fake(120 * SECOND);
+    crest_range_rotate(sampler->cell, &reading);
+    assert_int_equal(reading.minimum, 5);
+    assert_int_equal(reading.maximum, 5);
+    assert_int_equal(5 * 120000000 - (int64_t)reading.moment, 5 * 20000000);
+    /* one that has a value already changes as any other does, and has the new one's extremes */
+    crest_clock_fake(130 * SECOND);
+    crest_range_sampler_begin(sampler, 7);
+    crest_clock_fake(140 * SECOND);
+    crest_range_rotate(sampler->cell, &reading);
+    assert_int_equal(reading.minimum, 7);
+    assert_int_equal(7 * 140000000 - (int64_t)reading.moment, 5 * 30000000 + 7 * 10000000);
+    crest_clock_fake(0);
+    crest_registry_free(registry);
+}
+
+CREST_RANGE_SAMPLER(first_update, "test.first-update", "Its first update makes it.");
+
+/* The first update of a declared sampler, which resolves the handle, is in the extremes too. */
+static void test_first_update(void **state)
+{
+    (void)state;
+    crest_range_reading reading;
+    crest_range_sampler_add(&first_update, 5);
+    crest_range_sampler_add(&first_update, -4);
+    crest_range_rotate(first_update.cell, &reading);
+    assert_int_equal(reading.maximum, 5);
+    assert_int_equal(reading.minimum, 0);
+    assert_int_equal(reading.value, 1);
+}
+
+/* ---- a change of windows, interrupted ---- */
+
+#if defined(__x86_64__) && !FIXTURE_SANITIZED
+enum { TRAP_FLAG = 0x100, STEPS_MAX = 5000 };
+
+static crest_range_sampler *stepped;
+static int64_t stepped_to;           /* what the update sets */
+static int steps, steps_interrupted; /* instructions so far; the one before which it comes */
+
+/* Sets the sampler at one boundary, and steps on. */
+static void step_handler(int signal, siginfo_t *info, void *context)
+{
+    (void)signal, (void)info, (void)context;
+    if (++steps == steps_interrupted)
+        crest_range_sampler_set(stepped, stepped_to);
+}
+
+static void step_begin(void)
+{
+    __asm__ volatile("pushfq\n\torq %0, (%%rsp)\n\tpopfq" : : "i"(TRAP_FLAG) : "memory", "cc");
+}
+
+static void step_end(void)
+{
+    __asm__ volatile("pushfq\n\tandq %0, (%%rsp)\n\tpopfq" : : "i"(~TRAP_FLAG) : "memory", "cc");
+}
+
+/* At every instruction of a change of windows a value comes, and goes afterwards: the next window,
+ * at whose beginning it stood, has it, wherever it came; and the one before has no value that came
+ * after its own. */
+static void test_interrupted_rotation(void **state)
+{
+    (void)state;
+    struct sigaction action = {.sa_sigaction = step_handler, .sa_flags = SA_SIGINFO}, before;
+    crest_clock_fake(100 * SECOND);
+    crest_registry *registry = fixture_registry(NULL);
+    stepped = fixture_range_sampler(registry, "s");
+    sigaction(SIGTRAP, &action, &before);
+    crest_range_reading first, next;
+    for (steps_interrupted = 1; steps_interrupted < STEPS_MAX; steps_interrupted++) {
+        stepped_to = steps_interrupted % 2 ? 100 : -100;
+        crest_range_sampler_set(stepped, 1);
+        crest_range_rotate(stepped->cell, &first);
+        steps = 0;
+        step_begin();
+        crest_range_rotate(stepped->cell, &first);
+        step_end();
+        if (steps < steps_interrupted)
+            break;
+        crest_range_sampler_set(stepped, 2);
+        crest_range_rotate(stepped->cell, &next);
+        if (first.value != 1 && first.value != stepped_to)
+            fail_msg("step %d: the value is %lld", steps_interrupted, (long long)first.value);
+        if (stepped_to > 0 ? next.maximum != 100 : next.minimum != -100)
+            fail_msg("step %d: %lld stood in the next window, which is %lld to %lld",
+                     steps_interrupted, (long long)stepped_to, (long long)next.minimum,
+                     (long long)next.maximum);
+    }
+    sigaction(SIGTRAP, &before, NULL);
+    assert_in_range(steps_interrupted, 20, STEPS_MAX - 1);
+    crest_clock_fake(0);
+    crest_registry_free(registry);
+}
+#endif
+
 /* ---- in a signal handler ---- */
 
 CREST_RANGE_SAMPLER(in_handler, "test.in-handler", "First touched by a handler.");
@@ -298,11 +405,20 @@ static void test_adds_by_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),          cmocka_unit_test(test_all_ways),
-        cmocka_unit_test(test_by_name),         cmocka_unit_test(test_overflow),
-        cmocka_unit_test(test_dead_handles),    cmocka_unit_test(test_time),
-        cmocka_unit_test(test_rotation),        cmocka_unit_test(test_first_touch_in_handler),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_all_ways),
+        cmocka_unit_test(test_by_name),
+        cmocka_unit_test(test_overflow),
+        cmocka_unit_test(test_dead_handles),
+        cmocka_unit_test(test_time),
+        cmocka_unit_test(test_rotation),
+        cmocka_unit_test(test_first_touch_in_handler),
         cmocka_unit_test(test_adds_by_threads),
+        cmocka_unit_test(test_begin),
+        cmocka_unit_test(test_first_update),
+#if defined(__x86_64__) && !FIXTURE_SANITIZED
+        cmocka_unit_test(test_interrupted_rotation),
+#endif
     };
     return cmocka_run_group_tests_name("range sampler", tests, NULL, NULL);
 }

@@ -318,6 +318,23 @@ static void test_released_and_revived(void **state)
     scene_end(&s);
 }
 
+/* A test that sets the clock back: over that tick there is no time, and so no area. */
+static void test_clock_set_back(void **state)
+{
+    (void)state;
+    scene s;
+    scene_begin(&s);
+    crest_range_sampler_set(s.sampler, 100);
+    assert_int_equal(crest_testing_tick(s.registry), CREST_OK);
+    tick_after(s.registry, SECOND);
+    crest_range_sampler_set(s.sampler, 50);
+    crest_testing_clock_set(900 * SECOND);
+    assert_int_equal(crest_testing_tick(s.registry), CREST_OK);
+    tick_after(s.registry, SECOND);
+    assert_range(s.sampler, 50, 100, 75);
+    scene_end(&s);
+}
+
 /* Each registry has readings of its own, which take nothing from another's. */
 static void test_registries(void **state)
 {
@@ -410,17 +427,12 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_burst),
-        cmocka_unit_test(test_standing),
-        cmocka_unit_test(test_large),
-        cmocka_unit_test(test_too_large),
-        cmocka_unit_test(test_random_walk),
-        cmocka_unit_test(test_observed_later),
-        cmocka_unit_test(test_born_later),
-        cmocka_unit_test(test_registries),
-        cmocka_unit_test(test_released_and_revived),
-        cmocka_unit_test(test_fork),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_burst),       cmocka_unit_test(test_standing),
+        cmocka_unit_test(test_large),       cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_random_walk), cmocka_unit_test(test_observed_later),
+        cmocka_unit_test(test_born_later),  cmocka_unit_test(test_clock_set_back),
+        cmocka_unit_test(test_registries),  cmocka_unit_test(test_released_and_revived),
+        cmocka_unit_test(test_fork),        cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests_name("range windows", tests, NULL, NULL);
 }

@@ -109,11 +109,16 @@ static void test_slow_ticks(void **state)
     late_await(2);
     late_span begin = late_read();
     __atomic_store_n(&late_held_up, 1, __ATOMIC_RELAXED);
+    double ended_s[2], busy_s[2]; /* of both: when it ended, and how long all took by then */
     for (int i = 0; i < 2; i++) {
         crest_counter_add(counter, 10);
         late_await(1);
+        ended_s[i] = late_now_s();
+        busy_s[i] = (double)FIXTURE_READING(NULL, "crest.tick-time", "outcome", "ok").sum / 1e9;
     }
     __atomic_store_n(&late_held_up, 0, __ATOMIC_RELAXED);
+    /* the second did not follow on the heels of the first: there was half a tick between */
+    assert_true(ended_s[1] - ended_s[0] - (busy_s[1] - busy_s[0]) > 0.4 * LATE_TICK_S);
     late_await(2);
     assert_true(late_reconcile(&begin) >= 4);
     crest_rate rate = crest_counter_rate(counter, CREST_WINDOW_S);
@@ -159,11 +164,26 @@ static void test_suspended(void **state)
     crest_registry_free(registry);
 }
 
+/* Late by seven tenths of a tick is late by one. */
+static void test_late_by_a_part(void **state)
+{
+    (void)state;
+    crest_registry *registry = fixture_registry(NULL);
+    assert_int_equal(crest_ticker_attach(registry), CREST_OK);
+    late_await(1);
+    uint64_t missed = late_missed();
+    late_stop_parent(1.7 * LATE_TICK_S);
+    late_await(1);
+    assert_true(late_missed() > missed);
+    crest_registry_free(registry);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_slow_ticks),
         cmocka_unit_test(test_suspended),
+        cmocka_unit_test(test_late_by_a_part),
     };
     fixture_watchdog(170);
     return cmocka_run_group_tests_name("late ticks", tests, NULL, NULL);
