@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -497,6 +498,54 @@ static void signals_stay_the_hosts(void **state)
     assert_ptr_equal(alarm_now.sa_handler, SIG_DFL);
 }
 
+static pthread_t sender;
+
+/* While the request is under way. Returns NULL when it came. */
+static void *send_pipe_signal(void *context)
+{
+    int came = fake_server_await(&server, 1);
+    pthread_kill(sender, SIGPIPE);
+    crest_http_cancel(http);
+    return came ? NULL : context;
+}
+
+/* What OpenSSL's writes to a connection that was closed raise on the sending thread ends there. */
+static void a_broken_pipe_is_no_signal_of_the_hosts(void **state)
+{
+    (void)state;
+    struct sigaction before, count = {.sa_handler = count_signal};
+    sigaction(SIGPIPE, &count, &before);
+    signals = 0;
+    sender = pthread_self();
+    fake_server_say(&server, FAKE_SILENT, "");
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, send_pipe_signal, &server), 0);
+    put("/", "x", FAKE_SERVER_MS);
+    void *waited_in_vain;
+    pthread_join(thread, &waited_in_vain);
+    assert_null(waited_in_vain);
+    sigaction(SIGPIPE, &before, NULL);
+    assert_int_equal(signals, 0);
+}
+
+/* The connection that is kept is not handed to what the host executes. */
+static void connections_are_not_inherited(void **state)
+{
+    (void)state;
+    assert_int_equal(put("/", "x", FAKE_SERVER_MS), CREST_OK);
+    unsigned found = 0;
+    for (int fd = 0; fd < 1024; fd++) {
+        struct sockaddr_in peer = {.sin_port = 0};
+        socklen_t size = sizeof peer;
+        if (getpeername(fd, (struct sockaddr *)&peer, &size) != 0 ||
+            ntohs(peer.sin_port) != server.port)
+            continue;
+        found++;
+        assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    }
+    assert_int_equal(found, 1);
+}
+
 int main(void)
 {
 #define WITH_SERVER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -522,6 +571,8 @@ int main(void)
         WITH_SERVER(missing_authorities_are_told),
         WITH_SERVER(proxies_of_the_environment_are_not_used),
         WITH_SERVER(signals_stay_the_hosts),
+        WITH_SERVER(a_broken_pipe_is_no_signal_of_the_hosts),
+        WITH_SERVER(connections_are_not_inherited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

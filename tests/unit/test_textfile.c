@@ -7,6 +7,7 @@
 #include "kinds.h"
 #include "quiet_signals.h"
 #include "replaced_file.h"
+#include "textfile_fixture.h"
 #include "textfile_page.h"
 
 #include <crest/crest.h>
@@ -26,7 +27,6 @@
 
 #include <cmocka.h>
 
-#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 /* Nobody waits longer for a tick, or for another thread, on a machine that works. */
 #define PATIENCE_MS 60000
 
@@ -125,96 +125,6 @@ static void test_label_text(void **state)
 }
 
 /* ---- a folder of one's own ---- */
-
-typedef struct place {
-    char folder[64], path[96];
-} place;
-
-static int place_setup(void **state)
-{
-    place *here = calloc(1, sizeof *here);
-    strcpy(here->folder, "/tmp/crest-textfile-XXXXXX");
-    assert_non_null(mkdtemp(here->folder));
-    snprintf(here->path, sizeof here->path, "%s/node.prom", here->folder);
-    *state = here;
-    return 0;
-}
-
-/* Names in the folder; one of them copied. */
-static int place_count(const place *here, char name[256])
-{
-    int count = 0;
-    DIR *directory = opendir(here->folder);
-    const struct dirent *entry;
-    while ((entry = readdir(directory)) != NULL)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
-            count++;
-            snprintf(name, 256, "%s", entry->d_name);
-        }
-    closedir(directory);
-    return count;
-}
-
-static int place_teardown(void **state)
-{
-    place *here = *state;
-    char name[256], path[400];
-    chmod(here->folder, 0700);
-    while (place_count(here, name) > 0) {
-        snprintf(path, sizeof path, "%s/%s", here->folder, name);
-        if (unlink(path) != 0 && rmdir(path) != 0)
-            return -1;
-    }
-    rmdir(here->folder);
-    free(here);
-    return 0;
-}
-
-#define PLACE_TEST(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
-
-static char *contents(const char *path)
-{
-    static char text[1 << 18];
-    FILE *file = fopen(path, "r");
-    if (file == NULL)
-        return NULL;
-    text[fread(text, 1, sizeof text - 1, file)] = '\0';
-    fclose(file);
-    return text;
-}
-
-/* ---- the reporter ---- */
-
-static crest_reporter *make(const crest_textfile_options *options)
-{
-    crest_error error;
-    crest_reporter *reporter = crest_textfile_new(options, &error);
-    if (reporter == NULL)
-        fail_msg("%s", error.message);
-    return reporter;
-}
-
-/* A report that is not the last one. */
-static crest_status report(crest_reporter *reporter, crest_error *error)
-{
-    const crest_page_label labels[] = {{"zone", "a"}, {"instance", "no"}, {"job", "no"}};
-    const crest_resource resource = {"rnode", "0.13", "host", labels, LENGTH(labels)};
-    crest_snapshot *snapshot = crest_snapshot_take(NULL);
-    crest_report made = {.snapshot = snapshot,
-                         .resource = &resource,
-                         .deadline_ns = crest_now() + UINT64_C(5000000000)};
-    crest_error_set(error, CREST_OK, "%s", "");
-    crest_status status = reporter->report(reporter, &made, error);
-    crest_snapshot_free(snapshot);
-    return status;
-}
-
-static void assert_report(crest_reporter *reporter)
-{
-    crest_error error;
-    if (report(reporter, &error) != CREST_OK)
-        fail_msg("%s", error.message);
-}
 
 static void test_page(void **state)
 {
@@ -403,12 +313,13 @@ static void test_deadline(void **state)
 static void test_links_and_leftovers(void **state)
 {
     place *here = *state;
-    char target[160], stale[160], fresh[160], other[160];
+    char target[160], stale[160], fresh[160], other[160], another[160];
     snprintf(target, sizeof target, "%s/target", here->folder);
     snprintf(stale, sizeof stale, "%s/.node.prom.0123456789abcdef.tmp", here->folder);
     snprintf(fresh, sizeof fresh, "%s/.node.prom.fedcba9876543210.tmp", here->folder);
     snprintf(other, sizeof other, "%s/.node.prom.x123456789abcdef.tmp", here->folder);
-    const char *const made[] = {target, stale, fresh, other};
+    snprintf(another, sizeof another, "%s/.node.prom.0123456789abcdef.bak", here->folder);
+    const char *const made[] = {target, stale, fresh, other, another};
     const struct utimbuf old = {1000000000, 1000000000};
     for (size_t i = 0; i < LENGTH(made); i++) {
         int file = open(made[i], O_CREAT | O_WRONLY, 0600);
@@ -422,6 +333,7 @@ static void test_links_and_leftovers(void **state)
     assert_int_equal(access(stale, F_OK), -1);
     assert_int_equal(access(fresh, F_OK), 0);
     assert_int_equal(access(other, F_OK), 0);
+    assert_int_equal(access(another, F_OK), 0);
     assert_report(reporter);
     struct stat about;
     assert_int_equal(lstat(here->path, &about), 0);

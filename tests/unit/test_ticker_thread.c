@@ -14,6 +14,7 @@
 
 #include <crest/poll.h>
 
+#include <dirent.h>
 #include <sys/wait.h>
 
 #define SECOND UINT64_C(1000000000)
@@ -54,6 +55,70 @@ static void test_fork_while_read(void **state)
     for (unsigned i = 0; i < READERS; i++)
         fixture_join(readers[i], NULL);
     assert_int_equal(wrong, 0);
+    crest_registry_free(registry);
+}
+
+/* Whether there is a thread of this name. */
+static int has_thread(const char *name)
+{
+    char path[300], comm[32];
+    int found = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    assert_non_null(tasks);
+    for (struct dirent *task; (task = readdir(tasks)) != NULL;) {
+        snprintf(path, sizeof path, "/proc/self/task/%s/comm", task->d_name);
+        FILE *file = fopen(path, "r");
+        if (file == NULL)
+            continue;
+        if (fgets(comm, sizeof comm, file) != NULL) {
+            comm[strcspn(comm, "\n")] = '\0';
+            found += strcmp(comm, name) == 0;
+        }
+        fclose(file);
+    }
+    closedir(tasks);
+    return found;
+}
+
+/* The thread is there while anything is observed, and no longer: detached, or freed. */
+static void test_thread_ends_with_the_last(void **state)
+{
+    (void)state;
+    for (int freed = 0; freed < 2; freed++) {
+        crest_registry *one = fixture_registry(NULL), *other = fixture_registry(NULL);
+        assert_int_equal(has_thread("crest-ticker"), 0);
+        assert_int_equal(crest_ticker_attach(one), CREST_OK);
+        assert_int_equal(crest_ticker_attach(other), CREST_OK);
+        assert_int_equal(has_thread("crest-ticker"), 1);
+        assert_int_equal(crest_ticker_detach(one), CREST_OK);
+        assert_int_equal(has_thread("crest-ticker"), 1);
+        if (!freed)
+            assert_int_equal(crest_ticker_detach(other), CREST_OK);
+        crest_registry_free(other);
+        assert_int_equal(has_thread("crest-ticker"), 0);
+        crest_registry_free(one);
+    }
+}
+
+/* A handle whose series has been retired has no window, although the windows still have its. */
+static void test_window_of_a_retired_series(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"k"}, *const values[] = {"v"};
+    crest_metric_options options = {.name = "f"};
+    crest_registry *registry = fixture_registry(NULL);
+    crest_counter_family family = crest_counter_family_new(registry, &options, keys, 1, NULL);
+    crest_counter *counter = crest_counter_family_get(&family, values, 1);
+    crest_testing_clock_set(1000 * SECOND);
+    for (unsigned tick = 0; tick < 3; tick++) {
+        assert_int_equal(crest_testing_tick(registry), CREST_OK);
+        crest_counter_add(counter, 5);
+        crest_testing_clock_advance(SECOND);
+    }
+    assert_true(crest_counter_rate(counter, CREST_WINDOW_S).per_second > 0);
+    assert_int_equal(crest_retire(registry, "k", "v"), 1);
+    assert_true(crest_counter_rate(counter, CREST_WINDOW_S).covered_s == 0);
+    crest_testing_clock_real();
     crest_registry_free(registry);
 }
 
@@ -215,6 +280,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fork_while_read),
+        cmocka_unit_test(test_thread_ends_with_the_last),
+        cmocka_unit_test(test_window_of_a_retired_series),
         cmocka_unit_test(test_by_hand_is_left_alone),
         cmocka_unit_test(test_polls_with_each_tick),
         cmocka_unit_test(test_lack_of_memory_is_counted),
