@@ -99,7 +99,9 @@ static int statsd_put_line(void *context, const char *line, size_t length, uint6
 static int statsd_put_counter(statsd_reporter *statsd, const crest_series_view *series)
 {
     crest_statsd_entry *entry = statsd->entry;
-    uint64_t amount = series->counter > entry->counter ? series->counter - entry->counter : 0;
+    uint64_t grown = series->counter > entry->counter ? series->counter - entry->counter : 0;
+    /* nothing comes after the last report for a rest to go with */
+    uint64_t amount = statsd->final ? grown : crest_statsd_amount(&statsd->form, series, grown);
     if (amount == 0 && entry->known)
         return 0;
     crest_statsd_identify(&statsd->form, series, statsd->identity);
@@ -188,20 +190,22 @@ static int statsd_put_quantiles(statsd_reporter *statsd, const crest_series_view
     return stopped;
 }
 
-/* Results in the metric's unit are scaled; events a second of a distribution are not. */
+/* Results in the metric's unit are scaled; events a second of a distribution are not. Of a window
+ * without a record there is nothing to say but that there was none. */
 static int statsd_put_window(statsd_reporter *statsd, const crest_series_view *series,
                              const crest_window *window, const char *word)
 {
     int range = series->kind == CREST_KIND_RANGE_SAMPLER;
     int counter = series->kind == CREST_KIND_COUNTER;
+    int values = range || (!counter && window->events != 0);
     const struct {
         const char *name;
         int wanted, scaled;
         double value;
     } results[] = {{"rate", !range, counter, window->per_second},
                    {"peak", !range, counter, window->peak},
-                   {"avg", !counter, 1, window->average},
-                   {"max", !counter, 1, window->maximum},
+                   {"avg", values, 1, window->average},
+                   {"max", values, 1, window->maximum},
                    {"min", range, 1, window->minimum}};
     int stopped = 0;
     for (unsigned i = 0; i < sizeof results / sizeof *results && !stopped; i++) {
@@ -213,7 +217,7 @@ static int statsd_put_window(statsd_reporter *statsd, const crest_series_view *s
         if (results[i].wanted)
             stopped = statsd_put_gauge(statsd, suffix, value);
     }
-    return stopped ? stopped : statsd_put_quantiles(statsd, series, window, word);
+    return stopped || !values ? stopped : statsd_put_quantiles(statsd, series, window, word);
 }
 
 static int statsd_put_windows(statsd_reporter *statsd, const crest_report *report, size_t index,
@@ -312,6 +316,7 @@ static crest_status statsd_send(statsd_reporter *statsd, const crest_report *rep
 {
     statsd->error = error;
     statsd->deadline_ns = report->deadline_ns;
+    statsd->final = report->final;
     statsd->packet.used = 0;
     statsd->status = CREST_OK;
     if (statsd->form.dialect == CREST_STATSD_DATADOG)

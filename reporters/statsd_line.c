@@ -44,10 +44,10 @@ static size_t statsd_put_clean(char *to, size_t length, size_t size, const char 
     return length;
 }
 
-/* What would end a tag, and what nobody can read, becomes _. */
+/* What would end a tag, and what nobody can read, becomes _. netdata ends it at @ and # too. */
 static int statsd_tag_keeps(unsigned char c)
 {
-    return c > ' ' && c != 0x7f && c != ',' && c != '|';
+    return c > ' ' && c != 0x7f && strchr(",|@#", c) == NULL;
 }
 
 /* Copies text into a tag, character by character, up to the room and the characters left. */
@@ -208,23 +208,35 @@ unsigned crest_statsd_decimals(const crest_series_view *series)
     }
 }
 
+/* Nanoseconds of a second, milliseconds, or 1 of what is no time. */
+static uint64_t statsd_whole(const crest_series_view *series)
+{
+    static const uint64_t scales[] = {1, 0, 0, 1000, 0, 0, 1000000, 0, 0, 1000000000};
+    return scales[crest_statsd_decimals(series)];
+}
+
 double crest_statsd_in_base_unit(const crest_series_view *series, double value)
 {
-    static const double scales[] = {1, 0, 0, 1e3, 0, 0, 1e6, 0, 0, 1e9};
-    return value / scales[crest_statsd_decimals(series)];
+    return value / (double)statsd_whole(series);
+}
+
+uint64_t crest_statsd_amount(const crest_statsd_form *form, const crest_series_view *series,
+                             uint64_t grown)
+{
+    return form->whole_seconds ? grown - grown % statsd_whole(series) : grown;
 }
 
 int crest_statsd_put_counter(const crest_statsd_form *form, const crest_series_view *series,
                              crest_statsd_identity *identity, uint64_t amount,
                              crest_statsd_line_fn *put, void *context)
 {
-    (void)form;
     uint64_t said = 0;
     int stopped = 0;
     do {
-        uint64_t step = amount - said;
-        if (step > CREST_STATSD_STEP_MAX)
-            step = CREST_STATSD_STEP_MAX;
+        uint64_t left = amount - said, whole, step;
+        step = left < CREST_STATSD_STEP_MAX ? left : CREST_STATSD_STEP_MAX;
+        whole = crest_statsd_amount(form, series, step);
+        step = whole != 0 ? whole : step;
         said += step;
         char number[CREST_STATSD_NUMBER_BYTES];
         size_t length = crest_statsd_scaled(number, step, crest_statsd_decimals(series));
@@ -247,10 +259,11 @@ int crest_statsd_put_gauge(const crest_statsd_form *form, crest_statsd_identity 
     size_t length = crest_statsd_number(number, value);
     if (length == 0)
         return 0;
+    (void)form;
     crest_statsd_text text;
     crest_statsd_begin(&text, identity);
-    /* A sign means a change, in the etsy dialect, unless the gauge is 0. */
-    if (number[0] == '-' && form->dialect == CREST_STATSD_ETSY) {
+    /* A sign means a change, to all servers but Datadog's own, unless the gauge is 0. */
+    if (number[0] == '-') {
         crest_statsd_put_name(&text, suffix);
         crest_statsd_put(&text, ":0", 2);
         crest_statsd_put_type(&text, "g", 1);

@@ -28,6 +28,9 @@ typedef struct crest_statsd_form {
     size_t line_bytes_max; /* several values go into a line only if it is not longer */
     uint64_t samples;      /* lines of a distribution, about; 0: one for each record */
     int host_histograms;   /* h instead of d */
+    int whole_seconds;     /* counters of time have no fractions */
+    int unpacked;          /* a value a line */
+    int no_rates;          /* a value for each record, whatever `samples` says */
 } crest_statsd_form;
 
 /*
@@ -58,13 +61,18 @@ size_t crest_statsd_tag(char *tags, size_t length, size_t size, const char *key,
 void crest_statsd_identify(const crest_statsd_form *form, const crest_series_view *series,
                            crest_statsd_identity *identity);
 
-/* A counter that grew by `amount` (0 makes a line too). Returns what the function returned. */
+/* How much of what a counter grew by can be said: all of it, or the whole seconds. */
+uint64_t crest_statsd_amount(const crest_statsd_form *form, const crest_series_view *series,
+                             uint64_t grown);
+
+/* A counter that grew by `amount` (0 makes a line too): all of it, whole seconds and the rest in
+ * lines of their own where they are asked for. Returns what the function returned. */
 int crest_statsd_put_counter(const crest_statsd_form *form, const crest_series_view *series,
                              crest_statsd_identity *identity, uint64_t amount,
                              crest_statsd_line_fn *put, void *context);
 
-/* A gauge named as the series and `suffix` ("" or ".rate1m"), in the base unit. Not for NaN and
- * infinities: nothing is put of them. */
+/* A gauge named as the series and `suffix` ("" or ".rate1m"), in the base unit; below zero it takes
+ * two lines, for a sign means a change. Not for NaN and infinities: nothing is put of them. */
 int crest_statsd_put_gauge(const crest_statsd_form *form, crest_statsd_identity *identity,
                            const char *suffix, double value, crest_statsd_line_fn *put,
                            void *context);

@@ -86,7 +86,7 @@ static void statsd_set_form(statsd_reporter *statsd, const crest_statsd_options 
                                                                   : CREST_STATSD_PACKET_UDS;
     if (options->prefix != NULL)
         memcpy(statsd->prefix, options->prefix, strlen(options->prefix) + 1);
-    statsd->windows = !options->no_windows;
+    statsd->windows = options->windows && !options->no_windows;
     statsd->packet.size =
         options->packet_bytes != 0 ? options->packet_bytes : (unsigned)datagram_size;
     statsd->packet.terminated = statsd->url.transport == CREST_STATSD_TCP;
@@ -95,10 +95,12 @@ static void statsd_set_form(statsd_reporter *statsd, const crest_statsd_options 
         .prefix = statsd->prefix,
         .tags = statsd->tags,
         .line_bytes_max = statsd->packet.size - (statsd->packet.terminated ? 1 : 0),
-        .samples = options->no_rates       ? 0
-                   : options->samples != 0 ? options->samples
-                                           : CREST_STATSD_SAMPLES_DEFAULT,
-        .host_histograms = options->host_histograms};
+        .samples = options->samples != 0 ? options->samples : CREST_STATSD_SAMPLES_DEFAULT,
+        .host_histograms = options->host_histograms,
+        .whole_seconds = options->whole_seconds != 0 ? options->whole_seconds > 0
+                                                     : options->dialect == CREST_STATSD_ETSY,
+        .unpacked = options->unpacked,
+        .no_rates = options->no_rates};
 }
 
 /* What can fail: memory and the socket's file descriptor. */
@@ -223,19 +225,31 @@ static crest_reporter *statsd_create(const char *value, const crest_options *opt
     (void)resource; /* comes with each report */
     crest_statsd_options made = {.url = strcmp(value, "on") == 0 ? NULL : value,
                                  .prefix = crest_option(options, "statsd.prefix")};
-    int rates = 1, windows = 1;
+    int rates = 1, packing = 1, whole = -1;
     if (statsd_read_words(options, &made, error) != CREST_OK ||
         crest_option_switch(options, "statsd.rates", &rates, error) != CREST_OK ||
-        crest_option_switch(options, "statsd.windows", &windows, error) != CREST_OK)
+        crest_option_switch(options, "statsd.windows", &made.windows, error) != CREST_OK ||
+        crest_option_switch(options, "statsd.packing", &packing, error) != CREST_OK ||
+        crest_option_switch(options, "statsd.whole-seconds", &whole, error) != CREST_OK)
         return NULL;
     made.no_rates = !rates;
-    made.no_windows = !windows;
+    made.unpacked = !packing;
+    made.whole_seconds = whole < 0 ? 0 : whole ? 1 : -1; /* not said: as the dialect has it */
     return crest_statsd_new(&made, error);
 }
 
 static const char *const statsd_keys[] = {
-    "statsd.dialect", "statsd.prefix",  "statsd.packet", "statsd.rate", "statsd.samples",
-    "statsd.rates",   "statsd.windows", "statsd.type",   NULL,
+    "statsd.dialect",
+    "statsd.prefix",
+    "statsd.packet",
+    "statsd.rate",
+    "statsd.samples",
+    "statsd.rates",
+    "statsd.windows",
+    "statsd.type",
+    "statsd.packing",
+    "statsd.whole-seconds",
+    NULL,
 };
 
 const crest_reporter_kind crest_statsd_kind = {

@@ -33,6 +33,7 @@ typedef struct statsd_reporter {
     crest_error *error;
     crest_status status;
     uint64_t deadline_ns;
+    int final;
 } statsd_reporter;
 
 crest_status crest_statsd_report(crest_reporter *self, const crest_report *report,

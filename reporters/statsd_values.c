@@ -88,7 +88,7 @@ static int statsd_put_sample(statsd_values *values, uint64_t value, uint64_t wei
 
 static int statsd_put_stretches(statsd_values *values)
 {
-    uint64_t lines = values->form->samples, done = 0, seen = 0;
+    uint64_t lines = values->form->no_rates ? 0 : values->form->samples, done = 0, seen = 0;
     size_t cursor = 0;
     crest_bucket bucket = {0, 0, 0};
     if (lines == 0 || lines > values->count)
@@ -151,7 +151,8 @@ static int statsd_packed_add(statsd_values *values, statsd_packed *packed, uint6
     size_t length = statsd_value_text(values, value, number);
     int stopped = 0;
     if (packed->filled > 0 &&
-        packed->text.length + 1 + length + packed->tail > values->form->line_bytes_max)
+        (values->form->unpacked ||
+         packed->text.length + 1 + length + packed->tail > values->form->line_bytes_max))
         stopped = statsd_packed_end(values, packed);
     if (packed->filled == 0)
         statsd_packed_begin(values, packed);
@@ -200,6 +201,12 @@ static int statsd_put_powers(statsd_values *values)
 
 /* ---- both ---- */
 
+/* A server that weighs values by their rates needs one a bucket; the same without rates cannot. */
+static int statsd_by_powers(const crest_statsd_form *form)
+{
+    return form->dialect == CREST_STATSD_DATADOG && !form->no_rates;
+}
+
 int crest_statsd_put_distribution(const crest_statsd_form *form, const crest_series_view *series,
                                   crest_statsd_identity *identity, const crest_distribution *grown,
                                   crest_statsd_line_fn *put, void *context)
@@ -219,8 +226,7 @@ int crest_statsd_put_distribution(const crest_statsd_form *form, const crest_ser
     if (values.count == 0)
         return 0;
     values.mean = crest_distribution_sum(grown) / values.count;
-    return form->dialect == CREST_STATSD_ETSY ? statsd_put_stretches(&values)
-                                              : statsd_put_powers(&values);
+    return statsd_by_powers(form) ? statsd_put_powers(&values) : statsd_put_stretches(&values);
 }
 
 /* At most `left` of the bucket's records, or the power's, into `to`; its highest value, so that
@@ -251,7 +257,7 @@ crest_status crest_statsd_said(const crest_statsd_form *form, const crest_distri
 {
     crest_status status = CREST_OK;
     uint64_t max = crest_distribution_max(grown);
-    unsigned rounds = form->dialect == CREST_STATSD_ETSY ? 1 : 64;
+    unsigned rounds = statsd_by_powers(form) ? 64 : 1;
     for (unsigned round = rounds; round-- > 0 && done > 0 && status == CREST_OK;) {
         size_t cursor = 0;
         crest_bucket bucket;

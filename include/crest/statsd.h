@@ -10,25 +10,29 @@
  *
  * From crest_start: statsd=URL (or statsd=on for the default address), statsd.dialect=etsy|datadog,
  * statsd.prefix, statsd.packet=internet|ethernet|jumbo|uds|BYTES, statsd.rate (packets a second, or
- * off), statsd.samples, statsd.rates (on), statsd.windows (on), statsd.type=d|h.
+ * off), statsd.samples, statsd.rates (on), statsd.windows (off), statsd.type=d|h, statsd.packing
+ * (on), statsd.whole-seconds (on in the etsy dialect). docs/statsd.md has what each server needs.
  *
  * What goes out (METRICS.md has the table):
  *
- * - Counters as what they grew by, `c`; once as 0 when they are new. Times in seconds.
- * - Gauges and range samplers as their value, `g`. NaN and infinities are left out, and counted.
+ * - Counters as what they grew by, `c`; once as 0 when they are new. Times in seconds: whole ones
+ *   in the etsy dialect, where what is left over goes with a later report.
+ * - Gauges and range samplers as their value, `g`. Below zero in two lines, a 0 before it, always
+ *   in one packet: a sign means a change. NaN and infinities are left out, and counted.
  * - Distributions, timers too, as single values, `ms` (etsy; times in milliseconds) or `d` or `h`
  *   (datadog; times in seconds), of the records since the last report. Of few records each is one;
  *   of many one stands for several, by its sample rate: 1/rate is the number of records, exactly.
  *   Values are those of the histogram's buckets; the smallest and the largest of a report are the
  *   exact ones where they are known.
- * - Results of the windows as gauges: X.rate1m, X.peak1m, X.avg1m, X.max1m, X.min1m, X.p99_1m where
+ * - Of range samplers X.min1m, X.max1m and X.avg1m as gauges; with statsd.windows=on the results of
+ *   all windows: X.rate1m, X.peak1m, X.avg1m, X.max1m, X.min1m, X.p99_1m where
  *   a metric asks for it, and those of 5m and 15m where they are kept. The last report of a clean
  *   stop has none of them, for nobody would take them back.
  *
  * Names are the canonical ones behind the prefix. etsy: labels follow as .KEY.VALUE, and what is
  * not a letter, digit, - or _ in a value becomes _; values that are equal after that share a name.
  * datadog: labels are tags, and so are service, version, env and the resource's further labels; -
- * becomes _ in a name.
+ * becomes _ in a name; a space, a comma, |, @ and # in a tag become _.
  *
  * What is promised: a report that fails is made good by the next one, and no record is sent twice.
  * What has been sent is known line by line, so that a failure in the middle of a report loses
@@ -101,12 +105,23 @@ typedef struct crest_statsd_options {
        Not in the datadog dialect: agents weigh values, so one a bucket is enough there */
     unsigned samples CREST_DEFAULT_(0);
     /* non-zero: without sample rates, a value for each record, however many there are. For
-       collectd, which divides the values of timers by the rate */
+       collectd and netdata, which divide the values of timers by the rate */
     int no_rates CREST_DEFAULT_(0);
-    /* non-zero: no results of windows, but those of range samplers */
+    /* non-zero: results of windows too, seven names and more of a timer for one; those of range
+       samplers are always sent. Of a window without a record there is no average, maximum or
+       quantile */
+    int windows CREST_DEFAULT_(0);
+    /* non-zero: none of these, whatever `windows` says */
     int no_windows CREST_DEFAULT_(0);
     /* datadog: distributions as h, aggregated by the agent, instead of d, by Datadog's server */
     int host_histograms CREST_DEFAULT_(0);
+    /* datadog, non-zero: one value a line, for servers that do not read a:1:2|d */
+    int unpacked CREST_DEFAULT_(0);
+    /* counters of time in whole seconds: 0.9 is 0 to Telegraf, netdata and OpenTelemetry's
+       receiver. What is left over goes with a later report, and with the last one in a line of its
+       own.
+       Above 0: so; below 0: with fractions; 0: so in the etsy dialect only */
+    int whole_seconds CREST_DEFAULT_(0);
 } crest_statsd_options;
 
 CREST_BEGIN_C

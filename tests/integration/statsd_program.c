@@ -29,6 +29,7 @@
 CREST_COUNTER(events, "etsy.events-done", "Events.");
 CREST_COUNTER_FAMILY(kinds, "etsy.kinds-seen", "Events by kind.", kind);
 CREST_COUNTER_FAMILY(many, "etsy.many", "As many as are asked for.", number);
+CREST_COUNTER(busy, "etsy.busy-time", "0.3 s an event.", .unit = CREST_NANOSECONDS);
 CREST_GAUGE(level, "etsy.level", "Below zero.");
 CREST_GAUGE(balance, "etsy.balance", "Added to by all threads.");
 CREST_GAUGE(nowhere, "etsy.nowhere", "Infinite.");
@@ -46,6 +47,7 @@ static void *record_totals(void *context)
     int thread = (int)(intptr_t)context;
     for (int i = 0; i < times; i++) {
         crest_counter_inc(&events);
+        crest_counter_add(&busy, 300000000);
         crest_counter_add(kinds_with(kind_values[(size_t)(thread + i) % COUNT(kind_values)]), 2);
         crest_gauge_add(&balance, i % 2 ? 0.5 : -0.75);
         crest_histogram_record(&sizes, 100 + 37 * (int64_t)i);
@@ -96,8 +98,12 @@ static void reader(crest_statsd_options *options, const char *key, const char *v
         options->samples = (unsigned)atoi(value);
     else if (strcmp(key, "no_rates") == 0)
         options->no_rates = 1;
-    else if (strcmp(key, "no_windows") == 0)
-        options->no_windows = 1;
+    else if (strcmp(key, "windows") == 0)
+        options->windows = 1;
+    else if (strcmp(key, "unpacked") == 0)
+        options->unpacked = 1;
+    else if (strcmp(key, "whole_seconds") == 0)
+        options->whole_seconds = atoi(value);
     else if (strcmp(key, "timeout_ms") == 0)
         when_told.timeout_ms = strtoull(value, NULL, 10);
     else

@@ -188,7 +188,7 @@ class Reader:
             zeroed = self.line(line, zeroed)
 
     def line(self, text, zeroed):
-        """Adds a line; returns the name if it set a gauge to 0."""
+        """Adds a line; returns what names it if it set a gauge to 0."""
         match = LINE.match(text)
         if not match:
             raise Failure(f"not a line: {text!r}")
@@ -206,10 +206,10 @@ class Reader:
         if kind == "c":
             self.counters[key] += float(values[0])
         elif kind == "g":
-            if values[0].startswith("-") and self.dialect == "etsy" and zeroed != name:
+            if values[0].startswith("-") and zeroed != key:
                 raise Failure(f"a change of a gauge: {text!r}")
             self.gauges[key] = float(values[0])
-            return name if values[0] == "0" else None
+            return key if values[0] == "0" else None
         else:
             self.counts[key] += int(weight) * len(values)
             self.values.setdefault(key, []).extend((float(value), int(weight))

@@ -111,6 +111,8 @@ static void bad_options_are_explained(void **state)
     refused("statsd=udp://h,statsd.samples=many", "a number");
     refused("statsd=udp://h,statsd.type=x", "distributions");
     refused("statsd=udp://h,statsd.rates=perhaps", "statsd.rates");
+    refused("statsd=udp://h,statsd.packing=perhaps", "statsd.packing");
+    refused("statsd=udp://h,statsd.whole-seconds=2.5", "statsd.whole-seconds");
     refused("statsd=udp://h,statsd.prefix=a b", "prefix has at most");
     refused("statsd=udp://h,statsd.prefix=a:b", "prefix has at most");
     refused("statsd=udp://h,statsd.prefx=a", "statsd.prefix");

@@ -433,17 +433,15 @@ CREST_COUNTER_FAMILY(statsd_peers, "c.n7", "By peer.", peer);
 #undef CREST_REGISTRY_HERE
 #define CREST_REGISTRY_HERE NULL
 CREST_COUNTER(statsd_started, "c.n8.0", "Counted by two reporters.");
-CREST_RANGE_SAMPLER(statsd_queue, "c.queue", "Waiting.");
 
-static crest_status statsd_report(crest_reporter *reporter, crest_registry *registry, int final)
+static crest_status statsd_report(crest_reporter *reporter, crest_registry *registry)
 {
     crest_error error = {0};
     crest_resource resource = {.service = "", .version = "", .instance = ""};
     crest_snapshot *snapshot = crest_snapshot_take(registry);
     crest_report report = {.snapshot = snapshot,
                            .resource = &resource,
-                           .deadline_ns = crest_now() + PATIENCE_MS * NS_PER_MS,
-                           .final = final};
+                           .deadline_ns = crest_now() + PATIENCE_MS * NS_PER_MS};
     crest_status status = reporter->report(reporter, &report, &error);
     crest_snapshot_free(snapshot);
     return status;
@@ -486,57 +484,21 @@ static void a_second_life_is_sent_whole(void **state)
     crest_statsd_options options = {.url = url};
     crest_reporter *reporter = crest_statsd_new(&options, NULL);
     crest_counter_add(statsd_peers_with("0"), 5);
-    assert_int_equal(statsd_report(reporter, &statsd_lives, 0), CREST_OK);
+    assert_int_equal(statsd_report(reporter, &statsd_lives), CREST_OK);
     receive_text(fd, text, sizeof text, "\n");
     assert_string_equal(text, "c.n7.peer.0:5|c\n");
     crest_retire(&statsd_lives, "peer", "0");
     crest_counter_add(statsd_peers_with("0"), 7);
-    assert_int_equal(statsd_report(reporter, &statsd_lives, 0), CREST_OK);
+    assert_int_equal(statsd_report(reporter, &statsd_lives), CREST_OK);
     receive_text(fd, text, sizeof text, "\n");
     assert_string_equal(text, "c.n7.peer.0:7|c\n");
     /* released and used again it goes on */
     crest_counter_release(statsd_peers_with("0"));
     crest_counter_add(statsd_peers_with("0"), 2);
-    assert_int_equal(statsd_report(reporter, &statsd_lives, 0), CREST_OK);
+    assert_int_equal(statsd_report(reporter, &statsd_lives), CREST_OK);
     receive_text(fd, text, sizeof text, "\n");
     assert_string_equal(text, "c.n7.peer.0:2|c\n");
     crest_reporter_free(reporter);
-    close(fd);
-}
-
-static void the_last_report_has_no_windows(void **state)
-{
-    (void)state;
-    static char text[1u << 20];
-    char url[64];
-    int fd = listen_at(SOCK_DGRAM, url), large = 1 << 20;
-    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &large, sizeof large);
-    crest_statsd_options options = {.url = url, .no_windows = 0};
-    crest_reporter *all = crest_statsd_new(&options, NULL);
-    options.no_windows = 1;
-    crest_reporter *ranges = crest_statsd_new(&options, NULL);
-    assert_int_equal(crest_ticker_attach(NULL), CREST_OK);
-    crest_range_sampler_add(&statsd_queue, 3);
-    for (int tries = 0; crest_counter_rate(&statsd_started, CREST_WINDOW_S).covered_s == 0 ||
-                        crest_range_sampler_window(&statsd_queue, CREST_WINDOW_S).covered_s == 0;
-         tries++) {
-        assert_true(tries < PATIENCE_MS / 10);
-        usleep(10000);
-    }
-    assert_int_equal(statsd_report(all, NULL, 0), CREST_OK);
-    receive_text(fd, text, sizeof text, "\nc.queue.max1m:3|g\n");
-    assert_non_null(strstr(text, "\nc.queue:3|g\n"));
-    assert_non_null(strstr(text, "c.n8.0.rate1m:0|g"));
-    assert_int_equal(statsd_report(ranges, NULL, 0), CREST_OK);
-    receive_text(fd, text, sizeof text, "\nc.queue.max1m:3|g\n");
-    assert_null(strstr(text, "rate1m"));
-    assert_int_equal(statsd_report(all, NULL, 1), CREST_OK);
-    receive_text(fd, text, sizeof text, "\nc.queue:3|g\n");
-    assert_null(strstr(text, "rate1m"));
-    assert_null(strstr(text, "max1m"));
-    assert_int_equal(crest_ticker_detach(NULL), CREST_OK);
-    crest_reporter_free(all);
-    crest_reporter_free(ranges);
     close(fd);
 }
 
@@ -575,7 +537,6 @@ int main(void)
         cmocka_unit_test(a_report_can_be_cancelled),
         cmocka_unit_test(a_closed_port_loses_nothing),
         cmocka_unit_test(a_second_life_is_sent_whole),
-        cmocka_unit_test(the_last_report_has_no_windows),
         cmocka_unit_test(options_start_several),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 
 #include <locale.h>
 #include <math.h>
+#include <stdio.h>
 
 static const crest_statsd_form etsy = {.dialect = CREST_STATSD_ETSY,
                                        .prefix = "",
@@ -132,7 +133,7 @@ static void counters_and_their_names(void **state)
     series.label_keys = keys;
     series.label_values = values;
     check_counter(&etsy, &series, 1, "comm.msg-sent.kind.a_b_c_d_e_f.peer.10_0_0_7_:1|c\n");
-    check_counter(&datadog, &series, 1, "comm.msg_sent:1|c|#kind:a_b:c@d#e_f,peer:10.0.0.7_\n");
+    check_counter(&datadog, &series, 1, "comm.msg_sent:1|c|#kind:a_b:c_d_e_f,peer:10.0.0.7_\n");
     values[0] = "";
     values[1] = "caf\xc3\xa9 \xff";
     check_counter(&etsy, &series, 1, "comm.msg-sent.kind._.peer.caf___:1|c\n");
@@ -158,6 +159,38 @@ static void counters_and_their_names(void **state)
     check_counter(&etsy, &series, (UINT64_C(1) << 54) + 1,
                   "comm.msg-sent:9007199254740992|c\ncomm.msg-sent:9007199254740992|c\n"
                   "comm.msg-sent:1|c\n");
+}
+
+/* What is not said waits for the next time: nothing is lost, and nothing said twice. */
+static void whole_seconds_keep_what_is_left_over(void **state)
+{
+    (void)state;
+    static const struct {
+        crest_unit unit;
+        uint64_t second;
+    } units[] = {
+        {CREST_NANOSECONDS, 1000000000}, {CREST_MICROSECONDS, 1000000}, {CREST_MILLISECONDS, 1000}};
+    crest_statsd_form form = datadog;
+    crest_series_view series = {.name = "t", .kind = CREST_KIND_COUNTER};
+    form.whole_seconds = 1;
+    for (size_t i = 0; i < LENGTH(units); i++) {
+        uint64_t second = units[i].second;
+        series.unit = units[i].unit;
+        assert_int_equal(crest_statsd_amount(&form, &series, second - 1), 0);
+        assert_int_equal(crest_statsd_amount(&form, &series, second * 7 / 2), 3 * second);
+        assert_int_equal(crest_statsd_amount(&datadog, &series, second - 1), second - 1);
+        check_counter(&form, &series, 3 * second, "t:3|c\n");
+        /* a line of at most 2^53 is whole too */
+        uint64_t step = CREST_STATSD_STEP_MAX / second;
+        char wanted[100];
+        snprintf(wanted, sizeof wanted, "t:%llu|c\nt:1|c\n", (unsigned long long)step);
+        check_counter(&form, &series, (step + 1) * second, wanted);
+    }
+    series.unit = CREST_SECONDS;
+    assert_int_equal(crest_statsd_amount(&form, &series, 3), 3);
+    series.unit = CREST_BYTES;
+    assert_int_equal(crest_statsd_amount(&form, &series, 1234567), 1234567);
+    check_counter(&form, &series, 1234567, "t:1234567|c\n");
 }
 
 static void long_tags_are_cut_at_characters(void **state)
@@ -199,7 +232,10 @@ static void gauges_below_zero_take_two_lines(void **state)
     (void)state;
     check_gauge(&etsy, 7, "", "a.b:7|g\n");
     check_gauge(&etsy, -7, ".avg1m", "a.b.avg1m:0|g\na.b.avg1m:-7|g\n");
-    check_gauge(&datadog, -7, "", "a.b:-7|g\n");
+    check_gauge(&datadog, -7, "", "a.b:0|g\na.b:-7|g\n");
+    crest_statsd_form form = datadog;
+    form.tags = "env:prod";
+    check_gauge(&form, -0.5, ".avg1m", "a.b.avg1m:0|g|#env:prod\na.b.avg1m:-0.5|g|#env:prod\n");
     check_gauge(&etsy, -0.0, "", "a.b:0|g\n");
     check_gauge(&etsy, NAN, "", NULL);
     check_gauge(&etsy, -INFINITY, "", NULL);
@@ -250,6 +286,11 @@ static void few_records_are_lines_of_their_own(void **state)
     check_lines(&datadog, CREST_NONE, grown, "h:5|d|@0.5\nh:20:1234567|d\n");
     form.line_bytes_max = 12;
     check_lines(&form, CREST_NONE, grown, "h:5|h|@0.5\nh:20|h\nh:1234567|h\n");
+    form = datadog;
+    form.unpacked = 1;
+    check_lines(&form, CREST_NONE, grown, "h:5|d|@0.5\nh:20|d\nh:1234567|d\n");
+    form.no_rates = 1;
+    check_lines(&form, CREST_NONE, grown, "h:5|d\nh:5|d\nh:20|d\nh:1234567|d\n");
     crest_distribution_free(grown);
 }
 
@@ -317,6 +358,8 @@ static void a_report_may_stop_anywhere(void **state)
     form = datadog;
     form.line_bytes_max = 64;
     check_every_stop(&form);
+    form.unpacked = 1;
+    check_every_stop(&form);
 }
 
 /* The server that keeps one value a line finds quantiles within a bucket and 1/samples of the
@@ -366,6 +409,7 @@ int main(void)
         cmocka_unit_test(rates_are_plain_and_exact),
         cmocka_unit_test(no_locale_changes_a_number),
         cmocka_unit_test(counters_and_their_names),
+        cmocka_unit_test(whole_seconds_keep_what_is_left_over),
         cmocka_unit_test(long_tags_are_cut_at_characters),
         cmocka_unit_test(gauges_below_zero_take_two_lines),
         cmocka_unit_test(few_records_are_lines_of_their_own),
