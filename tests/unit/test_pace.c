@@ -205,6 +205,11 @@ static void test_clock_steps(void **state)
     ahead -= S / 2;
     crest_pace_realign(&pace, both(START + S, ahead));
     assert_int_equal(pace.due_ns, slot + 4 * S / 10);
+    /* slewed over the point: it is due now, and not left out */
+    crest_pace slewed = pace;
+    uint64_t before = slewed.due_ns - S / 10;
+    crest_pace_realign(&slewed, both(before, ahead + S / 5));
+    assert_int_equal(slewed.due_ns, before - S / 10);
     /* set, to and fro, by an hour and by a year: the next multiple that comes */
     static const int64_t steps_s[] = {3600, -3600, 31536000, -31536000, 7, -7, 61, -61};
     for (size_t i = 0; i < sizeof steps_s / sizeof *steps_s; i++) {

@@ -205,6 +205,34 @@ static void a_writer_gives_up_at_its_deadline(void **state)
     free(bytes);
 }
 
+/* Also where there is room: a scraper that has given up wants no more of it. */
+static void nothing_is_written_past_the_deadline(void **state)
+{
+    (void)state;
+    for (int gzip = 0; gzip < 2; gzip++) {
+        crest_scrape_pipe *pipe = malloc(sizeof *pipe);
+        assert_non_null(pipe);
+        int wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+        static char noise[1 << 16];
+        for (size_t i = 0, seed = 1; i < sizeof noise; i++)
+            noise[i] = (char)((seed = seed * 1103515245 + 12345) >> 16);
+        crest_scrape_pipe_init(pipe, gzip, crest_scrape_now_ns(), wake);
+        assert_int_equal(crest_scrape_pipe_open(pipe), CREST_OK);
+        int stopped = 0;
+        for (unsigned i = 0; i < 4 && !stopped; i++)
+            stopped = crest_scrape_pipe_write(pipe, noise, gzip ? sizeof noise : 100);
+        assert_int_not_equal(stopped, 0);
+        crest_scrape_pipe_close(pipe, CREST_IO);
+        size_t used;
+        crest_status status;
+        assert_false(crest_scrape_pipe_whole(pipe, &used, &status));
+        assert_int_equal(status, CREST_TIMED_OUT);
+        crest_scrape_pipe_fini(pipe);
+        free(pipe);
+        close(wake);
+    }
+}
+
 static void cancelling_ends_a_writer_that_waits(void **state)
 {
     (void)state;
@@ -229,6 +257,7 @@ int main(void)
         cmocka_unit_test(a_small_page_is_known_whole),
         cmocka_unit_test(a_long_page_wakes_when_the_pipe_is_full),
         cmocka_unit_test(a_writer_gives_up_at_its_deadline),
+        cmocka_unit_test(nothing_is_written_past_the_deadline),
         cmocka_unit_test(cancelling_ends_a_writer_that_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
