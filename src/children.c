@@ -61,8 +61,8 @@ uint32_t crest_children_hash(const crest_metric *metric, const char *const *valu
     return key.hash;
 }
 
-/* acquire: partner of the release stores in children_link and crest_children_remove, so that what a
- * child is made of is there */
+/* acquire: partner of the release stores in children_link, so that what a child is made of is
+ * there */
 static crest_child *children_load(crest_child *const *link)
 {
     return crest_atomic_load_ptr_acquire(CREST_PTR(link));
@@ -111,8 +111,8 @@ crest_child *crest_children_find(const crest_metric *metric, const char *const *
     children_key key;
     children_key_make(metric, values, &key);
     crest_child *child = children_load(&table->chain[key.hash & table->mask]);
-    while (child != NULL && (child->first.hash != key.hash || !children_are(child, &key) ||
-                             crest_series_retired(&child->first)))
+    while (child != NULL && (child->first.hash != key.hash || crest_series_retired(&child->first) ||
+                             !children_are(child, &key)))
         child = children_load(&child->next);
     return child;
 }
@@ -174,17 +174,6 @@ int crest_children_add(crest_metric *metric, crest_child *child)
     children_link(table, child);
     metric->by_values.count++;
     return 1;
-}
-
-void crest_children_remove(crest_metric *metric, crest_child *child)
-{
-    crest_children_table *table = metric->by_values.table;
-    crest_child **link = &table->chain[child->first.hash & table->mask];
-    while (*link != child)
-        link = &(*link)->next;
-    /* partner: the acquire load in children_load; the child's own link stays as it is */
-    crest_atomic_store_ptr_release(CREST_PTR(link), child->next);
-    metric->by_values.count--;
 }
 
 crest_child *crest_children_next(const crest_metric *metric, crest_children_cursor *cursor)

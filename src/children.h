@@ -29,9 +29,6 @@ crest_child *crest_children_find(const crest_metric *metric, const char *const *
 crest_child *crest_children_retired(const crest_metric *metric, const char *const *values,
                                     uint32_t hash, const crest_child *after);
 
-/* Under the lock: takes a child out; who stands on it goes on from there. */
-void crest_children_remove(crest_metric *metric, crest_child *child);
-
 /* Under the lock: adds a child, complete but for its link; 0 without memory, and nothing was done.
  */
 int crest_children_add(crest_metric *metric, crest_child *child);

@@ -100,6 +100,12 @@ int crest_in_flight_close(crest_keyed *keyed)
     return 1;
 }
 
+void crest_in_flight_open(crest_keyed *keyed)
+{
+    if (keyed != NULL)
+        crest_atomic_store(&keyed->closed, 0);
+}
+
 /* The share that the fewest metrics have. */
 static uint32_t in_flight_share_take(void)
 {

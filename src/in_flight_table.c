@@ -192,6 +192,12 @@ crest_status crest_in_flight_end(crest_keyed *keyed, const crest_op *op, crest_o
     return status;
 }
 
+static crest_histogram *in_flight_histogram(crest_histogram **histogram)
+{
+    /* acquire: partner of the release store in stage_series.c */
+    return crest_atomic_load_ptr_acquire(CREST_PTR(histogram));
+}
+
 crest_status crest_in_flight_mark(crest_keyed *keyed, const crest_op *op, unsigned stage)
 {
     uint64_t hash = in_flight_hash(keyed, op), gap_ns = 0, since_ns = 0;
@@ -225,8 +231,10 @@ crest_status crest_in_flight_mark(crest_keyed *keyed, const crest_op *op, unsign
     if (expired)
         crest_in_flight_record_timeout(keyed, op);
     if (status == CREST_OK) {
-        crest_histogram_record(keyed->histograms[stage], (int64_t)gap_ns);
-        crest_histogram_record(keyed->histograms[keyed->stage_count + stage], (int64_t)since_ns);
+        crest_histogram **gap = &keyed->histograms[stage];
+        crest_histogram **since = &gap[keyed->stage_count];
+        crest_histogram_record(in_flight_histogram(gap), (int64_t)gap_ns);
+        crest_histogram_record(in_flight_histogram(since), (int64_t)since_ns);
     }
     return status;
 }

@@ -45,7 +45,7 @@ typedef struct crest_keyed {
     uint32_t share;       /* its metric's */
     uint64_t closed;      /* nothing can begin in it: see crest_in_flight_close */
     /* stages: the histograms of each, gaps and then times since the start */
-    crest_histogram *const *histograms;
+    crest_histogram **histograms;
 } crest_keyed;
 
 /*
@@ -90,10 +90,11 @@ void crest_in_flight_share_give(struct crest_metric *metric);
  * recorded as `cancelled` (or `timeout`, where that was due); and the series is retired. A fork
  * between the first step and the last leaves it open in the child.
  *
- * crest_in_flight_close: under the lock; 0 if it was closed before, or is NULL.
+ * crest_in_flight_close, _open: under the lock; NULL does nothing. 0 if it was closed before.
  * crest_in_flight_cancel: not under the lock, for it records.
  */
 int crest_in_flight_close(crest_keyed *keyed);
+void crest_in_flight_open(crest_keyed *keyed);
 void crest_in_flight_cancel(void);
 
 #endif

@@ -111,7 +111,7 @@ typedef struct lifetime_end {
     size_t closed; /* not retired yet, for something may be in flight of them */
 } lifetime_end;
 
-/* Under the lock. A retired child may leave the chain; its own link stays. */
+/* Under the lock. */
 static void lifetime_retire_in(crest_metric *metric, unsigned label, lifetime_end *end)
 {
     crest_children_cursor at = {NULL, 0, NULL};

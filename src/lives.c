@@ -13,6 +13,7 @@
 #include "beginnings.h"
 #include "cells.h"
 #include "children.h"
+#include "in_flight_table.h"
 #include "lock.h"
 #include "range_cell.h"
 #include "reading.h"
@@ -198,7 +199,6 @@ unsigned crest_lives_waits(const crest_child *child)
     return needed;
 }
 
-/* A child stays in its family's table until all that it has is gone. */
 static int lives_all_gone(const crest_child *child)
 {
     for (unsigned i = 0; i < CREST_OUTCOME_COUNT; i++) {
@@ -207,14 +207,6 @@ static int lives_all_gone(const crest_child *child)
             return 0;
     }
     return 1;
-}
-
-static void lives_forget(crest_child *child)
-{
-    crest_metric *metric = child->first.metric;
-    if (metric->label_count != 0 && !metric->state->dead && crest_series_retired(&child->first) &&
-        lives_all_gone(child))
-        crest_children_remove(metric, child);
 }
 
 /* Each series of the child is on its way out, and marked. */
@@ -294,7 +286,6 @@ void crest_lives_retire(crest_child *child, crest_status why, int shown)
         metric->overflow = NULL;
         metric->overflow_beyond = 0;
     }
-    lives_forget(child);
 }
 
 /* What belongs to stages comes back with them, as it left with them; 0 and *status if not. */
@@ -341,6 +332,32 @@ void crest_lives_replace(const crest_metric *metric, const char *const *values, 
             if (series != NULL && crest_series_life(series) == CREST_LIFE_LEAVING)
                 lives_move(series, CREST_LIFE_RESTING, 0, 0);
         }
+}
+
+crest_child *crest_lives_remembered(const crest_metric *metric, const char *const *values,
+                                    uint32_t hash)
+{
+    crest_child *child = crest_children_retired(metric, values, hash, NULL);
+    while (child != NULL && !lives_all_gone(child))
+        child = crest_children_retired(metric, values, hash, child);
+    return child;
+}
+
+int crest_lives_again(crest_child *child, crest_status *status)
+{
+    if (child->first.metric->stage_count != 0) {
+        *status = crest_stages_child_again(child);
+        if (*status != CREST_OK)
+            return 0;
+    }
+    for (unsigned i = 0; i < CREST_OUTCOME_COUNT; i++) {
+        crest_series *series = crest_child_at(child, i);
+        if (series != NULL)
+            crest_atomic_store(&series->life, series->life & ~(uint64_t)CREST_LIFE_RETIRED);
+    }
+    if (child->first.metric->kind == CREST_KIND_TIMER)
+        crest_in_flight_open(child->own->timer.keyed);
+    return crest_lives_revive(child, status);
 }
 
 /* ---- who has had what ---- */
@@ -492,7 +509,6 @@ static void lives_end(crest_wait *wait)
     *freed = wait;
     crest_atomic_add(&lives_free_count, 1);
     lives_move(series, CREST_LIFE_GONE, 0, CREST_LIFE_WAITS);
-    lives_forget(crest_series_child(series));
 }
 
 /* Under both locks: what the look has found, if it is still so. */

@@ -7,6 +7,8 @@
  *       ▲  ◄──── a write, _with ────┘   ▲ ◄──────── growth ─────────────┘    for a minute ──► GONE
  *       └── idle ──► HIDDEN ── growth ──► SHOWN
  *
+ * From GONE it comes back, from zero, by a write or _with; one that was retired by _with alone.
+ *
  * A released or retired series' handle has slot 0, so that each later record takes the cold path,
  * where it brings the series back (released) or is counted as late (retired). What a thread records
  * that had loaded the slot before is found by comparing values once a tick: `growth`.
@@ -98,6 +100,12 @@ void crest_lives_retire(crest_child *child, crest_status why, int shown);
 
 /* Under the lock: the child lives again, from zero where it was gone; 0 and *status if not. */
 int crest_lives_revive(crest_child *child, crest_status *status);
+
+/* Under the lock: a retired child of these values of which everything has gone, or NULL; and its
+ * next life, from zero, by the handle that it has had; 0 and *status if it cannot be. */
+crest_child *crest_lives_remembered(const crest_metric *metric, const char *const *values,
+                                    uint32_t hash);
+int crest_lives_again(crest_child *child, crest_status *status);
 
 /* Under the lock: retired children of these values are shown no more, for a new one comes. */
 void crest_lives_replace(const crest_metric *metric, const char *const *values, uint32_t hash);

@@ -9,7 +9,7 @@
  * it is arena memory that never moves or goes away, so it is read without a lock.
  *
  * A child is one block, because there may be very many: its first series, pointers to its label
- * values (a timer's outcome last), and their texts. A counter takes 112 bytes with three labels of
+ * values (a timer's outcome last), and their texts. A counter takes 128 bytes with three labels of
  * eight; what a series costs besides is listed in docs/limits.md. Its handle lies apart, among
  * other handles only (own_handles.h), because that is what recording reads.
  */
@@ -33,7 +33,7 @@
 
 typedef struct crest_series {
     struct crest_metric *metric;
-    void *shared;     /* a gauge's or range sampler's cell; a histogram's crest_shared_shard */
+    void *shared;   /* a gauge's or range sampler's cell; a histogram's crest_shared_shard */
     uint64_t life;  /* lives.h's; written under the lock */
     uint64_t birth; /* which life of which series of the process; the same */
     /* windows.c's, under the ticker's lock: the life that it has decided about, and how */

@@ -172,9 +172,13 @@ void crest_child_fill(const crest_child *child, crest_handle *handle)
     if (cell != NULL)
         /* partners: the acquire loads in crest_gauge_set and crest_range_sampler_add */
         crest_atomic_store_ptr_release(cell, child->first.shared);
-    for (unsigned i = 0; kind == CREST_KIND_TIMER && i < CREST_OUTCOME_COUNT; i++)
+    for (unsigned i = 0; kind == CREST_KIND_TIMER && i < CREST_OUTCOME_COUNT; i++) {
+        crest_handle *outcome = &((crest_timer *)handle)->outcome[i].handle;
         if (crest_child_at(child, i) != NULL)
-            series_fill(&((crest_timer *)handle)->outcome[i].handle, crest_child_at(child, i));
+            series_fill(outcome, crest_child_at(child, i));
+        else /* it may have been dead, of a child that was retired */
+            crest_atomic_store_ptr_release(CREST_PTR(&outcome->series), NULL);
+    }
 }
 
 /* The handle that a child has: as a declared one, but made by the library. */
@@ -333,9 +337,14 @@ crest_child *crest_child_get_locked(crest_metric *metric, const char *const *val
     int room = metric->child_count < CREST_FAMILY_SERIES_MAX + metric->overflow_beyond;
     if (child != NULL && (room || crest_series_life(&child->first) != CREST_LIFE_GONE))
         return series_living(child, status);
-    if (room && metric->state->gone < CREST_GONE_SERIES_MAX) {
-        crest_lives_replace(metric, values, crest_children_hash(metric, values));
-        return crest_child_make(metric, values, status);
+    if (room) {
+        uint32_t hash = crest_children_hash(metric, values);
+        crest_lives_replace(metric, values, hash);
+        child = crest_lives_remembered(metric, values, hash);
+        if (child != NULL)
+            return crest_lives_again(child, status) ? child : NULL;
+        if (metric->state->gone < CREST_GONE_SERIES_MAX)
+            return crest_child_make(metric, values, status);
     }
     if (metric->overflow == NULL) {
         const char *overflow[CREST_LABELS_KEPT_MAX];

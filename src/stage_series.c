@@ -62,6 +62,33 @@ crest_status crest_stages_histograms_make(crest_metric *metric)
     return status;
 }
 
+/* Under the lock: the histograms of a child's stages, made if need be; gaps, then times since the
+ * start. */
+static crest_status stages_find_histograms(const crest_metric *metric, const char *const *values,
+                                           crest_histogram **histograms)
+{
+    const char *all[CREST_LABELS_KEPT_MAX];
+    crest_status status;
+    for (unsigned i = 0; i < metric->label_count; i++)
+        all[i] = values[i];
+    for (unsigned i = 0; i < 2 * metric->stage_count; i++) {
+        all[metric->label_count] = metric->stages[i % metric->stage_count];
+        crest_child *stage =
+            crest_child_get_locked(metric->histograms[i / metric->stage_count], all, &status);
+        if (stage == NULL)
+            return status;
+        /* partner: the acquire load in in_flight_histogram */
+        crest_atomic_store_ptr_release(CREST_PTR(&histograms[i]), &stage->own->histogram);
+    }
+    return CREST_OK;
+}
+
+crest_status crest_stages_child_again(crest_child *child)
+{
+    return stages_find_histograms(child->first.metric, crest_series_values(&child->first),
+                                  child->own->timer.keyed->histograms);
+}
+
 crest_status crest_stages_child_make(crest_child *child, const char *const *values)
 {
     const crest_metric *metric = child->first.metric;
@@ -72,16 +99,9 @@ crest_status crest_stages_child_make(crest_child *child, const char *const *valu
         crest_arena_take(CREST_ARENA_META, 2 * count * sizeof *histograms, _Alignof(void *));
     if (keyed == NULL || histograms == NULL)
         return status;
-    const char *all[CREST_LABELS_KEPT_MAX];
-    for (unsigned i = 0; i < metric->label_count; i++)
-        all[i] = values[i];
-    for (unsigned i = 0; i < 2 * count; i++) {
-        all[metric->label_count] = metric->stages[i % count];
-        crest_child *stage = crest_child_get_locked(metric->histograms[i / count], all, &status);
-        if (stage == NULL)
-            return status;
-        histograms[i] = &stage->own->histogram;
-    }
+    status = stages_find_histograms(metric, values, histograms);
+    if (status != CREST_OK)
+        return status;
     keyed->stage_count = count;
     keyed->histograms = histograms;
     child->own->timer.keyed = keyed;

@@ -21,6 +21,9 @@ crest_status crest_stages_histograms_make(crest_metric *metric);
  * leads to them. */
 crest_status crest_stages_child_make(crest_child *child, const char *const *values);
 
+/* Under the lock: the same of a child that lived before, whose stages may have gone. */
+crest_status crest_stages_child_again(crest_child *child);
+
 /* Under the lock: the children of the histograms of a child of stages, into `parts`, but for those
  * that were retired by themselves; returns how many, 0 for a child of anything else. */
 #define CREST_STAGES_PARTS_MAX (2 * CREST_STAGES_MAX)

@@ -10,11 +10,12 @@
  * through a handle that somebody else still holds, or resolving the same values again, brings it
  * back. While it was still there it goes on with the value it had; after that it begins at zero.
  *
- * Retired: exported once more too, but it never comes back. Records through old handles are counted
- * in crest_late_records_total and nowhere else, and resolving the same values makes a new series
- * that begins at zero. If that happens at once, the old one is dropped at once, so that no page has
- * both, and what it recorded since its last export is not exported any more. Keyed operations in
- * flight (in_flight.h) end with it: they are recorded as `cancelled`, before its last export.
+ * Retired: exported once more too, but no record brings it back. Records through old handles are
+ * counted in crest_late_records_total and nowhere else, and resolving the same values makes a new
+ * series that begins at zero. If that happens at once, the old one is dropped at once, so that no
+ * page has both, and what it recorded since its last export is not exported any more. Keyed
+ * operations in flight (in_flight.h) end with it: they are recorded as `cancelled`, before its last
+ * export.
  *
  * "Once more" is: until a snapshot was taken and every attached reporter of the registry has
  * delivered one since the series' value last changed, and for at least a minute, or twice the
@@ -22,9 +23,10 @@
  * two of its intervals.
  *
  * What has gone leaves its memory for the next series: slots, cells and counts are used again a
- * minute later. Its handle and label values stay, because somebody may hold the handle; up to
- * CREST_GONE_SERIES_MAX in a registry, after which new label values share their family's overflow
- * series.
+ * minute later. Its handle and label values are remembered, because the program may still hold the
+ * handle: up to CREST_GONE_SERIES_MAX in a registry, after which new label values share their
+ * family's overflow series. Label values that are resolved again find what is remembered of them,
+ * of a retired series too: its old handle is then the new one.
  *
  * All this is done once a second by the ticker (window.h), and when families get new series; in a
  * process where neither happens nothing goes. Metrics without labels are there for good.
