@@ -57,10 +57,6 @@ enum loops_operation {
     LOOPS_OPERATIONS
 };
 
-/* Of metrics that remember which threads recorded into them, one thread has its own, and several
- * have others: the one cast, and the other. */
-#define LOOPS_CASTS 2u
-
 /* The metrics of one operation: handles, and what resolving loops find them by. */
 typedef struct loops_subject {
     void *hot[LOOPS_HOT];
@@ -71,10 +67,7 @@ typedef struct loops_subject {
     void *family[LOOPS_SETS_MAX];
 } loops_subject;
 
-/* `object` is one of LOOPS_HOT, or a set; in the low half, and its cast in the high one. */
-#define LOOPS_OBJECT(cast, number) ((cast) << 16 | (number))
-#define LOOPS_CAST(object) ((object) >> 16)
-#define LOOPS_NUMBER(object) ((object)&0xffffu)
+/* `object` is one of LOOPS_HOT, or a set. */
 typedef void loops_loop(unsigned object, uint64_t times);
 
 typedef struct loops_pair {
@@ -91,7 +84,7 @@ extern int8_t loops_steps[LOOPS_STEPS];  /* 1 or -1 */
 extern const char *const **loops_labels; /* of each metric */
 extern unsigned loops_label_count;
 
-extern loops_subject loops_subjects[LOOPS_CASTS][LOOPS_PEERS][LOOPS_OPERATIONS];
+extern loops_subject loops_subjects[LOOPS_PEERS][LOOPS_OPERATIONS];
 
 /* By operation. */
 extern const loops_pair loops_c[LOOPS_OPERATIONS], loops_cc[LOOPS_OPERATIONS];

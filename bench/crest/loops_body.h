@@ -10,13 +10,13 @@
  */
 #include "loops_records.h"
 
-#define LOOPS_SUBJECT(operation) (&loops_subjects[LOOPS_CAST(object)][LOOPS_PEER][operation])
+#define LOOPS_SUBJECT(operation) (&loops_subjects[LOOPS_PEER][operation])
 
 /* A loop on one metric, and one on a set of them in the order that is given. */
 #define LOOPS_ON_HOT(name, operation, type, record)                                                \
     LOOPS_LOOP static void name(unsigned object, uint64_t times)                                   \
     {                                                                                              \
-        struct type *handle = (struct type *)LOOPS_SUBJECT(operation)->hot[LOOPS_NUMBER(object)];  \
+        struct type *handle = (struct type *)LOOPS_SUBJECT(operation)->hot[object];                \
         uint64_t first = loops_own_ids();                                                          \
         (void)first;                                                                               \
         for (uint64_t i = 0; i < times; i++) {                                                     \
@@ -26,7 +26,7 @@
 #define LOOPS_ON_RANDOM(name, operation, type, record)                                             \
     LOOPS_LOOP static void name(unsigned object, uint64_t times)                                   \
     {                                                                                              \
-        void *const *handles = LOOPS_SUBJECT(operation)->random[LOOPS_NUMBER(object)];             \
+        void *const *handles = LOOPS_SUBJECT(operation)->random[object];                           \
         uint64_t first = loops_own_ids();                                                          \
         (void)first;                                                                               \
         for (uint64_t i = 0; i < times; i++) {                                                     \

@@ -31,7 +31,7 @@ void register_peer(side &mine, loops_peer peer, const std::string &name, const l
 {
     /* one set does for how a loop was compiled: what sets of their own change is Crest's */
     unsigned sets = peer == LOOPS_PEER_C ? subjects_sets(mine.given()) : 1;
-    side_threads apart = peer == LOOPS_PEER_C ? SIDE_BOTH : SIDE_SAME;
+    side_threads random_threads = peer == LOOPS_PEER_C ? SIDE_BOTH : SIDE_SAME;
     for (const recording &each : recordings) {
         std::string id = name + "/" + each.text, hot = id + "/hot", random = id + "/random";
         bool both = each.operation < LOOPS_BOTH;
@@ -40,14 +40,11 @@ void register_peer(side &mine, loops_peer peer, const std::string &name, const l
         const loops_pair &pair = loops[each.operation];
         unsigned made = both ? sets : 0;
         subjects_make(peer, each.operation, made);
-        mine.loop(hot, each.slow ? TIMES_SLOW : TIMES_FAST, LOOPS_HOT,
-                  subjects_loop(peer, each.operation, LOOPS_HOT, pair.hot),
-                  both ? subjects_threads(peer, each.operation, SIDE_BOTH) : SIDE_ONE,
-                  each.slow ? LOOPS_SHORT : TIMES_TOGETHER);
+        mine.loop(hot, each.slow ? TIMES_SLOW : TIMES_FAST, LOOPS_HOT, pair.hot,
+                  both ? SIDE_BOTH : SIDE_ONE, each.slow ? LOOPS_SHORT : TIMES_TOGETHER);
         if (both)
-            mine.loop(random, each.slow ? LOOPS_SHORT : TIMES_RANDOM, sets,
-                      subjects_loop(peer, each.operation, sets, pair.random),
-                      subjects_threads(peer, each.operation, apart));
+            mine.loop(random, each.slow ? LOOPS_SHORT : TIMES_RANDOM, sets, pair.random,
+                      random_threads);
         subjects_expect(mine, peer, each.operation, hot, random, made);
     }
 }

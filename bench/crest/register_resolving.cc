@@ -33,12 +33,9 @@ void register_way(side &mine, loops_peer peer, const std::string &way, const loo
         if (!mine.wanted(hot) && !mine.wanted(random))
             continue;
         subjects_make(peer, operation, sets);
-        side_threads threads = subjects_threads(peer, operation, SIDE_BOTH);
-        mine.loop(hot, LOOPS_SHORT, LOOPS_HOT,
-                  subjects_loop(peer, operation, LOOPS_HOT, loops[i].hot), threads);
+        mine.loop(hot, LOOPS_SHORT, LOOPS_HOT, loops[i].hot, SIDE_BOTH);
         mine.loop(random, operation < LOOPS_TIMER ? TIMES_RANDOM : LOOPS_SHORT, sets,
-                  in_short_calls(subjects_loop(peer, operation, sets, loops[i].random)), threads,
-                  LOOPS_SHORT);
+                  in_short_calls(loops[i].random), SIDE_BOTH, LOOPS_SHORT);
         subjects_expect(mine, peer, operation, hot, random, sets);
     }
 }

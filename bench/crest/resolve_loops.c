@@ -6,7 +6,7 @@
 #include "resolve_loops.h"
 #include "loops_records.h"
 
-#define RESOLVE_SUBJECT(peer, operation) (&loops_subjects[LOOPS_CAST(object)][peer][operation])
+#define RESOLVE_SUBJECT(peer, operation) (&loops_subjects[peer][operation])
 
 /* Of names and of families; `at` is the number of the metric. */
 #define RESOLVE_NAMED(type) crest_##type##_by_name_in(NULL, names[at])
@@ -16,7 +16,7 @@
     LOOPS_LOOP static void named_hot_##suffix(unsigned object, uint64_t times)                     \
     {                                                                                              \
         const char *const *names = RESOLVE_SUBJECT(LOOPS_PEER_NAMED, operation)->hot_name;         \
-        unsigned at = LOOPS_NUMBER(object);                                                        \
+        unsigned at = object;                                                                      \
         uint64_t first = loops_own_ids();                                                          \
         (void)first;                                                                               \
         for (uint64_t i = 0; i < times; i++) {                                                     \
@@ -26,8 +26,7 @@
     }                                                                                              \
     LOOPS_LOOP static void named_random_##suffix(unsigned object, uint64_t times)                  \
     {                                                                                              \
-        const char *const *names =                                                                 \
-            RESOLVE_SUBJECT(LOOPS_PEER_NAMED, operation)->name[LOOPS_NUMBER(object)];              \
+        const char *const *names = RESOLVE_SUBJECT(LOOPS_PEER_NAMED, operation)->name[object];     \
         uint64_t first = loops_own_ids();                                                          \
         (void)first;                                                                               \
         for (uint64_t i = 0; i < times; i++) {                                                     \
@@ -42,7 +41,7 @@
     {                                                                                              \
         crest_##type##_family *family =                                                            \
             RESOLVE_SUBJECT(LOOPS_PEER_LABELLED, operation)->hot_family;                           \
-        unsigned at = LOOPS_NUMBER(object);                                                        \
+        unsigned at = object;                                                                      \
         uint64_t first = loops_own_ids();                                                          \
         unsigned count = loops_label_count;                                                        \
         (void)first;                                                                               \
@@ -54,7 +53,7 @@
     LOOPS_LOOP static void labelled_random_##suffix(unsigned object, uint64_t times)               \
     {                                                                                              \
         crest_##type##_family *family =                                                            \
-            RESOLVE_SUBJECT(LOOPS_PEER_LABELLED, operation)->family[LOOPS_NUMBER(object)];         \
+            RESOLVE_SUBJECT(LOOPS_PEER_LABELLED, operation)->family[object];                       \
         uint64_t first = loops_own_ids();                                                          \
         unsigned count = loops_label_count;                                                        \
         (void)first;                                                                               \

@@ -16,7 +16,7 @@ uint32_t loops_order[LOOPS_VALUES];
 int8_t loops_steps[LOOPS_STEPS];
 const char *const **loops_labels;
 unsigned loops_label_count;
-loops_subject loops_subjects[LOOPS_CASTS][LOOPS_PEERS][LOOPS_OPERATIONS];
+loops_subject loops_subjects[LOOPS_PEERS][LOOPS_OPERATIONS];
 
 uint64_t loops_own_ids()
 {
@@ -46,14 +46,6 @@ const operation_of operations[LOOPS_OPERATIONS] = {
     {RANGE_SAMPLER, "range-sampler-raise"},
 };
 const char *const peers[LOOPS_PEERS] = {"c", "cc", "exported", "named", "labelled"};
-
-/* A range sampler that one thread alone has updated is written to in another way for as long. By
- * name there may be no more metrics than the other casts take. */
-unsigned casts_of(loops_peer peer, loops_operation operation)
-{
-    bool apart = operations[operation].what == RANGE_SAMPLER && peer != LOOPS_PEER_NAMED;
-    return apart ? LOOPS_CASTS : 1;
-}
 
 /* What one round of a loop does to a metric: of LOOPS_VALUES steps or of LOOPS_SHORT. */
 struct share {
@@ -175,37 +167,29 @@ void *child_of(kind what, void *family, unsigned metric)
 }
 
 /* Whose metrics are meant. */
-struct cast_of {
+struct subject_of {
     loops_peer peer;
     loops_operation operation;
-    unsigned cast;
-    loops_subject &subject() const { return loops_subjects[cast][peer][operation]; }
+    loops_subject &subject() const { return loops_subjects[peer][operation]; }
 };
 
-const char *cast_text(unsigned cast)
-{
-    return cast != 0 ? "-together" : "";
-}
-
 /* The name of a whole set, of a family if that is what it is. */
-std::string set_name(const cast_of &of, const std::string &set)
+std::string set_name(const subject_of &of, const std::string &set)
 {
-    return std::string("bench.") + peers[of.peer] + "." + operations[of.operation].text + "-" +
-           set + cast_text(of.cast);
+    return std::string("bench.") + peers[of.peer] + "." + operations[of.operation].text + "-" + set;
 }
 
 /* Counters by name have the names that are given; others, which may not share them, have an end. */
-std::string metric_name(const cast_of &of, unsigned set, unsigned metric)
+std::string metric_name(const subject_of &of, unsigned set, unsigned metric)
 {
     if (of.peer != LOOPS_PEER_NAMED)
         return set_name(of, std::to_string(set)) + "." + inputs->names[metric];
     std::string end =
         of.operation == LOOPS_COUNTER ? "" : std::string(".") + operations[of.operation].text;
-    return inputs->names[metric] + end + (set != 0 ? "-" + std::to_string(set) : "") +
-           cast_text(of.cast);
+    return inputs->names[metric] + end + (set != 0 ? "-" + std::to_string(set) : "");
 }
 
-void make_hot(const cast_of &of)
+void make_hot(const subject_of &of)
 {
     kind what = operations[of.operation].what;
     loops_subject &subject = of.subject();
@@ -221,7 +205,7 @@ void make_hot(const cast_of &of)
     }
 }
 
-void make_set(const cast_of &of, unsigned set)
+void make_set(const subject_of &of, unsigned set)
 {
     kind what = operations[of.operation].what;
     loops_subject &subject = of.subject();
@@ -356,7 +340,7 @@ uint64_t asked_number(loops_peer peer, loops_operation operation, uint64_t times
     return times;
 }
 
-void expect_hot(side &mine, const cast_of &of, const std::string &id)
+void expect_hot(side &mine, const subject_of &of, const std::string &id)
 {
     loops_peer peer = of.peer;
     loops_operation operation = of.operation;
@@ -364,31 +348,30 @@ void expect_hot(side &mine, const cast_of &of, const std::string &id)
     bool labelled = peer == LOOPS_PEER_LABELLED;
     std::string family = set_name(of, "hot");
     for (unsigned i = 0; i < LOOPS_HOT; i++) {
-        unsigned object = of.cast * LOOPS_HOT + i;
         std::string name = labelled ? family : subject.hot_name[i];
         auto found = [=, &subject] {
             return found_in(operation, subject.hot[i], name, labelled ? int(i) : -1);
         };
         mine.expect(
             id, [=] { return found().count; },
-            [=, &mine] { return asked_number(peer, operation, mine.asked(id, object)); });
+            [=, &mine] { return asked_number(peer, operation, mine.asked(id, i)); });
         if (operations[operation].what == TIMER)
             mine.expect(
                 id + ": that any took time",
-                [=, &mine] { return found().most != 0 || mine.asked(id, object) == 0; },
+                [=, &mine] { return found().most != 0 || mine.asked(id, i) == 0; },
                 [] { return 1; });
         if (operations[operation].what == HISTOGRAM)
             mine.expect(
                 id + ": that count, sum, least and most are right",
                 [=, &mine] {
                     return is_right(operation, found(), whole(peer, operation),
-                                    mine.asked(id, object) / round_of(peer, operation));
+                                    mine.asked(id, i) / round_of(peer, operation));
                 },
                 [] { return 1; });
     }
 }
 
-void expect_set(side &mine, const cast_of &of, const std::string &id, unsigned set, unsigned object)
+void expect_set(side &mine, const subject_of &of, const std::string &id, unsigned set)
 {
     loops_peer peer = of.peer;
     loops_operation operation = of.operation;
@@ -396,7 +379,7 @@ void expect_set(side &mine, const cast_of &of, const std::string &id, unsigned s
     bool labelled = peer == LOOPS_PEER_LABELLED;
     std::string family = set_name(of, std::to_string(set));
     auto right = [=, &subject, &mine] {
-        uint64_t metrics = 0, times = mine.asked(id, object) / round_of(peer, operation);
+        uint64_t metrics = 0, times = mine.asked(id, set) / round_of(peer, operation);
         std::vector<share> parts = shares_of(peer, operation);
         for (unsigned i = 0; i < parts.size(); i++) {
             if (labelled && first_of[i] != i) {
@@ -436,40 +419,21 @@ unsigned subjects_sets(const workload &given)
     return sets;
 }
 
-std::function<void(unsigned, uint64_t)> subjects_loop(loops_peer peer, loops_operation operation,
-                                                      unsigned objects, loops_loop *loop)
-{
-    if (casts_of(peer, operation) == 1)
-        return loop;
-    return [=](unsigned object, uint64_t times) {
-        loop(LOOPS_OBJECT(object / objects, object % objects), times);
-    };
-}
-
-side_threads subjects_threads(loops_peer peer, loops_operation operation, side_threads threads)
-{
-    return casts_of(peer, operation) == 1 ? threads : side_threads(threads | SIDE_APART);
-}
-
 void subjects_make(loops_peer peer, loops_operation operation, unsigned sets)
 {
-    for (unsigned cast = 0; cast < casts_of(peer, operation); cast++) {
-        cast_of of = {peer, operation, cast};
-        make_hot(of);
-        for (unsigned set = 0; set < sets; set++)
-            make_set(of, set);
-    }
+    subject_of of = {peer, operation};
+    make_hot(of);
+    for (unsigned set = 0; set < sets; set++)
+        make_set(of, set);
 }
 
 void subjects_expect(side &mine, loops_peer peer, loops_operation operation, const std::string &hot,
                      const std::string &random, unsigned sets)
 {
-    for (unsigned cast = 0; cast < casts_of(peer, operation); cast++) {
-        cast_of of = {peer, operation, cast};
-        expect_hot(mine, of, hot);
-        for (unsigned set = 0; set < sets; set++)
-            expect_set(mine, of, random, set, cast * sets + set);
-    }
+    subject_of of = {peer, operation};
+    expect_hot(mine, of, hot);
+    for (unsigned set = 0; set < sets; set++)
+        expect_set(mine, of, random, set);
 }
 
 workload_left subjects_recorded(const std::string &name, const std::vector<std::string> &labels)

@@ -15,15 +15,7 @@ void subjects_inputs(const workload &given);
 /* How many sets of metrics there are, for threads that are to have their own. */
 unsigned subjects_sets(const workload &given);
 
-/* A loop on an operation's metrics, whose objects are a number without a cast. */
-std::function<void(unsigned object, uint64_t times)>
-subjects_loop(loops_peer peer, loops_operation operation, unsigned objects, loops_loop *loop);
-
-/* The arrangements of threads that are asked for, apart where the operation's metrics need it. */
-side_threads subjects_threads(loops_peer peer, loops_operation operation, side_threads threads);
-
-/* Makes the metrics of an operation: LOOPS_HOT, and `sets` times as many as there are names; for
- * each cast. */
+/* Makes the metrics of an operation: LOOPS_HOT, and `sets` times as many as there are names. */
 void subjects_make(loops_peer peer, loops_operation operation, unsigned sets);
 
 /* Expects in them what `hot` and `random`, the ids of their benchmarks, were asked for. */

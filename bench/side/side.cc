@@ -96,8 +96,7 @@ void side::loop(const std::string &id, uint64_t times, unsigned objects,
                 const std::function<void(unsigned, uint64_t)> &loop, side_threads threads,
                 uint64_t times_together)
 {
-    unsigned first = threads & SIDE_APART ? objects : 0;
-    asked_[id].resize(std::max<size_t>(first + objects, 1));
+    asked_[id].resize(std::max<size_t>(objects, 1));
     std::string one = id + "/1";
     if (std::regex_search(one, std::regex(only_))) {
         benchmarks_.push_back({one, "ns", 1});
@@ -116,15 +115,14 @@ void side::loop(const std::string &id, uint64_t times, unsigned objects,
     for (unsigned several : given_.threads) {
         uint64_t window = times_together ? times_together : times;
         if (several > 1 && threads & SIDE_SAME)
-            together(id, several, true, window, objects, first, loop);
+            together(id, several, true, window, objects, loop);
         if (several > 1 && threads & SIDE_SEPARATE)
-            together(id, several, false, window, objects, first, loop);
+            together(id, several, false, window, objects, loop);
     }
 }
 
 void side::together(const std::string &id, unsigned threads, bool same, uint64_t times,
-                    unsigned objects, unsigned first,
-                    const std::function<void(unsigned, uint64_t)> &loop)
+                    unsigned objects, const std::function<void(unsigned, uint64_t)> &loop)
 {
     std::string name = id + "/" + std::to_string(threads) + (same ? "-same" : "-separate");
     if (!std::regex_search(name, std::regex(only_)))
@@ -139,13 +137,13 @@ void side::together(const std::string &id, unsigned threads, bool same, uint64_t
     }
     benchmarks_.push_back({name, "ns", 1});
     std::vector<uint64_t> &asked = asked_[id];
-    /* two windows, so that which object it is weighs the same whether threads are apart or not */
+    /* two windows, so that which object it is weighs the same in both arrangements */
     auto body = [=, &asked](benchmark::State &state) {
         double ns = 0, disturbed = 0, overlap = 1;
         unsigned window = 0;
         for (auto _ : state) {
             auto object_of = [=](unsigned thread) {
-                return first + (same ? window : window + thread) % objects;
+                return (same ? window : window + thread) % objects;
             };
             together_result result = together_run(
                 threads, times, [&](unsigned thread, uint64_t n) { loop(object_of(thread), n); });

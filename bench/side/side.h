@@ -24,17 +24,8 @@
 #include <string>
 #include <vector>
 
-/*
- * Which arrangements of several threads make sense: all on one object, each on its own. And whether
- * they have objects that one thread alone never gets, because an object remembers its threads.
- */
-enum side_threads : unsigned {
-    SIDE_ONE = 0,
-    SIDE_SAME = 1,
-    SIDE_SEPARATE = 2,
-    SIDE_BOTH = 3,
-    SIDE_APART = 4
-};
+/* Which arrangements of several threads make sense: all on one object, each on its own. */
+enum side_threads : unsigned { SIDE_ONE = 0, SIDE_SAME = 1, SIDE_SEPARATE = 2, SIDE_BOTH = 3 };
 
 /* Of a value that is measured once a run: no run has so many rounds. */
 const unsigned SIDE_ONCE = 1000000;
@@ -58,8 +49,7 @@ class side
      * `times` operations of `loop` on one of `objects`, taken in turn; `id` is
      * PEER/OPERATION/SPREAD, to which the number of threads is added. A sample is the processor
      * time of an operation. With several threads each has object number `thread`, or all have the
-     * same; `times_together` are the operations of a window then, `times` where it is 0. With
-     * SIDE_APART they have as many objects more, numbered from `objects` on.
+     * same; `times_together` are the operations of a window then, `times` where it is 0.
      */
     void loop(const std::string &id, uint64_t times, unsigned objects,
               const std::function<void(unsigned object, uint64_t times)> &loop,
@@ -90,8 +80,7 @@ class side
         std::function<uint64_t()> found, asked;
     };
     void together(const std::string &id, unsigned threads, bool same, uint64_t times,
-                  unsigned objects, unsigned first,
-                  const std::function<void(unsigned, uint64_t)> &loop);
+                  unsigned objects, const std::function<void(unsigned, uint64_t)> &loop);
     void list() const;
     void round(uint64_t number);
     int finish() const;
