@@ -40,32 +40,31 @@ static int beginning_fill(crest_reserve *reserve)
 }
 
 /* Under the lock: one that was given back; 0 when there is none. */
-static uint64_t beginning_given(void)
+static uint64_t beginning_given(const crest_layout *layout)
 {
-    void *values = crest_arena_has_given(BEGINNING_BYTES)
-                       ? crest_arena_take(CREST_ARENA_CELLS, BEGINNING_BYTES, BEGINNING_BYTES)
-                       : NULL;
+    void *values = crest_arena_take_given(crest_layout_use(layout), BEGINNING_BYTES);
     return values != NULL
                ? (uint64_t)(uintptr_t)values - CREST_BEGINNING_PAGE + CREST_BEGINNING_MARK
                : 0;
 }
 
 /* An empty one; 0 without memory, or while somebody forks. */
-static uint64_t beginning_take(crest_reserve *reserve)
+static uint64_t beginning_take(const crest_layout *layout, crest_reserve *reserve)
 {
     crest_lock_saved saved;
-    uint64_t address = crest_arena_has_given(BEGINNING_BYTES) ? 0 : beginning_next(reserve);
+    int given = crest_arena_has_given(crest_layout_use(layout), BEGINNING_BYTES);
+    uint64_t address = given ? 0 : beginning_next(reserve);
     if (address != 0 || !crest_lock_take_unless_forking(&saved))
         return address;
-    address = beginning_given();
+    address = beginning_given(layout);
     int filled = address == 0 && beginning_fill(reserve);
     crest_lock_drop(&saved);
     return filled ? beginning_next(reserve) : address;
 }
 
-void crest_beginning_give(uint64_t address)
+void crest_beginning_give(const crest_layout *layout, uint64_t address)
 {
-    crest_arena_give(crest_beginning_values(address), BEGINNING_BYTES);
+    crest_arena_give(crest_layout_use(layout), crest_beginning_values(address), BEGINNING_BYTES);
 }
 
 int crest_beginning_has_room(const uint64_t *cell)
@@ -87,13 +86,14 @@ static int beginning_put(uint64_t address, uint64_t value)
     return 0;
 }
 
-int crest_beginning_add(uint64_t *cell, crest_reserve *reserve, uint64_t value)
+int crest_beginning_add(uint64_t *cell, const crest_layout *layout, crest_reserve *reserve,
+                        uint64_t value)
 {
     uint64_t there = crest_atomic_load(cell), address;
     crest_lock_saved saved;
     if (there != 0)
         return crest_beginning_is(there) && beginning_put(there, value);
-    address = beginning_take(reserve);
+    address = beginning_take(layout, reserve);
     if (address == 0)
         return 0;
     crest_atomic_store(&crest_beginning_values(address)[0], value + 1);
@@ -103,7 +103,7 @@ int crest_beginning_add(uint64_t *cell, crest_reserve *reserve, uint64_t value)
         return 1;
     /* a handler came; lost if there is a fork at the same time, too */
     if (crest_lock_take_unless_forking(&saved)) {
-        crest_beginning_give(address);
+        crest_beginning_give(layout, address);
         crest_lock_drop(&saved);
     }
     return crest_beginning_is(there) && beginning_put(there, value);

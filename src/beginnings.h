@@ -13,13 +13,14 @@
  * of a full one are not written to any more, by handlers neither, so that they can be read and
  * taken over.
  *
- *     if (!crest_beginning_add(cell, reserve, value))
+ *     if (!crest_beginning_add(cell, layout, reserve, value))
  *         ... into a shard
  */
 #ifndef CREST_BEGINNINGS_H
 #define CREST_BEGINNINGS_H
 
 #include "atomic.h"
+#include "layouts.h"
 #include "reserves.h"
 
 #include <crest/cell.h>
@@ -60,12 +61,13 @@ int crest_beginning_has_room(const uint64_t *cell);
 
 /* By the cell's thread, not under the lock: records the value once; 0, and nothing was done, when
  * the cell has a shard or a full beginning, or there is no memory. Any handler. */
-int crest_beginning_add(uint64_t *cell, crest_reserve *reserve, uint64_t value);
+int crest_beginning_add(uint64_t *cell, const crest_layout *layout, crest_reserve *reserve,
+                        uint64_t value);
 
 /* By the same: from now on it is full. */
 void crest_beginning_close(uint64_t address);
 
 /* Under the lock: gives its memory back, where nobody records into it any more. */
-void crest_beginning_give(uint64_t address);
+void crest_beginning_give(const crest_layout *layout, uint64_t address);
 
 #endif

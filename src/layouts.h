@@ -9,6 +9,8 @@
 #ifndef CREST_LAYOUTS_H
 #define CREST_LAYOUTS_H
 
+#include "arena.h"
+
 #include <crest/metric.h>
 
 /*
@@ -72,6 +74,14 @@ static inline unsigned crest_layout_block(const crest_layout *layout, uint64_t v
 {
     unsigned top = 63u - (unsigned)__builtin_clzll(value | 1), lowest = layout->unit + layout->bits;
     return top > lowest ? top - lowest : 0;
+}
+
+/* What a shard, and a beginning, of this layout are used as. Neither is ever one of another layout,
+ * whose blocks have other lengths. */
+static inline crest_arena_use crest_layout_use(const crest_layout *layout)
+{
+    uint64_t top = 63u - (unsigned)__builtin_clzll(layout->highest);
+    return CREST_ARENA_USES + (top << 16 | (uint64_t)layout->unit << 8 | layout->bits);
 }
 
 /* The least and the largest value of a cell. */

@@ -37,13 +37,20 @@ typedef struct crest_wait {
     uint32_t slot; /* of a free one */
 } crest_wait;
 
-/* What cells of a used slot hold decides who may use it next: sums of counters, nothing. */
-enum { LIVES_SUMS, LIVES_EMPTY, LIVES_SLOT_KINDS };
+/*
+ * Free slots. What a thread may write to the cells of a used slot that was stopped long ago decides
+ * who may use it next: additions to a counter; a shard or a beginning of a layout; nothing.
+ */
+typedef struct lives_slots {
+    struct lives_slots *next;
+    const crest_layout *layout;
+    crest_wait *first;
+} lives_slots;
 
 static pthread_mutex_t lives_lock = PTHREAD_MUTEX_INITIALIZER;
 static crest_wait *lives_waiting; /* grows at its head, under the slow path's lock */
 static crest_wait *lives_spare;
-static crest_wait *lives_free[LIVES_SLOT_KINDS];
+static lives_slots lives_counters, lives_others; /* those of layouts follow the latter */
 static uint64_t lives_waiting_count, lives_free_count;
 static uint64_t lives_looked_ns; /* the last look at all */
 
@@ -115,23 +122,48 @@ uint64_t crest_lives_born(void)
     return born;
 }
 
-static int lives_slot_kind(crest_kind kind)
+static void lives_push(crest_wait **first, crest_wait *wait)
 {
-    return kind == CREST_KIND_COUNTER ? LIVES_SUMS : LIVES_EMPTY;
+    wait->next = *first;
+    *first = wait;
 }
 
-uint32_t crest_lives_slot(crest_kind kind)
+/* NULL: there are none that the metric's series may use. */
+static lives_slots *lives_slots_for(const crest_metric *metric)
 {
-    crest_wait **first = &lives_free[lives_slot_kind(kind)], *wait = *first;
+    lives_slots *slots = &lives_others;
+    if (metric->kind == CREST_KIND_COUNTER)
+        return &lives_counters;
+    while (slots != NULL && slots->layout != metric->layout)
+        slots = slots->next;
+    return slots;
+}
+
+/* NULL without memory. */
+static lives_slots *lives_slots_made(const crest_metric *metric)
+{
+    lives_slots *slots = lives_slots_for(metric);
+    if (slots != NULL)
+        return slots;
+    slots = crest_arena_take(CREST_ARENA_META, sizeof *slots, _Alignof(lives_slots));
+    if (slots == NULL)
+        return NULL;
+    *slots = (lives_slots){lives_others.next, metric->layout, NULL};
+    lives_others.next = slots;
+    return slots;
+}
+
+uint32_t crest_lives_slot(const crest_metric *metric)
+{
+    lives_slots *slots = lives_slots_for(metric);
+    crest_wait *wait = slots != NULL ? slots->first : NULL;
     if (wait == NULL)
         return 0;
-    *first = wait->next;
+    slots->first = wait->next;
     crest_atomic_add(&lives_free_count, UINT64_MAX);
-    uint32_t slot = wait->slot;
-    wait->next = lives_spare;
-    lives_spare = wait;
+    lives_push(&lives_spare, wait);
     /* otherwise it is lost, and a new one does */
-    return kind != CREST_KIND_COUNTER || crest_cells_sum_anew(slot) ? slot : 0;
+    return metric->kind != CREST_KIND_COUNTER || crest_cells_sum_anew(wait->slot) ? wait->slot : 0;
 }
 
 /* Nobody records into the slot any more: what its cells lead to is taken back. */
@@ -146,14 +178,14 @@ static void lives_empty(crest_series *series)
             continue;
         crest_atomic_store(cell, 0);
         if (crest_beginning_is(there))
-            crest_beginning_give(there);
+            crest_beginning_give(metric->layout, there);
         else
             crest_shard_give((crest_shard *)(uintptr_t)there, metric->layout);
     }
     if (metric->kind == CREST_KIND_GAUGE)
-        crest_arena_give(series->shared, CREST_LINE_BYTES);
+        crest_arena_give(CREST_ARENA_GAUGE, series->shared, CREST_LINE_BYTES);
     else if (metric->kind == CREST_KIND_RANGE_SAMPLER)
-        crest_arena_give(series->shared, sizeof(crest_range_cell));
+        crest_arena_give(CREST_ARENA_RANGE, series->shared, sizeof(crest_range_cell));
     else if (metric->kind == CREST_KIND_TIMER && series->shared != NULL)
         crest_slowest_shard_give(series->shared);
     else if (series->shared != NULL)
@@ -169,8 +201,7 @@ int crest_lives_reserve(unsigned count)
         crest_wait *wait = crest_arena_take(CREST_ARENA_META, sizeof *wait, _Alignof(crest_wait));
         if (wait == NULL)
             return 0;
-        wait->next = lives_spare;
-        lives_spare = wait;
+        lives_push(&lives_spare, wait);
     }
     return 1;
 }
@@ -501,13 +532,12 @@ static void lives_end(crest_wait *wait)
 {
     crest_series *series = wait->series;
     crest_metric *metric = series->metric;
+    lives_slots *slots = lives_slots_made(metric);
     lives_empty(series);
     wait->slot = series->slot;
     crest_atomic_store32(&series->slot, 0);
-    crest_wait **freed = &lives_free[lives_slot_kind(metric->kind)];
-    wait->next = *freed;
-    *freed = wait;
-    crest_atomic_add(&lives_free_count, 1);
+    crest_atomic_add(&lives_free_count, slots != NULL); /* otherwise the slot is lost */
+    lives_push(slots != NULL ? &slots->first : &lives_spare, wait);
     lives_move(series, CREST_LIFE_GONE, 0, CREST_LIFE_WAITS);
 }
 
@@ -532,8 +562,7 @@ static void lives_act(crest_wait *wait, lives_action action, uint64_t value, uin
         return;
     }
     lives_move(series, CREST_LIFE_SHOWN, 0, CREST_LIFE_WAITS);
-    wait->next = lives_spare;
-    lives_spare = wait;
+    lives_push(&lives_spare, wait);
 }
 
 /* Of one registry: only what grew and is to be shown again. */

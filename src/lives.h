@@ -24,7 +24,9 @@
 #define CREST_LINGER_S 60u
 #define CREST_PATIENCE_S 3600u
 /* How long a slot rests, and how many looks at it find it unchanged, before it is used again:
- * longer than any thread needs from loading a slot to writing its cell. */
+ * longer than a thread needs from loading a slot to writing its cell, unless it is stopped there.
+ * What such a thread writes then is counted in the next series, and can do no other harm: see
+ * crest_arena_use. */
 #define CREST_REST_S 60u
 /* The same where a runtime adds to cells by itself: it may stop a thread between the two, for as
  * long as it collects garbage. */
@@ -67,9 +69,9 @@ static inline uint64_t crest_series_birth(const crest_series *series)
     return crest_atomic_load(&series->birth);
 }
 
-/* Under the lock: a used slot for this kind that has rested, its value made 0; 0 if there is none.
- */
-uint32_t crest_lives_slot(crest_kind kind);
+/* Under the lock: a used slot for a series of the metric that has rested, its value made 0; 0 if
+ * there is none. */
+uint32_t crest_lives_slot(const crest_metric *metric);
 
 /* Under the lock: the series begins to live in the slot that it has got. */
 void crest_lives_begin(crest_series *series);

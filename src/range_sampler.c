@@ -27,8 +27,7 @@ _Static_assert(sizeof(crest_range_cell) == CREST_LINE_BYTES, "a sampler's cell i
 
 crest_range_cell *crest_range_cell_new(void)
 {
-    crest_range_cell *cell =
-        crest_arena_take(CREST_ARENA_CELLS, sizeof *cell, _Alignof(crest_range_cell));
+    crest_range_cell *cell = crest_arena_take_again(CREST_ARENA_RANGE, sizeof *cell);
     if (cell != NULL)
         cell->born = crest_range_time();
     return cell;

@@ -220,7 +220,11 @@ static crest_status record_shared(const crest_thread_record *lane, const crest_h
         crest_slowest_note_unlocked(series, kept);
         return CREST_OK;
     }
-    return crest_shared_shard_record(series->shared, kept, times) ? CREST_OK : CREST_LIMIT;
+    /* acquire: as in record_begin; NULL when the series went while this thread was stopped */
+    crest_shared_shard *shared = crest_atomic_load_ptr_acquire(CREST_PTR(&series->shared));
+    if (shared == NULL)
+        return CREST_LATE;
+    return crest_shared_shard_record(shared, kept, times) ? CREST_OK : CREST_LIMIT;
 }
 
 /* What the inlined part left to do may need no lock: new extremes of a histogram, or a new least of
@@ -250,7 +254,7 @@ static int record_begin(const crest_series *series, uint64_t *cell, crest_reserv
     if (crest_atomic_load_ptr_acquire(CREST_PTR(&series->shared)) == NULL)
         return 0;
     crest_slowest_note_unlocked(series, value);
-    return crest_beginning_add(cell, reserve, value);
+    return crest_beginning_add(cell, series->metric->layout, reserve, value);
 }
 
 /*

@@ -3,7 +3,6 @@
  * Taking from a thread's reserve, and filling it. See reserves.h.
  */
 #include "reserves.h"
-#include "arena.h"
 #include "atomic.h"
 #include "lock.h"
 
@@ -54,10 +53,10 @@ static int reserve_fill(crest_reserve *reserve, uint64_t wanted)
     return enough || more != NULL;
 }
 
-void *crest_reserve_take(crest_reserve *reserve, size_t bytes)
+void *crest_reserve_take(crest_reserve *reserve, crest_arena_use use, size_t bytes)
 {
     uint64_t lines = (bytes + CREST_LINE_BYTES - 1) & ~(uint64_t)(CREST_LINE_BYTES - 1);
-    if (bytes > CREST_RESERVE_PIECE_MAX || crest_arena_has_given(bytes))
+    if (bytes > CREST_RESERVE_PIECE_MAX || crest_arena_has_given(use, bytes))
         return NULL;
     void *piece = reserve_piece(reserve, lines);
     if (piece == NULL && reserve_fill(reserve, lines))
@@ -65,11 +64,11 @@ void *crest_reserve_take(crest_reserve *reserve, size_t bytes)
     return piece;
 }
 
-void crest_reserve_give(void *piece, size_t bytes)
+void crest_reserve_give(crest_arena_use use, void *piece, size_t bytes)
 {
     crest_lock_saved saved;
     if (!crest_lock_take_unless_forking(&saved))
         return;
-    crest_arena_give(piece, bytes);
+    crest_arena_give(use, piece, bytes);
     crest_lock_drop(&saved);
 }

@@ -4,7 +4,7 @@
  * histogram takes no lock and blocks no signals. A handler on the same thread may take from it
  * between any two instructions.
  *
- *     void *piece = crest_reserve_take(reserve, bytes);     NULL: take it from the arena
+ *     void *piece = crest_reserve_take(reserve, use, bytes);     NULL: take it from the arena
  *
  * It grows with what the thread has taken, and where that is much its pages are asked of the
  * system together, which costs about half of what as many page faults do.
@@ -12,8 +12,7 @@
 #ifndef CREST_RESERVES_H
 #define CREST_RESERVES_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "arena.h"
 
 /* A thread takes at least and at most so much at a time, and in between a quarter of what it has
  * taken. More than the least is asked of the system at once: 64 KiB are some 20 us. */
@@ -33,13 +32,13 @@ typedef struct crest_reserve {
 
 /*
  * By the thread whose reserve it is, not under the lock: zeroed memory on a cache line, or NULL
- * when the arena is to be asked under the lock: the piece is large, one of this size was given
+ * when the arena is to be asked under the lock: the piece is large, one of this use was given
  * back, there is no memory, or somebody forks. Any handler.
  */
-void *crest_reserve_take(crest_reserve *reserve, size_t bytes);
+void *crest_reserve_take(crest_reserve *reserve, crest_arena_use use, size_t bytes);
 
-/* Takes back a piece that nobody else has seen, for whoever takes as many bytes. It is as likely to
+/* Takes back a piece that nobody else has seen, for the next of this use. It is as likely to
  * be lost as a handler is to come between two instructions and a fork at the same time. */
-void crest_reserve_give(void *piece, size_t bytes);
+void crest_reserve_give(crest_arena_use use, void *piece, size_t bytes);
 
 #endif

@@ -44,7 +44,7 @@ int crest_series_is_dead(const crest_series *series, crest_status *status)
 static void *series_shared_new(const crest_metric *metric)
 {
     if (metric->kind == CREST_KIND_GAUGE)
-        return crest_arena_take(CREST_ARENA_CELLS, CREST_LINE_BYTES, CREST_LINE_BYTES);
+        return crest_arena_take_again(CREST_ARENA_GAUGE, CREST_LINE_BYTES);
     if (metric->kind == CREST_KIND_RANGE_SAMPLER)
         return crest_range_cell_new();
     if (metric->kind == CREST_KIND_TIMER)
@@ -109,7 +109,7 @@ crest_status crest_series_equip(crest_series *series)
         /* partner: the acquire load in crest_handle_shared */
         crest_atomic_store_ptr_release(CREST_PTR(&series->shared), shared);
     }
-    uint32_t slot = crest_lives_slot(metric->kind);
+    uint32_t slot = crest_lives_slot(metric);
     if (slot == 0)
         slot = crest_cells_slot_new();
     if (slot == 0)

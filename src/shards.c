@@ -12,28 +12,26 @@
 _Static_assert(CREST_LINE_BYTES > CREST_BLOCK_SHIFT, "a block's word has no room for its shift");
 _Static_assert((sizeof(uint64_t) << CREST_LAYOUT_BITS_MIN) % (CREST_BLOCK_SHIFT + 1) == 0,
                "a block's bias moves it off its cache line");
-_Static_assert(CREST_BEGINNING_VALUES * sizeof(uint64_t) < CREST_LINE_BYTES,
-               "a beginning is not told from a block by its size");
+_Static_assert(CREST_BEGINNING_VALUES * sizeof(uint64_t) != sizeof(crest_shard),
+               "of one use a beginning is told from a shard by its size");
 
-static void *shards_take(crest_reserve *reserve, size_t bytes)
+static void *shards_take(crest_reserve *reserve, crest_arena_use use, size_t bytes)
 {
-    return reserve != NULL ? crest_reserve_take(reserve, bytes)
-                           : crest_arena_take(CREST_ARENA_CELLS, bytes, CREST_LINE_BYTES);
+    return reserve != NULL ? crest_reserve_take(reserve, use, bytes)
+                           : crest_arena_take_again(use, bytes);
 }
 
-/* Puts a new piece where none is; returns what is there then, a handler's if one came before. */
-static uint64_t shards_settle(uint64_t *word, uint64_t leads, void *piece, size_t bytes)
+/* Puts new counts where none are; returns what is there then, a handler's if one came before. */
+static uint64_t shards_settle(uint64_t *word, uint64_t leads, void *counts, size_t bytes)
 {
     uint64_t others = crest_word_settle(word, leads);
     if (others == 0)
         return leads;
-    crest_reserve_give(piece, bytes);
+    crest_reserve_give(CREST_ARENA_COUNTS, counts, bytes);
     return others;
 }
 
-/* What a block takes: whole lines. So none takes as much as a beginning, and the arena, which tells
- * what was given back by its size alone, never makes one of the other: a beginning lies on half a
- * line, and a page of zeros lies before it. */
+/* What a block takes: whole lines. */
 static size_t shards_block_bytes(const crest_layout *layout, unsigned number)
 {
     uint64_t cells = crest_layout_end_cell(layout) - crest_layout_first_cell(layout, number);
@@ -47,7 +45,7 @@ static uint64_t shards_block(crest_shard *shard, const crest_layout *layout, uns
     uint64_t *word = &shard->block[crest_shard_place(layout, number)];
     uint64_t there = crest_atomic_load(word), first = crest_layout_first_cell(layout, number);
     size_t bytes = shards_block_bytes(layout, number);
-    uint64_t *block = there != 0 ? NULL : shards_take(reserve, bytes);
+    uint64_t *block = there != 0 ? NULL : shards_take(reserve, CREST_ARENA_COUNTS, bytes);
     if (block == NULL)
         return there;
     uint64_t biased = (uint64_t)(uintptr_t)block - first * sizeof(uint64_t);
@@ -123,7 +121,7 @@ int crest_shard_has_room(const crest_shard *shard, uint64_t value, uint64_t time
 
 crest_shared_shard *crest_shared_shard_new(void)
 {
-    return crest_arena_take(CREST_ARENA_CELLS, sizeof(crest_shared_shard), CREST_LINE_BYTES);
+    return crest_arena_take_again(CREST_ARENA_SHARED, sizeof(crest_shared_shard));
 }
 
 void crest_shard_give(crest_shard *shard, const crest_layout *layout)
@@ -134,13 +132,14 @@ void crest_shard_give(crest_shard *shard, const crest_layout *layout)
             continue;
         uint64_t first = crest_layout_first_cell(layout, number);
         crest_arena_give(
+            CREST_ARENA_COUNTS,
             (uint64_t *)((word & ~(uintptr_t)CREST_BLOCK_SHIFT) + first * sizeof(uint64_t)),
             shards_block_bytes(layout, number));
     }
     uint64_t beginning = crest_atomic_load(&shard->beginning);
     if (beginning != 0)
-        crest_beginning_give(beginning);
-    crest_arena_give(shard, sizeof *shard);
+        crest_beginning_give(layout, beginning);
+    crest_arena_give(crest_layout_use(layout), shard, sizeof *shard);
 }
 
 /* Records what a beginning has into a shard that nobody else has seen; 0 without memory. */
@@ -176,7 +175,7 @@ static void shards_drop(crest_shard *shard, const crest_layout *layout,
 static crest_shard *shards_replace(uint64_t *cell, uint64_t before, const crest_layout *layout,
                                    crest_reserve *reserve, int *whole)
 {
-    crest_shard *shard = shards_take(reserve, sizeof *shard);
+    crest_shard *shard = shards_take(reserve, crest_layout_use(layout), sizeof *shard);
     *whole = shard != NULL;
     if (shard == NULL)
         return NULL;
@@ -214,7 +213,7 @@ crest_shard *crest_shard_at(uint64_t *cell, const crest_layout *layout, crest_re
 
 void crest_shared_shard_give(crest_shared_shard *shard)
 {
-    crest_arena_give(shard, sizeof *shard);
+    crest_arena_give(CREST_ARENA_SHARED, shard, sizeof *shard);
 }
 
 int crest_shared_shard_record(crest_shared_shard *shard, uint64_t value, uint64_t times)

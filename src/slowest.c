@@ -16,12 +16,12 @@
 
 crest_slowest_shard *crest_slowest_shard_new(void)
 {
-    return crest_arena_take(CREST_ARENA_CELLS, sizeof(crest_slowest_shard), CREST_LINE_BYTES);
+    return crest_arena_take_again(CREST_ARENA_SLOWEST, sizeof(crest_slowest_shard));
 }
 
 void crest_slowest_shard_give(crest_slowest_shard *shard)
 {
-    crest_arena_give(shard, sizeof *shard);
+    crest_arena_give(CREST_ARENA_SLOWEST, shard, sizeof *shard);
 }
 
 /* NULL while the series rests. */
@@ -82,7 +82,7 @@ int crest_slowest_begin(const crest_series *series, uint64_t *cell, crest_reserv
     crest_slowest_shard *shared = slowest_shared(series);
     uint64_t turn;
     if (shared == NULL || !crest_note_board_write(&shared->board, value, op, &turn) ||
-        !crest_beginning_add(cell, reserve, value))
+        !crest_beginning_add(cell, series->metric->layout, reserve, value))
         return 0;
     /* a full barrier: the value before the look at the turn, as above */
     uint64_t barrier = 0;
@@ -102,7 +102,9 @@ void crest_slowest_note(const crest_series *series, uint64_t value, const crest_
 
 void crest_slowest_note_unlocked(const crest_series *series, uint64_t value)
 {
-    crest_atomic_raise(&((crest_shared_shard *)series->shared)->noted, value);
+    crest_slowest_shard *shared = slowest_shared(series); /* its first member is a histogram's */
+    if (shared != NULL)
+        crest_atomic_raise(&shared->shared.noted, value);
 }
 
 /* Takes one word; the exchange only if there is something, for it is another thread's line. */

@@ -41,7 +41,7 @@ int crest_slowest_begin(const crest_series *series, uint64_t *cell, crest_reserv
 /* Under the lock: notes the operation if none of this tick is as slow. */
 void crest_slowest_note(const crest_series *series, uint64_t value, const crest_op *op);
 
-/* Without it: notes the value alone. The series does not rest. */
+/* Without it: notes the value alone, if the series has not gone. */
 void crest_slowest_note_unlocked(const crest_series *series, uint64_t value);
 
 /* Takes what was noted of a distribution since the last time; value 0 if nothing was. Takes the

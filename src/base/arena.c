@@ -50,12 +50,25 @@ static uint64_t arena_mapped[CREST_ARENA_KINDS];
 static uint64_t arena_used[CREST_ARENA_KINDS];
 static uint64_t arena_fail_after;
 
-/* Blocks that were given back, by size; each holds the address of the next. In a forked child,
- * where the kernel has zeroed them, a list ends with its first. Looked at without the lock too. */
-static struct arena_given {
+/*
+ * Pieces that were given back, by use and size. Where they lie is kept beside them and not in them,
+ * because a thread that was stopped in the middle of an update may still write there. A fork copies
+ * the lists and zeroes the pieces.
+ */
+typedef struct arena_given {
+    struct arena_given *next;
+    void *piece;
+} arena_given;
+
+typedef struct arena_list {
+    struct arena_list *next;
+    crest_arena_use use;
     uint64_t bytes;
-    uint64_t first;
-} arena_given[CREST_ARENA_SIZES_MAX];
+    arena_given *first; /* whether there is one is asked without the lock too */
+} arena_list;
+
+static arena_list *arena_lists;
+static arena_given *arena_spare; /* of no piece */
 
 static int arena_must_fail(void)
 {
@@ -98,58 +111,85 @@ static arena_region *arena_map(crest_arena_kind kind, uint64_t least)
     return region;
 }
 
-/* The list of this size, or a place for one; NULL when there is neither. */
-static struct arena_given *arena_given_find(size_t bytes)
+/* Any thread: the pieces of this use and size; NULL when none was ever given back. */
+static arena_list *arena_list_of(crest_arena_use use, size_t bytes)
 {
-    for (unsigned i = 0; i < CREST_ARENA_SIZES_MAX; i++)
-        if (arena_given[i].bytes == bytes || arena_given[i].bytes == 0)
-            return &arena_given[i];
-    return NULL;
+    /* acquire: partner of the release store in arena_list_made */
+    arena_list *list = crest_atomic_load_ptr_acquire(CREST_PTR(&arena_lists));
+    while (list != NULL && (list->use != use || list->bytes != bytes))
+        list = list->next;
+    return list;
 }
 
-void crest_arena_give(void *block, size_t bytes)
+static arena_list *arena_list_made(crest_arena_use use, size_t bytes)
 {
-    struct arena_given *given = arena_given_find(bytes);
-    uint64_t *words = block;
-    if (given == NULL || bytes < sizeof *words)
-        return;
-    /* atomically, for readers that have nothing to do with it any more may still be looking */
-    for (size_t i = 1; i < bytes / sizeof *words; i++)
-        crest_atomic_store(&words[i], 0);
-    crest_atomic_store(&words[0], given->first);
-    crest_atomic_store(&given->first, (uint64_t)(uintptr_t)words);
-    crest_atomic_store(&given->bytes, bytes);
-}
-
-int crest_arena_has_given(size_t bytes)
-{
-    for (unsigned i = 0; i < CREST_ARENA_SIZES_MAX; i++) {
-        uint64_t size = crest_atomic_load(&arena_given[i].bytes);
-        if (size == bytes || size == 0)
-            return size != 0 && crest_atomic_load(&arena_given[i].first) != 0;
-    }
-    return 0;
-}
-
-static void *arena_take_given(size_t bytes)
-{
-    struct arena_given *given = arena_given_find(bytes);
-    uint64_t *words = given ? (uint64_t *)(uintptr_t)given->first : NULL;
-    if (words == NULL)
+    arena_list *list = arena_list_of(use, bytes);
+    if (list != NULL)
+        return list;
+    list = crest_arena_take(CREST_ARENA_META, sizeof *list, _Alignof(arena_list));
+    if (list == NULL)
         return NULL;
-    crest_atomic_store(&given->first, crest_atomic_load(&words[0]));
-    crest_atomic_store(&words[0], 0);
-    return words;
+    *list = (arena_list){arena_lists, use, bytes, NULL};
+    /* partner: the acquire load in arena_list_of */
+    crest_atomic_store_ptr_release(CREST_PTR(&arena_lists), list);
+    return list;
+}
+
+/* Atomically, for a reader or a writer that was stopped may still be there. */
+static void arena_zero(void *piece, size_t bytes)
+{
+    uint64_t *words = piece;
+    for (size_t i = 0; i < bytes / sizeof *words; i++)
+        crest_atomic_store(&words[i], 0);
+}
+
+void crest_arena_give(crest_arena_use use, void *piece, size_t bytes)
+{
+    arena_list *list = arena_list_made(use, bytes);
+    arena_given *given = arena_spare;
+    if (given != NULL)
+        arena_spare = given->next;
+    else
+        given = crest_arena_take(CREST_ARENA_META, sizeof *given, _Alignof(arena_given));
+    if (list == NULL || given == NULL)
+        return;
+    arena_zero(piece, bytes);
+    *given = (arena_given){list->first, piece};
+    /* partner, as of each store of it: the acquire load in crest_arena_has_given */
+    crest_atomic_store_ptr_release(CREST_PTR(&list->first), given);
+}
+
+int crest_arena_has_given(crest_arena_use use, size_t bytes)
+{
+    arena_list *list = arena_list_of(use, bytes);
+    return list != NULL && crest_atomic_load_ptr_acquire(CREST_PTR(&list->first)) != NULL;
+}
+
+void *crest_arena_take_given(crest_arena_use use, size_t bytes)
+{
+    arena_list *list = arena_list_of(use, bytes);
+    arena_given *given = list != NULL ? list->first : NULL;
+    if (given == NULL || arena_must_fail())
+        return NULL;
+    crest_atomic_store_ptr_release(CREST_PTR(&list->first), given->next);
+    void *piece = given->piece;
+    given->next = arena_spare;
+    arena_spare = given;
+    if (bytes <= ARENA_PAGE)
+        arena_zero(piece, bytes);
+    return piece;
+}
+
+void *crest_arena_take_again(crest_arena_use use, size_t bytes)
+{
+    void *given = crest_arena_take_given(use, bytes);
+    return given != NULL ? given : crest_arena_take(CREST_ARENA_CELLS, bytes, CREST_LINE_BYTES);
 }
 
 void *crest_arena_take(crest_arena_kind kind, size_t bytes, size_t align)
 {
     if (arena_must_fail() || bytes > (SIZE_MAX >> 2))
         return NULL;
-    void *given =
-        kind == CREST_ARENA_CELLS && align <= CREST_LINE_BYTES ? arena_take_given(bytes) : NULL;
-    if (given != NULL)
-        return given;
     arena_region *region = arena_newest[kind];
     uint64_t start = region ? (region->used + align - 1) & ~(uint64_t)(align - 1) : 0;
     if (region == NULL || start + bytes > region->bytes) {

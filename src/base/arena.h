@@ -28,16 +28,38 @@ typedef enum crest_arena_kind {
 void *crest_arena_take(crest_arena_kind kind, size_t bytes, size_t align);
 
 /*
- * Takes back a block of CREST_ARENA_CELLS, aligned to CREST_LINE_BYTES or, like all of its size, to
- * less, for the next taking of as many bytes; it is zeroed here. Nobody may write to it any more.
- * Of more than CREST_ARENA_SIZES_MAX different sizes the others are not used again.
+ * What a piece of CREST_ARENA_CELLS is used as, for the life of the process: it is never anything
+ * else again (type-stable memory: M. Greenwald and D. Cheriton, "The Synergy Between Non-Blocking
+ * Synchronization and Operating System Structure", 1996). A thread that was stopped in the middle
+ * of an update and goes on when the series has gone, and all that was its is another's, then adds
+ * to a count of that one, at worst; it meets no address where it takes one to be a number, and none
+ * that leads to less than it takes it to lead to.
  */
-#define CREST_ARENA_SIZES_MAX 64u
-void crest_arena_give(void *block, size_t bytes);
+typedef uint64_t crest_arena_use;
 
-/* Whether a block of so many bytes was given back and is not taken again yet; out of date at once.
- * Any thread, without the lock. */
-int crest_arena_has_given(size_t bytes);
+enum {
+    CREST_ARENA_COUNTS = 1, /* of shards; all that have as many bytes */
+    CREST_ARENA_GAUGE,
+    CREST_ARENA_RANGE,
+    CREST_ARENA_SHARED,
+    CREST_ARENA_SLOWEST,
+    CREST_ARENA_USES /* from here on those of layouts.h */
+};
+
+/*
+ * Gives back a piece of CREST_ARENA_CELLS on a cache line, or, like all of its use, on less, for
+ * the next of this use and size. It is zeroed. Without memory to remember it, it is not used again.
+ */
+void crest_arena_give(crest_arena_use use, void *piece, size_t bytes);
+
+/* A piece that was given back, NULL if there is none; or else a new one, NULL without memory. It is
+ * zero but for what a thread that was stopped has written since it was given. */
+void *crest_arena_take_given(crest_arena_use use, size_t bytes);
+void *crest_arena_take_again(crest_arena_use use, size_t bytes);
+
+/* Whether such a piece was given back and is not taken again yet; out of date at once. Any thread,
+ * without the lock. */
+int crest_arena_has_given(crest_arena_use use, size_t bytes);
 
 /* Asks the system for the pages of these bytes of the arena at once, rather than for each when it
  * is written to. What lies there stays as it is, and without such a system nothing is done. Any

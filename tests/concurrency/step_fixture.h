@@ -5,7 +5,8 @@
  * knows nothing of what is stepped through.
  *
  *     the child: ptrace(PTRACE_TRACEME) in a thread, SIGSTOP; its other thread sleeps meanwhile
- *     step_thread_stopped(child), then step_survey(thread), or step_interrupt(thread, boundary)
+ *     step_thread_stopped(child), then step_survey(thread), or step_reach(thread, boundary) and
+ *     step_to_the_end(thread, the signal that it gets there, or 0)
  */
 #ifndef CREST_TESTS_STEP_FIXTURE_H
 #define CREST_TESTS_STEP_FIXTURE_H
@@ -108,9 +109,10 @@ static void step_survey(pid_t thread)
     step_to_the_end(thread, 0);
 }
 
-/* Runs the thread to the boundary, by a trap in the process's copy of the code, and sends the
- * signal there. Takes the trap away before another thread can meet it. */
-static void step_interrupt(pid_t thread, const step_boundary *boundary)
+/* Runs the thread to the boundary, by a trap in the process's copy of the code, and leaves it
+ * there; 0 when it did not come by so often, and has ended. Takes the trap away before another
+ * thread can meet it. */
+static int step_reach(pid_t thread, const step_boundary *boundary)
 {
     void *pc = (void *)(uintptr_t)boundary->pc;
     uint64_t text = (uint64_t)ptrace(PTRACE_PEEKTEXT, thread, pc, NULL);
@@ -124,13 +126,13 @@ static void step_interrupt(pid_t thread, const step_boundary *boundary)
         assert_int_equal(ptrace(PTRACE_POKETEXT, thread, pc, text), 0);
         if (step_pc(thread) != boundary->pc + 1) { /* it ends, and did not come by so often */
             step_to_the_end(thread, 0);
-            return;
+            return 0;
         }
         step_set_pc(thread, boundary->pc);
         times +=
             crest_atomic_load32(step_phase) == 1 && step_is_blocked(thread) == boundary->blocked;
     }
-    step_to_the_end(thread, SIGUSR1);
+    return 1;
 }
 
 /* The child's other thread must not meet the trap: it waits, asleep. */

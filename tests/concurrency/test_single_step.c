@@ -437,10 +437,10 @@ static void step_once(const step_act *act, const step_boundary *boundary)
         step_child(act);
     int status;
     pid_t thread = step_thread_stopped(child);
-    if (boundary != NULL)
-        step_interrupt(thread, boundary);
-    else
+    if (boundary == NULL)
         step_survey(thread);
+    else if (step_reach(thread, boundary))
+        step_to_the_end(thread, SIGUSR1);
     assert_int_equal(waitpid(child, &status, 0), child);
     if (step_page->message[0] == '\0' && (!WIFEXITED(status) || WEXITSTATUS(status) != 0))
         snprintf(step_page->message, sizeof step_page->message, "status %x", (unsigned)status);

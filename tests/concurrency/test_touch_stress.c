@@ -209,16 +209,17 @@ static void *touch_give(void *unused)
 {
     for (uint64_t round = 0; !crest_atomic_load(&touch_end); round++) {
         void *pieces[8];
-        static const size_t sizes[] = {1024, sizeof(crest_shard)};
-        size_t bytes = sizes[round % LENGTH(sizes)];
+        int counts = round % 2 == 0;
+        size_t bytes = counts ? 1024 : sizeof(crest_shard);
+        crest_arena_use use = counts ? CREST_ARENA_COUNTS : crest_layout_use(&crest_layout_default);
         crest_lock_saved saved;
         crest_lock_take(&saved);
         for (unsigned i = 0; i < LENGTH(pieces); i++) {
-            pieces[i] = crest_arena_take(CREST_ARENA_CELLS, bytes, CREST_LINE_BYTES);
+            pieces[i] = crest_arena_take_again(use, bytes);
             memset(pieces[i], 0xee, bytes);
         }
         for (unsigned i = 0; i < LENGTH(pieces); i++)
-            crest_arena_give(pieces[i], bytes);
+            crest_arena_give(use, pieces[i], bytes);
         crest_lock_drop(&saved);
         sched_yield();
     }

@@ -134,7 +134,7 @@ static void test_no_memory(void **state)
     crest_reserve reserve = {.taken = 0};
     uint64_t cell = 0;
     crest_arena_fail_after(1);
-    assert_false(crest_beginning_add(&cell, &reserve, 5));
+    assert_false(crest_beginning_add(&cell, &crest_layout_default, &reserve, 5));
     crest_arena_fail_after(0);
     assert_int_equal(cell, 0);
     crest_histogram *histogram = histogram_new("no-memory");
@@ -156,23 +156,23 @@ static void test_given_back(void **state)
     (void)state;
     crest_reserve reserve = {.taken = 0};
     uint64_t cell = 0, other = 0, value;
-    assert_true(crest_beginning_add(&cell, &reserve, 5));
+    assert_true(crest_beginning_add(&cell, &crest_layout_default, &reserve, 5));
     assert_true(crest_beginning_value(cell, 0, &value));
     assert_int_equal(value, 5);
     assert_false(crest_beginning_value(cell, 1, &value));
     crest_lock_saved saved;
     crest_lock_take(&saved);
-    crest_beginning_give(cell);
+    crest_beginning_give(&crest_layout_default, cell);
     crest_lock_drop(&saved);
-    assert_true(crest_arena_has_given(BEGINNING_BYTES));
-    assert_true(crest_beginning_add(&other, &reserve, 0));
+    assert_true(crest_arena_has_given(crest_layout_use(&crest_layout_default), BEGINNING_BYTES));
+    assert_true(crest_beginning_add(&other, &crest_layout_default, &reserve, 0));
     assert_int_equal(other, cell);
     assert_true(crest_beginning_value(other, 0, &value));
     assert_int_equal(value, 0);
     assert_true(crest_beginning_has_room(&other));
     crest_beginning_close(other);
     assert_false(crest_beginning_has_room(&other));
-    assert_false(crest_beginning_add(&other, &reserve, 1));
+    assert_false(crest_beginning_add(&other, &crest_layout_default, &reserve, 1));
     for (unsigned i = 1; i < CREST_BEGINNING_VALUES; i++)
         assert_false(crest_beginning_value(other, i, &value));
 }
@@ -200,11 +200,11 @@ static void test_given_to_others(void **state)
     crest_reserve reserve = {.taken = 0};
     uint64_t all[3] = {0, 0, 0}, cell = 0, other = 0;
     for (unsigned i = 0; i < LENGTH(all); i++)
-        assert_true(crest_beginning_add(&all[i], &reserve, i));
+        assert_true(crest_beginning_add(&all[i], &layout, &reserve, i));
     crest_lock_saved saved;
     crest_lock_take(&saved);
     for (unsigned i = 0; i < LENGTH(all); i++)
-        crest_beginning_give(all[i]);
+        crest_beginning_give(&layout, all[i]);
     crest_lock_drop(&saved);
     for (unsigned i = 0; i < LENGTH(all); i++) {
         cell = 0;
@@ -218,7 +218,7 @@ static void test_given_to_others(void **state)
     const unsigned char *page = NULL;
     for (unsigned i = 0; i < LENGTH(all) + 1; i++) {
         other = 0;
-        assert_true(crest_beginning_add(&other, &reserve, 1));
+        assert_true(crest_beginning_add(&other, &layout, &reserve, 1));
         page = (const unsigned char *)(uintptr_t)other;
         for (size_t at = 0; at < sizeof(crest_shard); at++)
             assert_int_equal(page[at], 0);

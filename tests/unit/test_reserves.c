@@ -24,7 +24,7 @@ static void test_pieces(void **state)
     uint64_t used = crest_arena_used(CREST_ARENA_CELLS), asked = 0;
     for (size_t i = 0; i < LENGTH(pieces); i++) {
         size_t bytes = sizes[i % LENGTH(sizes)];
-        pieces[i] = crest_reserve_take(&reserve, bytes);
+        pieces[i] = crest_reserve_take(&reserve, CREST_ARENA_COUNTS, bytes);
         assert_non_null(pieces[i]);
         assert_int_equal((uintptr_t)pieces[i] % CREST_LINE_BYTES, 0);
         for (size_t at = 0; at < bytes; at++)
@@ -58,7 +58,7 @@ static void test_resident(void **state)
     int asks = madvise(probe, 4096, 23) == 0;
     munmap(probe, 4096);
     while (reserve_left(&reserve) < CREST_RESERVE_BYTES_MAX - CREST_RESERVE_PIECE_MAX)
-        assert_non_null(crest_reserve_take(&reserve, 1024));
+        assert_non_null(crest_reserve_take(&reserve, CREST_ARENA_COUNTS, 1024));
     more = (char *)(uintptr_t)((reserve.next + 4095) & ~UINT64_C(4095));
     size_t pages = (reserve.end - (uintptr_t)more) / 4096, resident = 0;
     assert_int_equal(mincore(more, pages * 4096, there), 0);
@@ -73,27 +73,27 @@ static void test_given_back(void **state)
     (void)state;
     crest_reserve reserve = {0, 0, 0, 0};
     enum { BYTES = 7 * CREST_LINE_BYTES };
-    unsigned char *piece = crest_reserve_take(&reserve, BYTES);
+    unsigned char *piece = crest_reserve_take(&reserve, CREST_ARENA_COUNTS, BYTES);
     assert_non_null(piece);
     piece[3] = 1;
-    crest_reserve_give(piece, BYTES);
+    crest_reserve_give(CREST_ARENA_COUNTS, piece, BYTES);
     /* whoever wants as many bytes is to ask the arena, which has them */
-    assert_null(crest_reserve_take(&reserve, BYTES));
-    assert_non_null(crest_reserve_take(&reserve, BYTES + 1));
+    assert_null(crest_reserve_take(&reserve, CREST_ARENA_COUNTS, BYTES));
+    assert_non_null(crest_reserve_take(&reserve, CREST_ARENA_COUNTS, BYTES + 1));
     crest_lock_saved saved;
     crest_lock_take(&saved);
-    unsigned char *again = crest_arena_take(CREST_ARENA_CELLS, BYTES, CREST_LINE_BYTES);
+    unsigned char *again = crest_arena_take_again(CREST_ARENA_COUNTS, BYTES);
     crest_lock_drop(&saved);
     assert_ptr_equal(again, piece);
     assert_int_equal(again[3], 0);
-    assert_non_null(crest_reserve_take(&reserve, BYTES));
+    assert_non_null(crest_reserve_take(&reserve, CREST_ARENA_COUNTS, BYTES));
 }
 
 static void test_large(void **state)
 {
     (void)state;
     crest_reserve reserve = {0, 0, 0, 0};
-    assert_null(crest_reserve_take(&reserve, CREST_RESERVE_PIECE_MAX + 1));
+    assert_null(crest_reserve_take(&reserve, CREST_ARENA_COUNTS, CREST_RESERVE_PIECE_MAX + 1));
     assert_int_equal(reserve.taken, 0);
 }
 
@@ -102,9 +102,9 @@ static void test_no_memory(void **state)
     (void)state;
     crest_reserve reserve = {0, 0, 0, 0};
     crest_arena_fail_after(1);
-    assert_null(crest_reserve_take(&reserve, 1024));
+    assert_null(crest_reserve_take(&reserve, CREST_ARENA_COUNTS, 1024));
     crest_arena_fail_after(0);
-    assert_non_null(crest_reserve_take(&reserve, 1024));
+    assert_non_null(crest_reserve_take(&reserve, CREST_ARENA_COUNTS, 1024));
 }
 
 int main(void)

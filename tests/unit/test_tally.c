@@ -36,7 +36,7 @@ static crest_shard *beginning_new(unsigned values, uint64_t (*value)(uint64_t), 
     static crest_reserve reserve;
     uint64_t cell = 0;
     while (values-- != 0)
-        assert_true(crest_beginning_add(&cell, &reserve, value(most)));
+        assert_true(crest_beginning_add(&cell, &crest_layout_default, &reserve, value(most)));
     return (crest_shard *)(uintptr_t)cell;
 }
 
