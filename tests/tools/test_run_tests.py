@@ -178,25 +178,34 @@ def ci_fails_from_two_unsteady_on(place):
     root = place / "ci"
     (root / ".ci").mkdir(parents=True)
     (root / "bin").mkdir()
+    (root / "scripts").mkdir()
     shutil.copy(toolslib.ROOT / ".ci/run", root / ".ci")
     make = root / "bin/make"
+    other = root / "scripts/in-debian"
     says = "#!/bin/sh\n[ \"$CREST_MUST_RUN\" = .ci/must-run ] || echo no rules\n" \
            "[ -e ran ] || echo '1 unsteady; build/unsteady.log keeps them'\n{}\n" \
            "echo '5 passed, 0 failed, 1 skipped'\n"
 
-    def last(then):
+    def last(then, elsewhere="echo no moon here; exit 77"):
         make.write_text(says.format(then), encoding="utf-8")
+        other.write_text(f"#!/bin/sh\n{elsewhere}\n", encoding="utf-8")
         make.chmod(0o755)
+        other.chmod(0o755)
         done = subprocess.run([root / ".ci/run"], capture_output=True, text=True, check=False,
                               timeout=60, env={**os.environ, "PATH": f"{root}/bin:/usr/bin:/bin"})
         lines = done.stdout.splitlines()
         equal("no rules" in lines, False, "rules of what must run are given to make")
+        equal("skip: no moon here" in lines, "moon" in elsewhere, "why there is no other release")
         return done.returncode, lines[-2:]
 
     equal(last(""), (1, ["3 unsteady, which is more than 1: counted as failed",
-                         "15 passed, 3 failed, 3 skipped"]), "one in each run")
-    equal(last("touch ran"), (0, ["1 unsteady", "15 passed, 0 failed, 3 skipped"]), "one in all")
-    equal(last("")[1][-1], "15 passed, 0 failed, 3 skipped", "none")
+                         "15 passed, 3 failed, 4 skipped"]), "one in each run")
+    equal(last("touch ran"), (0, ["1 unsteady", "15 passed, 0 failed, 4 skipped"]), "one in all")
+    equal(last("")[1][-1], "15 passed, 0 failed, 4 skipped", "none")
+    equal(last("", "echo 4 passed, 0 failed, 2 skipped")[1][-1], "19 passed, 0 failed, 5 skipped",
+          "with another release")
+    status, lines = last("", "exit 1")
+    equal((status, lines[-1]), (1, "15 passed, 1 failed, 3 skipped"), "with one that breaks")
 
 
 def runs_nothing_again_after_a_signal_or_when_told(place):
