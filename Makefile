@@ -334,11 +334,11 @@ build/jvm/bench: build/jvm/built $(jvm_java)
 # What deps.sh looks after: of the tests the suites that are asked for, or all of them.
 deps_parts = $(sort $(if $(filter check,$(MAKECMDGOALS)),build $(or $(subst $(comma),$(space),$(SUITES)),$(all_suites))) \
                $(if $(filter demo demo-servers,$(MAKECMDGOALS)),demo) \
-               $(if $(filter servers,$(MAKECMDGOALS)),integration) \
+               $(if $(filter servers,$(MAKECMDGOALS)),integration npm) \
                $(if $(filter jvm bench-jvm,$(MAKECMDGOALS)),build jvm) \
                $(if $(filter budget budget-update bench bench-node bench-daemon bench-reading,$(MAKECMDGOALS)),bench) \
                $(if $(filter deps,$(MAKECMDGOALS)),build $(or $(subst $(comma),$(space),$(SUITES)),demo $(all_suites))))
-all_suites := checks unit concurrency fuzz examples tools jvm integration
+all_suites := checks unit concurrency fuzz examples tools jvm integration npm
 
 .PHONY: deps
 deps: ## the packages that building, testing and the demo need, or only SUITES=; DEPS=no leaves the system alone

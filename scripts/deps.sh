@@ -41,14 +41,14 @@ openssl               unit,integration         TLS: certificates
 ca-certificates       unit,integration         TLS: whom a system trusts by default
 iproute2              unit,integration         ss, whose figures are compared; links with a delay
 curl                  integration              reads from a gateway that wants certificates
-nodejs                integration              the server `statsd`
-npm                   integration              fetches that server
+nodejs                npm                      the server `statsd`
+npm                   npm                      fetches that server
 default-jdk-headless  jvm                      the JVM shim
 maven                 jvm                      builds it, and fetches JUnit
 libbenchmark-dev      bench                    how the benchmark counts and times
 prometheus-cpp-dev    bench                    what it compares with
 '
-suites='checks unit concurrency fuzz examples tools jvm integration'
+suites='checks unit concurrency fuzz examples tools jvm integration npm'
 
 list_only=no
 if [ "${1:-}" = --list ]; then

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Fetches Prometheus, its Pushgateway and its node_exporter, nginx and collectd, as Debian packages
-# and unpacks them below build/servers, and npm's statsd beside them, for the integration tests and
-# the demo. Nothing is installed, nothing is started, no root is needed. Does nothing when they are
+# and unpacks them below build/servers, and npm's statsd beside them where there is npm, for the
+# integration tests and the demo. Nothing is installed, nothing is started, no root is needed. Does nothing when they are
 # there already.
 #
 #   make servers           or    scripts/fetch-servers.sh
@@ -19,13 +19,12 @@ here=$(pwd)/build/servers
 bin=$here/root/usr/bin
 packages='prometheus prometheus-pushgateway prometheus-node-exporter collectd-core nginx
     python3-prometheus-client python3-decorator'
-statsd=statsd@0.9.0
+statsd=statsd@0.9.0 # npm's
 # What their web pages show with; started with --web.local-assets, Prometheus finds it here.
 pages='libjs-jquery libjs-bootstrap4 libjs-d3 libjs-eonasdan-bootstrap-datetimepicker
     libjs-jquery-hotkeys libjs-moment libjs-moment-timezone libjs-mustache libjs-popper.js
     libjs-rickshaw fonts-glyphicons-halflings'
-programs='prometheus promtool prometheus-pushgateway prometheus-node-exporter collectd nginx
-    statsd'
+programs='prometheus promtool prometheus-pushgateway prometheus-node-exporter collectd nginx'
 if [ "${1:-}" = demo ]; then
     packages='prometheus prometheus-pushgateway'
     statsd=
@@ -36,7 +35,7 @@ fi
 python=$here/root/usr/lib/python3/dist-packages
 parser=$python/prometheus_client/openmetrics/parser.py
 
-# What is not there yet, each after a blank.
+# What apt-get has to fetch yet, each after a blank.
 missing() {
     [ -z "$statsd" ] || { [ -r "$parser" ] && [ -r "$python/decorator.py" ]; } ||
         printf ' %s' "$parser"
@@ -45,7 +44,14 @@ missing() {
     done
 }
 
-[ -n "$(missing)" ] || exit 0
+# npm's statsd is left out where there is no npm, which takes 360 packages: the tests that talk to it
+# are skipped then.
+[ -z "$statsd" ] || { command -v npm > /dev/null && command -v node > /dev/null; } || no_npm=yes
+statsd_missing() {
+    [ -n "$statsd" ] && [ -z "${no_npm:-}" ] && [ ! -x "$bin/statsd" ]
+}
+
+[ -n "$(missing)" ] || statsd_missing || exit 0
 
 give_up() {
     echo "The servers of the tests could not be fetched: $1" >&2
@@ -54,12 +60,6 @@ give_up() {
     echo "build/servers/root/usr/bin yourself: $programs" >&2
     exit 1
 }
-
-command -v apt-get > /dev/null && command -v dpkg > /dev/null ||
-    give_up "there is no apt-get and dpkg on this system."
-
-mkdir -p "$here/packages" "$here/root" || give_up "$here cannot be written."
-cd "$here/packages" || give_up "$here cannot be entered."
 
 # apt drops its rights to the user _apt when root runs it, and then complains that this folder is
 # closed to it. There is nothing to protect here from packages we unpack anyway.
@@ -70,8 +70,6 @@ apt() {
 # Package lists of our own, for a machine whose lists are missing or old: no root needed for them.
 own_lists="-o Dir::State=$here/apt/state -o Dir::Cache=$here/apt/cache"
 
-: > "$here/apt.log"
-echo "Fetching $packages with apt-get download into build/servers ..."
 # shellcheck disable=SC2086
 download() {
     apt download "$@" && return
@@ -89,23 +87,40 @@ unpack() {
     done
 }
 
-# shellcheck disable=SC2086
-download $packages $pages
-unpack
-# In the package prometheus up to Debian 12, and one of its own from 13 on.
-if [ ! -x "$bin/promtool" ]; then
-    download promtool
+fetch_packages() {
+    command -v apt-get > /dev/null && command -v dpkg > /dev/null ||
+        give_up "there is no apt-get and dpkg on this system."
+    mkdir -p "$here/packages" "$here/root" || give_up "$here cannot be written."
+    cd "$here/packages" || give_up "$here cannot be entered."
+    : > "$here/apt.log"
+    echo "Fetching $packages with apt-get download into build/servers ..."
+    # shellcheck disable=SC2086
+    download $packages $pages
     unpack
-fi
-# 200 MB of time zones in sources that no page loads.
-rm -rf "$here/root/usr/share/javascript/moment-timezone/data"
-# What only the tests talk to.
-fetch_for_tests() {
-    ln -sf ../sbin/collectd "$bin/collectd"
-    ln -sf ../sbin/nginx "$bin/nginx"
+    # In the package prometheus up to Debian 12, and one of its own from 13 on.
+    if [ ! -x "$bin/promtool" ]; then
+        download promtool
+        unpack
+    fi
+    # 200 MB of time zones in sources that no page loads.
+    rm -rf "$here/root/usr/share/javascript/moment-timezone/data"
+    if [ -n "$statsd" ]; then
+        ln -sf ../sbin/collectd "$bin/collectd"
+        ln -sf ../sbin/nginx "$bin/nginx"
+    fi
+    [ -z "$(missing)" ] || give_up "the packages were unpacked, and not in them is:$(missing)"
+    for program in $programs; do
+        libraries=$(ldd "$bin/$program" 2>&1 | grep 'not found')
+        [ -z "$libraries" ] ||
+            give_up "$program needs libraries this machine lacks: $libraries"
+    done
+    rm -rf "$here/apt" "$here/packages"
+    for program in prometheus prometheus-pushgateway; do
+        "$bin/$program" --version 2>&1 | head -n 1
+    done
+}
 
-    command -v npm > /dev/null && command -v node > /dev/null ||
-        give_up "there is no npm and node on this system, which the server 'statsd' needs."
+fetch_statsd() {
     mkdir -p "$here/statsd" && cd "$here/statsd" || give_up "$here/statsd cannot be written."
     # Its one dependency that is needed comes along; nothing of it is run while it is installed.
     npm install --prefix "$here/statsd" --no-save --no-audit --no-fund --ignore-scripts \
@@ -116,15 +131,6 @@ build/servers/npm.log."
     }
     ln -sf ../../../statsd/node_modules/statsd/bin/statsd "$bin/statsd"
 }
-[ -z "$statsd" ] || fetch_for_tests
-[ -z "$(missing)" ] || give_up "the packages were unpacked, and not in them is:$(missing)"
 
-for program in $programs; do
-    libraries=$(ldd "$bin/$program" 2>&1 | grep 'not found')
-    [ -z "$libraries" ] ||
-        give_up "$program needs libraries this machine lacks: $libraries"
-done
-rm -rf "$here/apt" "$here/packages"
-for program in prometheus prometheus-pushgateway; do
-    "$bin/$program" --version 2>&1 | head -n 1
-done
+[ -z "$(missing)" ] || fetch_packages
+! statsd_missing || fetch_statsd

@@ -18,7 +18,7 @@ from checklib import ROOT, Rules, command, temporary_folder
 SCRIPT = ROOT / "scripts/deps.sh"
 SERVERS = ROOT / "scripts/fetch-servers.sh"
 MISSING = ["libck-dev", "liblmdb-dev"]
-SUITES = ["checks", "unit", "concurrency", "fuzz", "examples", "tools", "jvm", "integration"]
+SUITES = ["checks", "unit", "concurrency", "fuzz", "examples", "tools", "jvm", "integration", "npm"]
 COMMAND = "apt-get install --yes --no-install-recommends " + " ".join(MISSING)
 
 FAKES = {
@@ -149,12 +149,12 @@ def check_parts(rules):
     parts = {part: listed(part)[1] for part in ("build", "demo", "bench", *SUITES)}
     wanted = {"build": {"gcc", "libck-dev"}, "demo": {"python3", "liblmdb-dev"},
               "unit": {"g++", "libcmocka-dev", "openssl"}, "checks": {"spin", "valgrind"},
-              "integration": {"npm", "curl"}, "jvm": {"default-jdk-headless", "maven"},
+              "integration": {"curl", "iproute2"}, "npm": {"npm", "nodejs"}, "jvm": {"default-jdk-headless", "maven"},
               "bench": {"libbenchmark-dev", "prometheus-cpp-dev"}}
     for part, names in wanted.items():
         if not names | wanted["build"] <= parts[part]:
             rules.broken(rule, f"{part} lacks {names - parts[part]}")
-    for name, its in (("npm", "integration"), ("maven", "jvm"), ("default-jdk-headless", "jvm"),
+    for name, its in (("npm", "npm"), ("maven", "jvm"), ("default-jdk-headless", "jvm"),
                       ("libbenchmark-dev", "bench"), ("valgrind", "checks bench"),
                       ("libcmocka-dev", " ".join(SUITES))):
         having = {part for part, names in parts.items() if name in names}
@@ -169,7 +169,7 @@ def check_parts(rules):
                 if key not in ("MAKEFLAGS", "SUITES", "DEPS")}
     goals = {"check": " ".join(sorted(["build", *SUITES])), "demo": "demo",
              "check SUITES=unit,fuzz": "build fuzz unit", "deps SUITES=jvm": "build jvm",
-             "servers": "integration"}
+             "servers": "integration npm"}
     for goal, said in goals.items():
         status, output = command(["make", "-n", "-C", ROOT, *goal.split()],
                                  env=settings)

@@ -32,7 +32,7 @@ class Etsy(Server):
     def __init__(self, place):
         super().__init__(place, "statsd")
         if not os.access(harness.SERVERS / "statsd", os.X_OK):
-            raise Skip("there is no statsd; 'make servers' fetches it")
+            raise Skip("there is no statsd: SUITES=npm installs npm, which fetches it")
         self.management = harness.free_port()
         self.flushed = place.folder / f"statsd-{self.port}.flushed"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=480
+# crest-test: timeout=480 npm
 """Sends from a program with several threads to real StatsD servers, npm's and collectd, and to
 sockets of our own. Totals must be equal to the last unit, through restarts, stops and full sockets.
 The kernel drops what a UDP socket has no room for: over UDP a report is small enough for an empty
