@@ -3,8 +3,8 @@
 #
 # Fetches Prometheus, its Pushgateway and its node_exporter, nginx and collectd, as Debian packages
 # and unpacks them below build/servers, and npm's statsd beside them where there is npm, for the
-# integration tests and the demo. Nothing is installed, nothing is started, no root is needed. Does nothing when they are
-# there already.
+# integration tests and the demo. Nothing is installed, nothing is started, no root is needed. Does
+# nothing when they are there already.
 #
 #   make servers           or    scripts/fetch-servers.sh
 #                                scripts/fetch-servers.sh demo      Prometheus and its Pushgateway
@@ -44,8 +44,8 @@ missing() {
     done
 }
 
-# npm's statsd is left out where there is no npm, which takes 360 packages: the tests that talk to it
-# are skipped then.
+# npm's statsd is left out where there is no npm, which takes 360 packages: the tests that talk to
+# it are skipped then.
 [ -z "$statsd" ] || { command -v npm > /dev/null && command -v node > /dev/null; } || no_npm=yes
 statsd_missing() {
     [ -n "$statsd" ] && [ -z "${no_npm:-}" ] && [ ! -x "$bin/statsd" ]

@@ -149,7 +149,8 @@ def check_parts(rules):
     parts = {part: listed(part)[1] for part in ("build", "demo", "bench", *SUITES)}
     wanted = {"build": {"gcc", "libck-dev"}, "demo": {"python3", "liblmdb-dev"},
               "unit": {"g++", "libcmocka-dev", "openssl"}, "checks": {"spin", "valgrind"},
-              "integration": {"curl", "iproute2"}, "npm": {"npm", "nodejs"}, "jvm": {"default-jdk-headless", "maven"},
+              "integration": {"curl", "iproute2"}, "npm": {"npm", "nodejs"},
+              "jvm": {"default-jdk-headless", "maven"},
               "bench": {"libbenchmark-dev", "prometheus-cpp-dev"}}
     for part, names in wanted.items():
         if not names | wanted["build"] <= parts[part]:
