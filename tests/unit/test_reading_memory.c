@@ -2,6 +2,8 @@
 /*
  * How much memory reading takes, by the C library's own account: a snapshot per series, a page
  * beyond its snapshot, and a page by itself, whatever the number of its series.
+ *
+ * A sanitizer's allocator keeps no such account. crest-test: sanitizers=none
  */
 #include "core_fixture.h"
 
