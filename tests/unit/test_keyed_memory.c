@@ -2,6 +2,8 @@
 /*
  * Each allocation fails in turn under keyed calls, lifetimes and ticks: the status says so, nothing
  * is done by halves, and the next try succeeds as if nothing had been.
+ *
+ * One thread has nothing for ThreadSanitizer. crest-test: sanitizers=address
  */
 #include "alloc.h"
 #include "arena.h"

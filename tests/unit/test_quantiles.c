@@ -3,6 +3,8 @@
  * The promise of ranges, proved against exact sorting: every quantile of every layout lies within
  * the layout's precision of the true one, or within its lowest, for distributions made to break
  * that and for some as programs have them.
+ *
+ * One thread has nothing for ThreadSanitizer. crest-test: sanitizers=address
  */
 #include "core_fixture.h"
 

@@ -2,6 +2,8 @@
 /*
  * crest_snapshot_find finds what a walk over all series finds: among a hundred thousand, with names
  * and label values that begin alike, are empty or odd, and for what is not there.
+ *
+ * One thread has nothing for ThreadSanitizer. crest-test: sanitizers=address
  */
 #include "core_fixture.h"
 
