@@ -270,14 +270,15 @@ static void test_begin(void **state)
     crest_registry_free(registry);
 }
 
-CREST_RANGE_SAMPLER(first_update, "test.first-update", "Its first update makes it.");
+CREST_RANGE_SAMPLER(first_update, "test.first-update", "Updated by a handle that is not resolved.");
+static crest_range_sampler unresolved = {CREST_HANDLE_INIT_(&first_update_crest_declaration), NULL};
 
-/* The first update of a declared sampler, which resolves the handle, is in the extremes too. */
+/* The first update by a handle, which resolves it, is in the extremes too. */
 static void test_first_update(void **state)
 {
     (void)state;
     crest_range_reading reading;
-    crest_range_sampler_add(&first_update, 5);
+    crest_range_sampler_add(&unresolved, 5);
     crest_range_sampler_add(&first_update, -4);
     crest_range_rotate(first_update.cell, &reading);
     assert_int_equal(reading.maximum, 5);

@@ -201,7 +201,9 @@ static void test_covered_of_each_window(void **state)
     assert_int_equal(crest_windows_configure(&three), CREST_OK);
     crest_registry *registry = fixture_registry(NULL);
     assert_int_equal(crest_ticker_attach(registry), CREST_OK);
-    assert_true(FIXTURE_READING(NULL, "crest.window-covered", "window", "5m").gauge == 0);
+    crest_snapshot *snapshot = fixture_snapshot(NULL);
+    assert_true(fixture_series(snapshot, "crest.window-covered", "5m").gauge == 0);
+    crest_snapshot_free(snapshot);
     crest_registry_free(registry);
     crest_testing_clock_set(1000 * SECOND);
     for (unsigned tick = 0; tick <= 400; tick++) {
