@@ -20,6 +20,7 @@
 #include <crest/page.h>
 #include <crest/peer_clock.h>
 #include <crest/poll.h>
+#include <crest/prepare.h>
 #include <crest/probe.h>
 #include <crest/range_sampler.h>
 #include <crest/registry.h>

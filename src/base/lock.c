@@ -20,6 +20,12 @@ enum { LOCK_FREE, LOCK_HELD, LOCK_HELD_WAITERS, LOCK_HELD_FORKING };
 
 static uint32_t lock_word;
 static uint32_t lock_forking; /* from fork_before to fork_parent or fork_child */
+static uint64_t lock_owner;   /* the thread that holds it, which alone finds itself here; or 0 */
+
+static uint64_t lock_self(void)
+{
+    return (uint64_t)(uintptr_t)pthread_self();
+}
 
 static void lock_block_signals(crest_lock_saved *saved)
 {
@@ -44,12 +50,15 @@ static void lock_open_signals(const crest_lock_saved *saved)
     errno = saved->error_number;
 }
 
-/* Non-zero when it was taken; only who does not wait for a fork can come back without. */
+/* Non-zero when it was taken; only a caller that does not wait for a fork can come back without. */
 static int lock_wait(int for_a_fork)
 {
     /* acquire: partner of the exchange in crest_lock_drop */
     if (crest_atomic_cas32_acquire(&lock_word, LOCK_FREE, LOCK_HELD))
         return 1;
+    /* a handler of a trapped system call of this thread's own slow path would wait for ever */
+    if (!for_a_fork && crest_atomic_load(&lock_owner) == lock_self())
+        return 0;
     while (crest_atomic_exchange32(&lock_word, LOCK_HELD_WAITERS) != LOCK_FREE) {
         /* Looked at after the exchange: a fork that says so later exchanges later, and then the
            wait finds another word and returns at once. */
@@ -64,19 +73,23 @@ void crest_lock_take(crest_lock_saved *saved)
 {
     lock_block_signals(saved);
     lock_wait(1);
+    crest_atomic_store(&lock_owner, lock_self());
 }
 
 int crest_lock_take_unless_forking(crest_lock_saved *saved)
 {
     lock_block_signals(saved);
-    if (lock_wait(0))
+    if (lock_wait(0)) {
+        crest_atomic_store(&lock_owner, lock_self());
         return 1;
+    }
     lock_open_signals(saved);
     return 0;
 }
 
 void crest_lock_drop(const crest_lock_saved *saved)
 {
+    crest_atomic_store(&lock_owner, 0);
     /* release: partner of the compare-and-swap and the exchange in lock_wait */
     if (crest_atomic_exchange32(&lock_word, LOCK_FREE) != LOCK_HELD)
         syscall(SYS_futex, &lock_word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
@@ -101,6 +114,7 @@ void crest_lock_fork_parent(const crest_lock_saved *saved)
 void crest_lock_fork_child(const crest_lock_saved *saved)
 {
     crest_atomic_store32(&lock_forking, 0);
+    crest_atomic_store(&lock_owner, 0);
     crest_atomic_exchange32(&lock_word, LOCK_FREE); /* nobody waits in the child */
     lock_open_signals(saved);
 }

@@ -4,9 +4,9 @@
  * making of metrics and series.
  *
  * A recording call in a signal handler may need it, so it is held with all signals blocked but
- * those of faults and of trapped system calls, which stay as the host has them: a handler can only
- * run while this thread does not hold it. Under it: arena memory only, no
- * malloc, no callback, nothing that blocks. Never held while a snapshot is taken.
+ * those of faults and of trapped system calls, which stay as the host has them: a handler of any
+ * other can only run while this thread does not hold it. Under it: arena memory only, no malloc, no
+ * callback, nothing that blocks. Never held while a snapshot is taken.
  */
 #ifndef CREST_BASE_LOCK_H
 #define CREST_BASE_LOCK_H
@@ -23,9 +23,11 @@ void crest_lock_take(crest_lock_saved *saved);
 void crest_lock_drop(const crest_lock_saved *saved);
 
 /*
- * As crest_lock_take, but 0 with nothing taken while a fork holds the lock. A forking thread waits
- * for the locks of malloc and stdio; who may have been interrupted in one of these must not wait
- * for the forking thread.
+ * As crest_lock_take, but 0 with nothing taken while a fork holds the lock, or the calling thread
+ * itself does. A forking thread waits for the locks of malloc and stdio; a thread that may have
+ * been interrupted in one of these must not wait for the forking thread. And a thread holds the
+ * lock itself where a handler interrupted it under it: a seccomp policy trapped its mmap, and the
+ * handler of SIGSYS counts that.
  */
 int crest_lock_take_unless_forking(crest_lock_saved *saved);
 

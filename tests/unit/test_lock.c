@@ -71,6 +71,31 @@ static void test_what_the_host_blocks_stays_blocked(void **state)
     }
 }
 
+/* A handler that runs although this thread holds the lock, and records. */
+static volatile sig_atomic_t lock_handled = -1;
+
+static void lock_handler(int number)
+{
+    crest_lock_saved saved;
+    (void)number;
+    lock_handled = crest_lock_take_unless_forking(&saved);
+}
+
+static void test_a_handler_under_the_lock_goes_without(void **state)
+{
+    (void)state;
+    struct sigaction handling = {.sa_handler = lock_handler}, before;
+    crest_lock_saved saved;
+    sigaction(SIGSYS, &handling, &before);
+    crest_lock_take(&saved);
+    raise(SIGSYS);
+    crest_lock_drop(&saved);
+    assert_int_equal(lock_handled, 0);
+    sigaction(SIGSYS, &before, NULL);
+    assert_int_equal(crest_lock_take_unless_forking(&saved), 1);
+    crest_lock_drop(&saved);
+}
+
 #define LOCKERS 4
 #define LOCKINGS FIXTURE_TIMES(50000)
 static uint64_t guarded; /* not atomic: the lock is what keeps it right */
@@ -157,6 +182,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_signals_and_errno),
         cmocka_unit_test(test_what_the_host_blocks_stays_blocked),
+        cmocka_unit_test(test_a_handler_under_the_lock_goes_without),
         cmocka_unit_test(test_one_holder),
         cmocka_unit_test(test_forking),
     };
