@@ -8,6 +8,7 @@
  */
 #define _GNU_SOURCE
 #include "unit/core_fixture.h"
+#include "unit/random_numbers.h"
 
 #include <time.h>
 
@@ -33,10 +34,7 @@ static uint64_t delta_peers; /* grows */
 
 static uint64_t delta_draw(uint64_t *seed)
 {
-    *seed ^= *seed << 13;
-    *seed ^= *seed >> 7;
-    *seed ^= *seed << 17;
-    return *seed;
+    return random_next(seed);
 }
 
 static crest_status delta_report(crest_reporter *self, const crest_report *report,

@@ -7,6 +7,7 @@
 #include "atomic.h"
 #include "in_flight_table.h"
 #include "unit/core_fixture.h"
+#include "unit/random_numbers.h"
 
 #include <crest/lifetime.h>
 
@@ -33,10 +34,7 @@ static uint32_t stress_stop;
 
 static uint64_t stress_random(uint64_t *seed)
 {
-    *seed ^= *seed << 13;
-    *seed ^= *seed >> 7;
-    *seed ^= *seed << 17;
-    return *seed;
+    return random_next(seed);
 }
 
 static uint64_t stress_recorded(const char *name, const char *label)

@@ -5,6 +5,7 @@
  */
 #include "atomic.h"
 #include "unit/page_lines_apart.h"
+#include "unit/random_numbers.h"
 
 enum { OPEN_WRITERS = 3, OPEN_ROUNDS = 4000, OPEN_VALUES = 5 };
 
@@ -14,10 +15,10 @@ static uint64_t open_done;
 /* Each writer goes through the keys from another one on, so that they race for each place. */
 static void *open_write(void *argument)
 {
-    unsigned random = (unsigned)(uintptr_t)argument + 1;
+    uint64_t seed = (uintptr_t)argument + 1;
     const crest_metric_options sent = {.name = "sent"}, size = {.name = "size"};
     for (unsigned round = 0; round < OPEN_ROUNDS; round++) {
-        random = random * 1664525u + 1013904223u;
+        unsigned random = (unsigned)random_next(&seed);
         unsigned keys = 1 + round * CREST_OPEN_LABELS_MAX / OPEN_ROUNDS;
         char key[2][8], value[8];
         snprintf(key[0], sizeof key[0], "k%u", (random >> 8) % keys);

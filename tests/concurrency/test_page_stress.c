@@ -5,6 +5,7 @@
  */
 #include "atomic.h"
 #include "unit/page_lines_apart.h"
+#include "unit/random_numbers.h"
 
 CREST_REGISTRY(stress_registry, .prefix = "stress");
 #undef CREST_REGISTRY_HERE
@@ -22,9 +23,10 @@ static uint64_t stress_done;
 /* Peers that only this writer has; those of the first third stay. */
 static void *stress_write(void *argument)
 {
-    unsigned writer = (unsigned)(uintptr_t)argument, random = writer + 1;
+    unsigned writer = (unsigned)(uintptr_t)argument;
+    uint64_t seed = writer + 1;
     for (uint64_t n = 0; crest_atomic_load(&stress_done) == 0; n++) {
-        random = random * 1664525u + 1013904223u;
+        unsigned random = (unsigned)random_next(&seed);
         unsigned peer = (random >> 8) % STRESS_PEERS;
         char name[48];
         snprintf(name, sizeof name, "w%u \"%u\"\\\n", writer, peer);

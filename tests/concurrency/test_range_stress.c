@@ -7,6 +7,7 @@
 #include "clock_inside.h"
 #include "range_windows.h"
 #include "unit/core_fixture.h"
+#include "unit/random_numbers.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -242,7 +243,7 @@ static void *walk(void *argument)
     uint64_t random = 11;
     int64_t value = 0;
     while (!crest_atomic_load_acquire(&s->done)) {
-        random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        random = random_step(random);
         int64_t step = (int64_t)(random >> 40) - (1 << 23);
         if (random >> 30 & 1) {
             crest_range_sampler_add(s->sampler, step);

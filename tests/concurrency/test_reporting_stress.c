@@ -19,6 +19,8 @@
 
 #include <cmocka.h>
 
+#include "unit/random_numbers.h"
+
 #define REPORTERS 4
 #define WORKERS 4
 #define RECORDERS 2
@@ -52,10 +54,7 @@ static int stress_load(const int *value)
 
 static uint64_t stress_draw(uint64_t *seed)
 {
-    *seed ^= *seed << 13;
-    *seed ^= *seed >> 7;
-    *seed ^= *seed << 17;
-    return *seed;
+    return random_next(seed);
 }
 
 static void stress_pause_us(uint64_t us)

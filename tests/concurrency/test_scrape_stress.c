@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "http_get.h"
+#include "unit/random_numbers.h"
 #include "unit/thread_asserts.h"
 
 #define SCRAPERS 4
@@ -39,10 +40,10 @@ static int stress_over(void)
 /* In rounds, each by a thread of its own, so that records of threads are taken over. */
 static void *stress_record(void *seed)
 {
-    unsigned draw = (unsigned)(uintptr_t)seed;
+    uint64_t random = (uintptr_t)seed;
     char text[16];
     for (int i = 0; i < 5000; i++) {
-        draw = draw * 1103515245 + 12345;
+        unsigned draw = (unsigned)random_next(&random);
         unsigned kind = draw >> 16 & 0xffff, amount = 1 + (draw >> 8 & 7);
         kind %= KINDS;
         snprintf(text, sizeof text, "k%u", kind);

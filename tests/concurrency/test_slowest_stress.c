@@ -9,6 +9,7 @@
 #include "registry_inside.h"
 #include "slowest.h"
 #include "unit/core_fixture.h"
+#include "unit/random_numbers.h"
 #include "windows.h"
 
 #include <signal.h>
@@ -38,7 +39,7 @@ typedef struct slow_writer {
 
 static uint64_t slow_random(uint64_t *random)
 {
-    *random = *random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    *random = random_step(*random);
     return *random >> 16;
 }
 

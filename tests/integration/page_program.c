@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "unit/random_numbers.h"
+
 #define PROGRAM_METRICS 40u
 #define PROGRAM_CHILDREN 6u
 #define PROGRAM_KEYS 3u
@@ -21,7 +23,7 @@ static uint64_t program_seed;
 
 static unsigned program_draw(unsigned below)
 {
-    program_seed = program_seed * 6364136223846793005u + 1442695040888963407u;
+    program_seed = random_step(program_seed);
     return (unsigned)((program_seed >> 33) % below);
 }
 

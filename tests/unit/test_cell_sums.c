@@ -5,6 +5,7 @@
 #include "cells.h"
 #include "core_fixture.h"
 #include "lock.h"
+#include "random_numbers.h"
 
 enum { SUMS_THREADS = 3 };
 #define SUMS_SLOTS (2u * CREST_CHUNK_CELLS)
@@ -15,7 +16,7 @@ static uint64_t sums_random = 1;
 
 static uint64_t random_below(uint64_t limit)
 {
-    sums_random = sums_random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    sums_random = random_step(sums_random);
     return (sums_random >> 33) % limit;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "core_fixture.h"
 #include "names.h"
+#include "random_numbers.h"
 #include "registry_inside.h"
 #include "window_results.h"
 
@@ -44,12 +45,6 @@ static int oracle_adds(oracle *all, const crest_metric_options *options, crest_k
     memcpy(all->names[all->count], names, count * sizeof names[0]);
     all->count += count;
     return 1;
-}
-
-static uint64_t random_next(uint64_t *random)
-{
-    *random = *random * UINT64_C(6364136223846793005) + 1442695040888963407u;
-    return *random >> 33;
 }
 
 static crest_status metric_make(crest_registry *registry, crest_kind kind,

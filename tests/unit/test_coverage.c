@@ -4,6 +4,7 @@
  * ignored.
  */
 #include "core_fixture.h"
+#include "random_numbers.h"
 
 #include <crest/coverage.h>
 #include <crest/testing.h>
@@ -58,7 +59,7 @@ static crest_testing_reading coverage_recorded(const char *outcome)
 
 static uint64_t coverage_random(uint64_t *seed)
 {
-    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    *seed = random_step(*seed);
     return *seed >> 33;
 }
 

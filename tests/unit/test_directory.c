@@ -7,6 +7,7 @@
 #include "core_fixture.h"
 #include "directory.h"
 #include "lives.h"
+#include "random_numbers.h"
 #include "series.h"
 
 #define DIRECTORY_FAMILIES 12u
@@ -16,14 +17,13 @@ typedef struct directory_state {
     crest_registry *registry;
     crest_counter_family families[DIRECTORY_FAMILIES];
     crest_timer_family timers;
-    uint32_t random;
+    uint64_t random;
     size_t metrics;
 } directory_state;
 
 static uint32_t directory_random(directory_state *d, uint32_t below)
 {
-    d->random = d->random * 1664525u + 1013904223u;
-    return (d->random >> 8) % below;
+    return (uint32_t)(random_next(&d->random) % below);
 }
 
 /* Series that snapshots are to have, counted on a way of its own. */

@@ -5,6 +5,7 @@
 #include "alloc.h"
 #include "core_fixture.h"
 #include "misuse.h"
+#include "random_numbers.h"
 
 static crest_distribution *algebra_new(const crest_range *range)
 {
@@ -79,7 +80,7 @@ static void test_add_and_subtract(void **state)
         for (size_t p = 0; p < LENGTH(parts); p++) {
             parts[p] = algebra_new(ranges[r]);
             for (int i = 0; i < 3000; i++) {
-                random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+                random = random_step(random);
                 int64_t value = (int64_t)((random >> 22) >> (random >> 59));
                 if (ranges[r] == CREST_RANGE_PERCENTAGE)
                     value %= 101;

@@ -4,6 +4,7 @@
  * or doubled, and HDR's ticks.
  */
 #include "core_fixture.h"
+#include "random_numbers.h"
 
 static crest_distribution *steps_made(const crest_range *range, const int64_t *values, size_t count)
 {
@@ -97,7 +98,7 @@ static void test_tiling(void **state)
     static int64_t values[3000];
     uint64_t random = 7;
     for (size_t i = 0; i < LENGTH(values); i++) {
-        random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        random = random_step(random);
         values[i] = (int64_t)((random >> 2) >> (random >> 59 << 1) % 62);
     }
     static const crest_range wide = {1, UINT64_C(1) << 62, 1};

@@ -5,6 +5,7 @@
  */
 #include "alloc.h"
 #include "page_fixture.h"
+#include "random_numbers.h"
 #include "utf8.h"
 
 #include <math.h>
@@ -31,7 +32,7 @@ static const char *unescape(const char *at, char *value)
 
 static uint64_t any_next(uint64_t *seed)
 {
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    *seed = random_step(*seed);
     return *seed >> 33;
 }
 

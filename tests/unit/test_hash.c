@@ -4,11 +4,12 @@
  */
 #include "core_fixture.h"
 #include "hash.h"
+#include "random_numbers.h"
 
 /* The next of some seeds, such as a process draws. */
 static uint64_t next_seed(uint64_t seed)
 {
-    return seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return random_step(seed);
 }
 
 static void test_lengths(void **state)

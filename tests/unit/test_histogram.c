@@ -6,6 +6,7 @@
 #include "arena.h"
 #include "core_fixture.h"
 #include "misuse.h"
+#include "random_numbers.h"
 #include "shards.h"
 
 #include <limits.h>
@@ -154,11 +155,9 @@ static void test_spread(void **state)
     crest_registry *registry = fixture_registry(NULL);
     crest_histogram *histogram = fixture_histogram(registry, "spread");
     records all = {0};
-    uint64_t random = 88172645463325252u;
+    uint64_t seed = 1;
     for (int i = 0; i < 4000; i++) {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
+        uint64_t random = random_next(&seed);
         uint64_t value = (random & (uint64_t)HIGHEST) >> (random >> 58) % 42;
         crest_histogram_record(histogram, (int64_t)value);
         records_add(&all, value);

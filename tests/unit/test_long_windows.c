@@ -8,6 +8,7 @@
 #include "core_fixture.h"
 #include "lives.h"
 #include "misuse.h"
+#include "random_numbers.h"
 #include "windows.h"
 
 #include <crest/lifetime.h>
@@ -118,7 +119,7 @@ static void test_bursts(void **state)
     bench_tick(b, 0);
     uint64_t random = 7;
     for (int i = 0; i < 2500; i++) {
-        random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        random = random_step(random);
         int64_t by = random >> 60 == 0 ? (int64_t)(random >> 40 & 0xffff) : 0;
         double seconds = random >> 55 & 31 ? 1 : 0.5 + (double)(random >> 50 & 7);
         bench_grow(b, counter, by, seconds);

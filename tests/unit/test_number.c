@@ -4,6 +4,7 @@
  * decimal point is none. Those are made here, as files, so that no locale has to be installed.
  */
 #include "number.h"
+#include "random_numbers.h"
 
 #include <float.h>
 #include <inttypes.h>
@@ -207,15 +208,6 @@ static void test_bounds(void **state)
     (void)state;
     for (size_t i = 0; i < LENGTH(bounds); i++)
         assert_string_equal(printed(crest_number_bound, bounds[i].value), bounds[i].text);
-}
-
-/* xorshift64*, from a fixed seed: a failure can be had again. */
-static uint64_t random_next(uint64_t *seed)
-{
-    *seed ^= *seed >> 12;
-    *seed ^= *seed << 25;
-    *seed ^= *seed >> 27;
-    return *seed * UINT64_C(2685821657736338717);
 }
 
 static double random_bits(uint64_t *seed)

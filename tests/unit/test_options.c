@@ -5,6 +5,7 @@
  */
 #include "alloc.h"
 #include "options.h"
+#include "random_numbers.h"
 #include "utf8.h"
 
 #include <setjmp.h>
@@ -470,10 +471,7 @@ static void test_switches_and_fractions(void **state)
 
 static uint64_t draw(uint64_t *seed)
 {
-    *seed ^= *seed << 13;
-    *seed ^= *seed >> 7;
-    *seed ^= *seed << 17;
-    return *seed;
+    return random_next(seed);
 }
 
 /* Bytes that the grammar cares about come more often than chance would have it. */

@@ -7,6 +7,7 @@
 #include "core_fixture.h"
 #include "lives.h"
 #include "misuse.h"
+#include "random_numbers.h"
 
 #include <crest/crest.h>
 #include <crest/testing.h>
@@ -313,7 +314,7 @@ static void test_no_memory(void **state)
 static uint64_t peer_random(uint64_t below)
 {
     static uint64_t seed = 11;
-    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    seed = random_step(seed);
     return (seed >> 20) % below;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "core_fixture.h"
 #include "peer_filter.h"
+#include "random_numbers.h"
 
 #define FILTER_S INT64_C(1000000000)
 
@@ -12,7 +13,7 @@ static uint64_t filter_seed;
 
 static uint64_t filter_random(uint64_t below)
 {
-    filter_seed = filter_seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    filter_seed = random_step(filter_seed);
     return below != 0 ? (filter_seed >> 20) % below : 0;
 }
 

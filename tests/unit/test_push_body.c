@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "push_body.h"
+#include "random_numbers.h"
 
 #define PAGE_BYTES 300000u
 
@@ -22,10 +23,11 @@ static unsigned char *make_page(void)
 {
     unsigned char *page = malloc(PAGE_BYTES);
     assert_non_null(page);
-    uint32_t random = 12345;
+    uint64_t random = 12345;
     for (size_t i = 0; i < PAGE_BYTES; i++) {
-        random = random * 1664525u + 1013904223u;
-        page[i] = i < PAGE_BYTES / 2 ? (unsigned char)"crest_total 1\n"[i % 14] : random >> 24;
+        random = random_step(random);
+        page[i] = i < PAGE_BYTES / 2 ? (unsigned char)"crest_total 1\n"[i % 14]
+                                     : (unsigned char)(random >> 56);
     }
     return page;
 }

@@ -7,6 +7,7 @@
  * One thread has nothing for ThreadSanitizer. crest-test: sanitizers=address
  */
 #include "core_fixture.h"
+#include "random_numbers.h"
 
 #define QUANTILES_HOUR UINT64_C(3600000000000)
 #define QUANTILES_MOST 60000
@@ -20,10 +21,7 @@ static uint64_t quantiles_seed;
 
 static uint64_t quantiles_random(void)
 {
-    quantiles_seed ^= quantiles_seed << 13;
-    quantiles_seed ^= quantiles_seed >> 7;
-    quantiles_seed ^= quantiles_seed << 17;
-    return quantiles_seed;
+    return random_next(&quantiles_seed);
 }
 
 static double quantiles_uniform(void)

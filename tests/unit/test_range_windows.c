@@ -6,6 +6,7 @@
 #include "alloc.h"
 #include "core_fixture.h"
 #include "misuse.h"
+#include "random_numbers.h"
 #include "range_windows.h"
 #include "windows.h"
 
@@ -186,7 +187,7 @@ static void test_random_walk(void **state)
     for (int tick = 0; tick < TICKS; tick++) {
         lowest[tick] = highest[tick] = value;
         for (unsigned updates = random >> 59, i = 0; i <= updates; i++) {
-            random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+            random = random_step(random);
             uint64_t passed = random >> 45;
             crest_testing_clock_advance(passed * CREST_RANGE_TICK_NS);
             times[tick] += passed;

@@ -7,6 +7,7 @@
 #include "cells.h"
 #include "core_fixture.h"
 #include "misuse.h"
+#include "random_numbers.h"
 #include "registry_inside.h"
 
 #define HOUR UINT64_C(3600000000000)
@@ -153,10 +154,7 @@ static void test_large_times(void **state)
 
 static double ranges_uniform(uint64_t *random)
 {
-    *random ^= *random << 13;
-    *random ^= *random >> 7;
-    *random ^= *random << 17;
-    return ((double)(*random >> 11) + 0.5) * 0x1p-53;
+    return ((double)(random_next(random) >> 11) + 0.5) * 0x1p-53;
 }
 
 /* What has been used, and not what this thread has in reserve. */

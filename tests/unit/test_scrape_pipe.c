@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "random_numbers.h"
 #include "scrape_pipe.h"
 
 #include <poll.h>
@@ -96,9 +97,9 @@ static unsigned char *pipe_test_bytes(void)
 {
     unsigned char *bytes = malloc(LONG_BYTES);
     assert_non_null(bytes);
-    unsigned seed = 1;
+    uint64_t seed = 1;
     for (size_t i = 0; i < LONG_BYTES; i++)
-        bytes[i] = (unsigned char)("0123456789 abc_\n"[(seed = seed * 1103515245 + 12345) >> 28]);
+        bytes[i] = (unsigned char)("0123456789 abc_\n"[random_next(&seed) % 16]);
     return bytes;
 }
 
@@ -214,8 +215,9 @@ static void nothing_is_written_past_the_deadline(void **state)
         assert_non_null(pipe);
         int wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
         static char noise[1 << 16];
-        for (size_t i = 0, seed = 1; i < sizeof noise; i++)
-            noise[i] = (char)((seed = seed * 1103515245 + 12345) >> 16);
+        uint64_t seed = 1;
+        for (size_t i = 0; i < sizeof noise; i++)
+            noise[i] = (char)random_next(&seed);
         crest_scrape_pipe_init(pipe, gzip, crest_scrape_now_ns(), wake);
         assert_int_equal(crest_scrape_pipe_open(pipe), CREST_OK);
         int stopped = 0;

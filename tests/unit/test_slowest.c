@@ -7,6 +7,7 @@
 #include "arena.h"
 #include "clock_inside.h"
 #include "core_fixture.h"
+#include "random_numbers.h"
 #include "slowest.h"
 #include "windows.h"
 
@@ -137,11 +138,11 @@ static void test_random(void **state)
     watched_tick(&w);
     uint64_t random = 88172645463325252u, id = 1;
     for (int tick = 0; tick < TICKS; tick++) {
-        random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        random = random_step(random);
         int times = (int)(random >> 40) % MOST;
         slowest[tick] = whose[tick] = largest[tick] = 0;
         for (int i = 0; i < times; i++, id++) {
-            random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+            random = random_step(random);
             uint64_t ns = (random >> 24) >> (random >> 20 & 31);
             for (size_t r = 0; r < LENGTH(ranges); r++) {
                 took(timer[r], ns, id, CREST_OUTCOME_OK);
@@ -202,7 +203,7 @@ static void test_remaining(void **state)
     crest_slowest slowest = {0};
     uint64_t random = 42;
     for (int i = 0; i < PUSHES; i++) {
-        random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        random = random_step(random);
         /* falling, rising, and random stretches */
         value[i] = i % 400 < 100   ? 1000u - (unsigned)i % 400u
                    : i % 400 < 200 ? (unsigned)i % 400u

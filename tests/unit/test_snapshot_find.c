@@ -6,6 +6,7 @@
  * One thread has nothing for ThreadSanitizer. crest-test: sanitizers=address
  */
 #include "core_fixture.h"
+#include "random_numbers.h"
 
 CREST_REGISTRY(find_constants, .prefix = "dht", .labels = {{"network", "main"}, {"shard", ""}});
 
@@ -15,7 +16,7 @@ static uint64_t find_random = 1;
 
 static unsigned random_below(unsigned limit)
 {
-    find_random = find_random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    find_random = random_step(find_random);
     return (unsigned)(find_random >> 33) % limit;
 }
 

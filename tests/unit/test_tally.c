@@ -6,6 +6,7 @@
 #include "beginnings.h"
 #include "core_fixture.h"
 #include "lock.h"
+#include "random_numbers.h"
 #include "tally.h"
 
 static crest_shard *shard_new(void)
@@ -43,7 +44,7 @@ static crest_shard *beginning_new(unsigned values, uint64_t (*value)(uint64_t), 
 static uint64_t tally_random(void)
 {
     static uint64_t state = 1;
-    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    state = random_step(state);
     return state >> 11;
 }
 

@@ -5,6 +5,7 @@
 #include "alloc.h"
 #include "clock_inside.h"
 #include "core_fixture.h"
+#include "random_numbers.h"
 #include "windows.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -252,7 +253,7 @@ static void test_random_ticks(void **state)
     bench_tick(&b, 0);
     uint64_t random = 42;
     for (int tick = 0; tick < TICKS; tick++) {
-        random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        random = random_step(random);
         lasted[tick] = 0.5 + (double)(random >> 40 & 1023) / 512;
         added[tick] = random >> 60 == 0 ? random >> 30 & 0xffff : random >> 50 & 7;
         crest_counter_add(counter, (int64_t)added[tick]);
