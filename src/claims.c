@@ -240,10 +240,11 @@ crest_status crest_claims_check(crest_registry_state *state, const crest_metric 
     return status;
 }
 
-void crest_claims_drop(crest_registry_state *state, const crest_claims *claims)
+void crest_claims_drop(crest_registry_state *state, crest_claims *claims)
 {
     for (unsigned i = 0; i < claims->count; i++)
         ck_hs_remove(&state->claims, claims->all[i].hash, &claims->all[i]);
+    claims->count = 0;
 }
 
 /* One claim, its text copied; 0 without memory. */
@@ -276,8 +277,8 @@ __attribute__((noinline)) static unsigned claims_fill_stems(const crest_metric *
     return count;
 }
 
-crest_status crest_claims_take(crest_registry_state *state, const crest_metric *metric,
-                               crest_claims *taken)
+/* Makes the metric's claims; 0 without memory. */
+static int claims_make(crest_registry_state *state, crest_metric *metric)
 {
     crest_claim all[CREST_EXPORTED_CLAIMS_MAX + CLAIMS_STEMS_MAX];
     int filled = 1;
@@ -287,16 +288,24 @@ crest_status crest_claims_take(crest_registry_state *state, const crest_metric *
         filled ? crest_arena_take(CREST_ARENA_META, count * sizeof *claims, _Alignof(crest_claim))
                : NULL;
     if (claims == NULL)
-        return CREST_NO_MEMORY;
+        return 0;
     memcpy(claims, all, count * sizeof *claims);
     for (unsigned i = 0; i < count; i++)
         state->claims_like_derived += (unsigned)claims_like_derived(claims[i].text);
-    *taken = (crest_claims){claims, 0};
-    while (taken->count < count &&
-           ck_hs_put(&state->claims, claims[taken->count].hash, &claims[taken->count]))
-        taken->count++;
-    if (taken->count == count)
+    metric->claims = (crest_claims){.all = claims, .made = count};
+    return 1;
+}
+
+crest_status crest_claims_take(crest_registry_state *state, crest_metric *metric)
+{
+    crest_claims *claims = &metric->claims;
+    if (claims->made == 0 && !claims_make(state, metric))
+        return CREST_NO_MEMORY;
+    while (claims->count < claims->made &&
+           ck_hs_put(&state->claims, claims->all[claims->count].hash, &claims->all[claims->count]))
+        claims->count++;
+    if (claims->count == claims->made)
         return CREST_OK;
-    crest_claims_drop(state, taken);
+    crest_claims_drop(state, claims);
     return CREST_NO_MEMORY;
 }

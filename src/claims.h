@@ -21,12 +21,6 @@
 
 #include "registry_inside.h"
 
-/* All claims of one metric. */
-typedef struct crest_claims {
-    struct crest_claim *all;
-    unsigned count; /* of those in the table */
-} crest_claims;
-
 /* An empty table; false without memory. */
 bool crest_claims_init(ck_hs_t *table);
 
@@ -36,12 +30,12 @@ bool crest_claims_init(ck_hs_t *table);
 crest_status crest_claims_check(crest_registry_state *state, const crest_metric *wanted,
                                 const crest_metric **other);
 
-/* Under the lock, after that: takes the names for the metric, or none of them. */
-crest_status crest_claims_take(crest_registry_state *state, const crest_metric *metric,
-                               crest_claims *taken);
+/* Under the lock, after that: takes the names for the metric, or none of them; what it had made of
+ * them before is used again. */
+crest_status crest_claims_take(crest_registry_state *state, crest_metric *metric);
 
-/* Gives them back, for a metric that could not be made after all: the next try must not find them
- * taken. */
-void crest_claims_drop(crest_registry_state *state, const crest_claims *claims);
+/* Gives them back, for a metric that could not be made after all, or whose registry is freed: the
+ * next try must not find them taken. */
+void crest_claims_drop(crest_registry_state *state, crest_claims *claims);
 
 #endif

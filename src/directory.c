@@ -37,6 +37,7 @@ static crest_directory *directory_all;
 
 static void directory_free(crest_directory *directory)
 {
+    crest_atomic_add(&directory->state->directories, UINT64_MAX);
     crest_alloc_free(directory->labels);
     crest_alloc_free(directory->stretches);
     crest_alloc_free(directory->runs);
@@ -264,12 +265,13 @@ static int directory_label(crest_directory *directory)
     return 1;
 }
 
-static crest_directory *directory_new(const crest_registry_state *state, size_t count, int slots)
+static crest_directory *directory_new(crest_registry_state *state, size_t count, int slots)
 {
     size_t each = sizeof(crest_series *) + sizeof(uint64_t) + (slots ? sizeof(uint32_t) : 0);
     crest_directory *directory = crest_alloc(1, sizeof *directory + count * each);
     if (directory == NULL)
         return NULL;
+    crest_atomic_add(&state->directories, 1);
     directory->state = state;
     directory->count = count;
     directory->births = (uint64_t *)(directory->series + count);
@@ -277,7 +279,7 @@ static crest_directory *directory_new(const crest_registry_state *state, size_t 
     return directory;
 }
 
-crest_directory *crest_directory_new(const crest_registry_state *state, size_t count)
+crest_directory *crest_directory_new(crest_registry_state *state, size_t count)
 {
     return directory_new(state, count, 0);
 }

@@ -30,7 +30,7 @@ typedef struct crest_directory_stretch {
 /* Counted by the registry that keeps the newest and by each snapshot made with it. */
 typedef struct crest_directory {
     struct crest_directory *next; /* of all there are */
-    const crest_registry_state *state;
+    crest_registry_state *state;
     uint64_t users;
     uint64_t readers; /* snapshots whose values are being read */
     uint64_t generation;
@@ -44,7 +44,7 @@ typedef struct crest_directory {
     /* Where the registry has constant labels: those and its own of each series, then all texts'
      * addresses. They are kept here, and not with the series, because few registries have any. */
     const char *const **labels;
-    uint32_t *slots; /* of each series; NULL in a directory of a narrowed snapshot */
+    uint32_t *slots;  /* of each series; NULL in a directory of a narrowed snapshot */
     uint64_t *births; /* which life of each series this is about */
     crest_series *series[];
 } crest_directory;
@@ -61,7 +61,7 @@ void crest_directory_read(crest_directory *directory);
 void crest_directory_drop(crest_directory *directory);
 
 /* A directory with room for `count` series of this registry, to be filled; NULL without memory. */
-crest_directory *crest_directory_new(const crest_registry_state *state, size_t count);
+crest_directory *crest_directory_new(crest_registry_state *state, size_t count);
 /* It is filled, and has one user; 0 without memory, and it is freed. */
 int crest_directory_ready(crest_directory *directory);
 

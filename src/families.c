@@ -50,7 +50,7 @@ static crest_own_handle *family_handle(crest_family *family, crest_kind kind,
     crest_metric *metric = family_metric(family, kind, &status);
     if (metric == NULL)
         return crest_handle_dead_of(kind, status);
-    if (crest_atomic_load32(&metric->state->dead)) {
+    if (crest_atomic_load32(&metric->rests)) { /* its registry was freed */
         crest_misuse_count(CREST_MISUSE_LATE, metric->name);
         return crest_handle_dead_of(kind, CREST_NOT_FOUND);
     }

@@ -100,12 +100,6 @@ int crest_in_flight_close(crest_keyed *keyed)
     return 1;
 }
 
-void crest_in_flight_open(crest_keyed *keyed)
-{
-    if (keyed != NULL)
-        crest_atomic_store(&keyed->closed, 0);
-}
-
 /* The share that the fewest metrics have. */
 static uint32_t in_flight_share_take(void)
 {
@@ -115,6 +109,21 @@ static uint32_t in_flight_share_take(void)
             least = i;
     in_flight_metrics[least]++;
     return least;
+}
+
+static uint32_t in_flight_share_of(crest_metric *metric)
+{
+    if (metric->in_flight_share == 0)
+        metric->in_flight_share = in_flight_share_take() + 1;
+    return metric->in_flight_share - 1;
+}
+
+void crest_in_flight_open(crest_keyed *keyed)
+{
+    if (keyed == NULL)
+        return;
+    crest_atomic_store32(&keyed->share, in_flight_share_of(keyed->metric));
+    crest_atomic_store(&keyed->closed, 0);
 }
 
 void crest_in_flight_share_give(crest_metric *metric)
@@ -130,11 +139,9 @@ crest_keyed *crest_in_flight_keyed_new(const crest_child *child)
     crest_keyed *keyed = crest_arena_take(CREST_ARENA_META, sizeof *keyed, _Alignof(crest_keyed));
     if (keyed == NULL)
         return NULL;
-    if (metric->in_flight_share == 0)
-        metric->in_flight_share = in_flight_share_take() + 1;
     *keyed = (crest_keyed){.timer = &child->own->timer,
                            .metric = metric,
                            .deadline_ns = metric->deadline_ns,
-                           .share = metric->in_flight_share - 1};
+                           .share = in_flight_share_of(metric)};
     return keyed;
 }

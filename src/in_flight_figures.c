@@ -98,10 +98,15 @@ crest_status crest_in_flight_figures_make(crest_metric *metric)
     if (figures_are_taken(metric))
         return CREST_NAME_CLASH;
     crest_status status = CREST_OK;
-    crest_in_flight_figures *figures =
-        crest_arena_take(CREST_ARENA_META, sizeof *figures, _Alignof(crest_in_flight_figures));
+    crest_in_flight_figures *figures = metric->figures_kept;
+    if (figures == NULL)
+        figures =
+            crest_arena_take(CREST_ARENA_META, sizeof *figures, _Alignof(crest_in_flight_figures));
     if (figures == NULL)
         return CREST_NO_MEMORY;
+    metric->figures_kept = figures;
+    figures->shown_count = 0;
+    figures->ids = 0;
     figures->state = metric->state;
     figures->count =
         figures_gauge(metric, "in-flight", "Operations begun and not ended.", CREST_NONE, &status);
@@ -237,9 +242,11 @@ void crest_in_flight_figures_forget(const crest_registry_state *state)
     pthread_mutex_lock(&figures_lock);
     crest_lock_take(&saved);
     for (crest_in_flight_figures **at = &figures_all; *at != NULL;)
-        if ((*at)->state == state)
+        if ((*at)->state == state) {
+            /* they wait in figures_kept for the metric's next registry */
+            crest_atomic_store_ptr_release(CREST_PTR(&(*at)->stuck->parent->figures), NULL);
             crest_atomic_store_ptr_release(CREST_PTR(at), (*at)->next);
-        else
+        } else
             at = &(*at)->next;
     crest_lock_drop(&saved);
     pthread_mutex_unlock(&figures_lock);

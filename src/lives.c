@@ -230,7 +230,7 @@ unsigned crest_lives_waits(const crest_child *child)
     return needed;
 }
 
-static int lives_all_gone(const crest_child *child)
+int crest_lives_all_gone(const crest_child *child)
 {
     for (unsigned i = 0; i < CREST_OUTCOME_COUNT; i++) {
         const crest_series *series = crest_child_at(child, i);
@@ -369,7 +369,7 @@ crest_child *crest_lives_remembered(const crest_metric *metric, const char *cons
                                     uint32_t hash)
 {
     crest_child *child = crest_children_retired(metric, values, hash, NULL);
-    while (child != NULL && !lives_all_gone(child))
+    while (child != NULL && !crest_lives_all_gone(child))
         child = crest_children_retired(metric, values, hash, child);
     return child;
 }

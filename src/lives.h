@@ -103,6 +103,9 @@ void crest_lives_retire(crest_child *child, crest_status why, int shown);
 /* Under the lock: the child lives again, from zero where it was gone; 0 and *status if not. */
 int crest_lives_revive(crest_child *child, crest_status *status);
 
+/* Under the lock: whether no series of the child has a slot any more. */
+int crest_lives_all_gone(const crest_child *child);
+
 /* Under the lock: a retired child of these values of which everything has gone, or NULL; and its
  * next life, from zero, by the handle that it has had; 0 and *status if it cannot be. */
 crest_child *crest_lives_remembered(const crest_metric *metric, const char *const *values,

@@ -17,6 +17,7 @@
 #include "misuse.h"
 #include "names.h"
 #include "registry_inside.h"
+#include "remembered.h"
 #include "series.h"
 #include "splits.h"
 #include "stage_series.h"
@@ -26,26 +27,6 @@
 #include <string.h>
 
 static crest_registry registry_default = {.abi = CREST_ABI};
-
-/* What a metric is to be, gathered and checked before anything is made. */
-typedef struct registry_wish {
-    char name[CREST_NAME_BYTES_MAX + 1];
-    crest_kind kind;
-    crest_unit unit;
-    const char *description;
-    const crest_buckets *buckets; /* NULL: none, as for what is no distribution */
-    crest_layout layout;          /* blocks 0: no distribution */
-    const char *const *keys;
-    unsigned key_count;
-    uint32_t open; /* an open family, whose keys come later */
-    uint64_t deadline_ns;
-    const char *const *stages;
-    unsigned stage_count;
-    crest_metric *parent; /* the one that it comes with */
-    uint32_t idle_s;
-    int no_windows;
-    const double *quantiles; /* NULL: none */
-} registry_wish;
 
 /* ck's tables take memory from the arena; an outgrown table stays, since a reader may be in it.
  * Doubling, the outgrown ones together are no larger than the last. */
@@ -109,6 +90,14 @@ crest_registry_state *crest_registry_state_seen(crest_registry *registry)
     return crest_atomic_load_ptr_acquire(CREST_PTR(&registry->state));
 }
 
+static void registry_state_settle(crest_registry *registry, crest_registry_state *state)
+{
+    state->strict = registry->options.strict != 0;
+    state->idle_s = registry->options.idle_s;
+    /* partner: the acquire load in crest_registry_state_seen */
+    crest_atomic_store_ptr_release(CREST_PTR(&registry->state), state);
+}
+
 /* Under the lock. */
 static crest_registry_state *registry_state_make(crest_registry *registry)
 {
@@ -116,8 +105,12 @@ static crest_registry_state *registry_state_make(crest_registry *registry)
         registry = &registry_default;
     if (registry->state != NULL || registry->abi != CREST_ABI)
         return registry->abi == CREST_ABI ? registry->state : NULL;
-    crest_registry_state *state =
-        crest_arena_take(CREST_ARENA_META, sizeof *state, _Alignof(crest_registry_state));
+    crest_registry_state *state = crest_registry_remembered(&registry->options);
+    if (state != NULL) {
+        registry_state_settle(registry, state);
+        return state;
+    }
+    state = crest_arena_take(CREST_ARENA_META, sizeof *state, _Alignof(crest_registry_state));
     if (state == NULL)
         return NULL;
     const char *prefix = registry->options.prefix;
@@ -132,10 +125,7 @@ static crest_registry_state *registry_state_make(crest_registry *registry)
         return NULL;
     if (!crest_constants_make(state, registry->options.labels))
         return NULL;
-    state->strict = registry->options.strict != 0;
-    state->idle_s = registry->options.idle_s;
-    /* partner: the acquire load in crest_registry_state_seen */
-    crest_atomic_store_ptr_release(CREST_PTR(&registry->state), state);
+    registry_state_settle(registry, state);
     return state;
 }
 
@@ -160,6 +150,7 @@ crest_registry *crest_registry_new(const crest_registry_options *options)
     registry->heap = 1;
     if (options != NULL)
         registry->options = *options;
+    crest_lives_now_and_then(); /* what is freed goes where nothing ticks, too */
     if (crest_registry_state_of(registry) == NULL) {
         crest_alloc_free(registry);
         return NULL;
@@ -190,6 +181,9 @@ void crest_registry_free(crest_registry *registry)
         crest_in_flight_share_give(metric);
     crest_lock_drop(&saved);
     crest_registry_forget(state);
+    crest_lock_take(&saved);
+    crest_registry_remember(state);
+    crest_lock_drop(&saved);
     crest_alloc_free(registry);
 }
 
@@ -241,7 +235,7 @@ static crest_status registry_full_name(const crest_registry_state *state, const 
 /* What is kept of a distribution. One that keeps no single values has nothing to fill buckets with:
  * it gets none, and may not ask for any. */
 static crest_status registry_wish_distribution(const crest_metric_options *options,
-                                               registry_wish *wish)
+                                               crest_metric_wish *wish)
 {
     if (wish->parent != NULL) {
         wish->layout = *wish->parent->layout;
@@ -261,7 +255,7 @@ static crest_status registry_wish_distribution(const crest_metric_options *optio
 
 /* What only timers and stages have. */
 static crest_status registry_wish_timing(crest_kind kind, const crest_metric_options *options,
-                                         registry_wish *wish)
+                                         crest_metric_wish *wish)
 {
     wish->deadline_ns = options->deadline_ms * UINT64_C(1000000);
     wish->stages = options->stages;
@@ -270,7 +264,7 @@ static crest_status registry_wish_timing(crest_kind kind, const crest_metric_opt
 
 /* The last key of a metric that comes with another one is the library's own: the others have been
  * as many as they may be. */
-static crest_status registry_keys_check(const registry_wish *wish)
+static crest_status registry_keys_check(const crest_metric_wish *wish)
 {
     unsigned count = wish->key_count;
     if (wish->parent != NULL && count == CREST_LABELS_MAX + 1) {
@@ -283,7 +277,8 @@ static crest_status registry_keys_check(const registry_wish *wish)
 }
 
 /* What of windows only distributions give. */
-static crest_status registry_wish_windows(const crest_metric_options *options, registry_wish *wish)
+static crest_status registry_wish_windows(const crest_metric_options *options,
+                                          crest_metric_wish *wish)
 {
     wish->no_windows = wish->parent ? (int)wish->parent->no_windows : options->no_windows != 0;
     if (options->quantiles[0] == 0)
@@ -296,7 +291,7 @@ static crest_status registry_wish_windows(const crest_metric_options *options, r
 }
 
 static crest_status registry_wish_make(const crest_registry_state *state, crest_kind kind,
-                                       const crest_metric_options *options, registry_wish *wish)
+                                       const crest_metric_options *options, crest_metric_wish *wish)
 {
     if (options == NULL)
         return CREST_INVALID_ARGUMENT;
@@ -326,29 +321,15 @@ static crest_status registry_wish_make(const crest_registry_state *state, crest_
                                                                      : registry_keys_check(wish);
 }
 
-static int registry_same_shape(const crest_metric *metric, const registry_wish *wish)
-{
-    if (metric->kind != wish->kind || metric->open != wish->open ||
-        (!wish->open && metric->label_count != wish->key_count) ||
-        metric->stage_count != wish->stage_count)
-        return 0;
-    for (unsigned i = 0; i < wish->stage_count; i++)
-        if (strcmp(metric->stages[i], wish->stages[i]) != 0)
-            return 0;
-    for (unsigned i = 0; i < wish->key_count; i++)
-        if (strcmp(metric->label_keys[i], wish->keys[i]) != 0)
-            return 0;
-    return 1;
-}
-
 /*
  * Whether another metric stands in the way of this new one: CREST_NAME_CLASH for one that is
  * exported under a name of it, CREST_SPLIT_NAME, where that is refused, for one whose name is too
  * close. Asked before anything is taken from the arena, since who is refused may well ask again. On
  * a frame of its own, for the stacks of signal handlers are small.
  */
-__attribute__((noinline)) static crest_status
-registry_check_others(crest_registry_state *state, const registry_wish *wish, crest_metric **split)
+__attribute__((noinline)) static crest_status registry_check_others(crest_registry_state *state,
+                                                                    const crest_metric_wish *wish,
+                                                                    crest_metric **split)
 {
     const crest_metric *taken;
     crest_metric wanted = {.name = wish->name,
@@ -377,7 +358,7 @@ __attribute__((noinline)) static const char *registry_description(const char *te
     return crest_arena_copy(clean, length);
 }
 
-static int registry_copy_distribution(crest_metric *metric, const registry_wish *wish)
+static int registry_copy_distribution(crest_metric *metric, const crest_metric_wish *wish)
 {
     if (wish->layout.blocks == 0)
         return 1;
@@ -394,7 +375,7 @@ static int registry_copy_distribution(crest_metric *metric, const registry_wish 
 }
 
 /* Copied whole, the end included. */
-static int registry_copy_windows(crest_metric *metric, const registry_wish *wish)
+static int registry_copy_windows(crest_metric *metric, const crest_metric_wish *wish)
 {
     metric->no_windows = (uint32_t)wish->no_windows;
     if (wish->quantiles == NULL)
@@ -409,7 +390,7 @@ static int registry_copy_windows(crest_metric *metric, const registry_wish *wish
 
 /* The label keys, the registry's before them and a timer's `outcome` after them. An open family has
  * room for those to come. */
-static int registry_copy_keys(crest_metric *metric, const registry_wish *wish)
+static int registry_copy_keys(crest_metric *metric, const crest_metric_wish *wish)
 {
     const crest_registry_state *state = metric->state;
     unsigned all =
@@ -433,7 +414,7 @@ static int registry_copy_keys(crest_metric *metric, const registry_wish *wish)
 }
 
 /* What a timer has beside its distribution; 0 without memory. */
-static int registry_copy_timing(crest_metric *metric, const registry_wish *wish)
+static int registry_copy_timing(crest_metric *metric, const crest_metric_wish *wish)
 {
     metric->parent = wish->parent;
     if (wish->kind != CREST_KIND_TIMER)
@@ -457,7 +438,8 @@ static crest_status registry_make_companions(crest_metric *metric)
     crest_status status = CREST_OK;
     if (metric->stage_count != 0)
         status = crest_stages_histograms_make(metric);
-    if (status == CREST_OK && (metric->stage_count != 0 || metric->deadline_ns != 0))
+    if (status == CREST_OK &&
+        (metric->stage_count != 0 || metric->deadline_ns != 0 || metric->figures_kept != NULL))
         status = crest_in_flight_figures_make(metric);
     return status;
 }
@@ -488,9 +470,48 @@ static crest_status registry_publish(crest_registry_state *state, crest_metric *
     return CREST_NO_MEMORY;
 }
 
+/* Under the lock: the metric of the registry before, in this one; 0 and *status if it cannot be. */
+static int registry_metric_again(crest_registry_state *state, crest_metric *metric,
+                                 const crest_metric *split, crest_status *status)
+{
+    *status = crest_claims_take(state, metric);
+    if (*status != CREST_OK)
+        return 0;
+    *status = registry_make_companions(metric);
+    if (*status == CREST_OK && metric->label_count == 0)
+        crest_lives_again(metric->children, status);
+    if (*status == CREST_OK)
+        *status = registry_publish(state, metric, split);
+    if (*status == CREST_OK)
+        return 1;
+    crest_claims_drop(state, &metric->claims);
+    if (metric->label_count == 0) /* of a timer, one outcome may have come */
+        crest_lives_retire(metric->children, CREST_NOT_FOUND, 0);
+    return 0;
+}
+
+/* What is new in the metric; CREST_NO_MEMORY otherwise. */
+static crest_status registry_metric_fill(crest_metric *metric, const crest_metric_wish *wish)
+{
+    char exported[CREST_EXPORTED_BYTES_MAX];
+    size_t exported_length = crest_exported_base(wish->name, exported, sizeof exported);
+    metric->kind = wish->kind;
+    metric->unit = wish->unit;
+    metric->idle_s = wish->idle_s != 0 ? wish->idle_s : metric->state->idle_s;
+    metric->name = crest_arena_copy(wish->name, strlen(wish->name));
+    metric->exported = crest_arena_copy(exported, exported_length);
+    metric->description = registry_description(wish->description);
+    if (metric->name == NULL || metric->exported == NULL || metric->description == NULL ||
+        !registry_copy_distribution(metric, wish) || !registry_copy_keys(metric, wish) ||
+        !registry_copy_timing(metric, wish) || !registry_copy_windows(metric, wish))
+        return CREST_NO_MEMORY;
+    metric->hash = crest_hash_text(crest_hash_seed(), metric->name);
+    return CREST_OK;
+}
+
 /* Under the lock. What failed half way stays in the arena, unreferenced. */
-static crest_metric *registry_metric_make(crest_registry_state *state, const registry_wish *wish,
-                                          crest_status *status)
+static crest_metric *registry_metric_make(crest_registry_state *state,
+                                          const crest_metric_wish *wish, crest_status *status)
 {
     *status = CREST_LIMIT;
     if (state->metric_count >= CREST_METRICS_MAX)
@@ -499,27 +520,21 @@ static crest_metric *registry_metric_make(crest_registry_state *state, const reg
     *status = registry_check_others(state, wish, &split);
     if (*status != CREST_OK)
         return NULL;
+    crest_metric *metric = crest_metric_remembered(state, wish);
+    if (metric != NULL) {
+        if (registry_metric_again(state, metric, split, status))
+            return metric;
+        crest_metric_remember(metric);
+        return NULL;
+    }
     *status = CREST_NO_MEMORY;
-    crest_metric *metric =
-        crest_arena_take(CREST_ARENA_META, sizeof *metric, _Alignof(crest_metric));
+    metric = crest_arena_take(CREST_ARENA_META, sizeof *metric, _Alignof(crest_metric));
     if (metric == NULL)
         return NULL;
-    char exported[CREST_EXPORTED_BYTES_MAX];
-    size_t exported_length = crest_exported_base(wish->name, exported, sizeof exported);
-    metric->kind = wish->kind;
-    metric->unit = wish->unit;
-    metric->idle_s = wish->idle_s != 0 ? wish->idle_s : state->idle_s;
     metric->state = state;
-    metric->name = crest_arena_copy(wish->name, strlen(wish->name));
-    metric->exported = crest_arena_copy(exported, exported_length);
-    metric->description = registry_description(wish->description);
-    if (metric->name == NULL || metric->exported == NULL || metric->description == NULL ||
-        !registry_copy_distribution(metric, wish) || !registry_copy_keys(metric, wish) ||
-        !registry_copy_timing(metric, wish) || !registry_copy_windows(metric, wish))
-        return NULL;
-    metric->hash = crest_hash_text(crest_hash_seed(), metric->name);
-    crest_claims claims;
-    *status = crest_claims_take(state, metric, &claims);
+    *status = registry_metric_fill(metric, wish);
+    if (*status == CREST_OK)
+        *status = crest_claims_take(state, metric);
     if (*status != CREST_OK)
         return NULL;
     *status = registry_make_companions(metric);
@@ -529,14 +544,14 @@ static crest_metric *registry_metric_make(crest_registry_state *state, const reg
         *status = registry_publish(state, metric, split);
     if (*status == CREST_OK)
         return metric;
-    crest_claims_drop(state, &claims);
+    crest_claims_drop(state, &metric->claims);
     return NULL;
 }
 
 /* Finds or makes what is wished for; the wish has its keys, or is open. */
 static crest_metric *registry_metric_get(crest_registry *registry, crest_kind kind,
-                                         const crest_metric_options *options, registry_wish *wish,
-                                         crest_status *status)
+                                         const crest_metric_options *options,
+                                         crest_metric_wish *wish, crest_status *status)
 {
     crest_registry_state *state = registry_state_make(registry);
     if (state == NULL) {
@@ -550,7 +565,7 @@ static crest_metric *registry_metric_get(crest_registry *registry, crest_kind ki
     crest_metric *metric = registry_lookup(state, wish->name);
     if (metric == NULL)
         return registry_metric_make(state, wish, status);
-    if (metric->parent == NULL && registry_same_shape(metric, wish))
+    if (metric->parent == NULL && crest_metric_has_shape(metric, wish))
         return metric;
     *status = metric->parent != NULL ? CREST_NAME_CLASH : CREST_TYPE_CLASH;
     return NULL;
@@ -560,7 +575,7 @@ crest_metric *crest_metric_get_locked(crest_registry *registry, crest_kind kind,
                                       const crest_metric_options *options, const char *const *keys,
                                       unsigned key_count, crest_status *status)
 {
-    registry_wish wish = {.keys = keys, .key_count = key_count};
+    crest_metric_wish wish = {.keys = keys, .key_count = key_count};
     return registry_metric_get(registry, kind, options, &wish, status);
 }
 
@@ -568,7 +583,7 @@ crest_metric *crest_metric_get_open_locked(crest_registry *registry, crest_kind 
                                            const crest_metric_options *options,
                                            crest_status *status)
 {
-    registry_wish wish = {.open = 1};
+    crest_metric_wish wish = {.open = 1};
     return registry_metric_get(registry, kind, options, &wish, status);
 }
 
@@ -588,7 +603,7 @@ crest_metric *crest_metric_with(crest_metric *parent, crest_kind kind,
     memcpy(name + length + 1, options->name, word + 1);
     crest_metric_options named = *options;
     named.name = name;
-    registry_wish wish = {.keys = keys, .key_count = key_count, .parent = parent};
+    crest_metric_wish wish = {.keys = keys, .key_count = key_count, .parent = parent};
     *status = registry_wish_make(state, kind, &named, &wish);
     if (*status != CREST_OK)
         return NULL;
@@ -597,7 +612,7 @@ crest_metric *crest_metric_with(crest_metric *parent, crest_kind kind,
         return registry_metric_make(state, &wish, status);
     /* the parent of the one that is there may have failed to be made after it */
     if (metric->parent != NULL && strcmp(metric->parent->name, parent->name) == 0 &&
-        registry_same_shape(metric, &wish))
+        crest_metric_has_shape(metric, &wish))
         return metric;
     *status = CREST_NAME_CLASH;
     return NULL;

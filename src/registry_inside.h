@@ -72,6 +72,13 @@ typedef struct crest_children {
     uint64_t version; /* odd while links are being moved to a larger table */
 } crest_children;
 
+/* All exported names that a metric has taken: see claims.h. */
+typedef struct crest_claims {
+    struct crest_claim *all;
+    unsigned count; /* of those in the table */
+    unsigned made;  /* of those that it may have */
+} crest_claims;
+
 typedef struct crest_metric {
     const char *name;
     const char *exported;
@@ -103,6 +110,10 @@ typedef struct crest_metric {
     unsigned overflow_beyond; /* 1: it does not count among the others */
     uint64_t child_count;     /* children that are not on their way out */
     crest_children by_values; /* families only */
+    crest_claims claims;
+    uint32_t rests; /* of a freed registry, and nobody has asked for it in the next one */
+    struct crest_metric *remembered;              /* remembered.c's: the next of those */
+    struct crest_in_flight_figures *figures_kept; /* of the registry that was freed, or NULL */
 } crest_metric;
 
 typedef struct crest_registry_state {
@@ -126,6 +137,10 @@ typedef struct crest_registry_state {
     uint64_t claims_like_derived;      /* how many plain ones look like derived ones; may be more */
     ck_hs_t by_split;                  /* the first metric of each name but for case, separators */
     struct crest_directory *directory; /* directory.c's, under its lock */
+    uint64_t directories;              /* that there are; snapshots have them */
+    /* remembered.c's: the next freed registry, and metrics of the registry before this one */
+    struct crest_registry_state *next;
+    struct crest_metric *remembered;
 } crest_registry_state;
 
 /* The instruments: what has a handle of its own type, and public functions by that name. */

@@ -330,7 +330,7 @@ crest_child *crest_child_get_locked(crest_metric *metric, const char *const *val
                                     crest_status *status)
 {
     *status = CREST_NOT_FOUND;
-    if (metric->state->dead)
+    if (metric->state->dead || metric->rests)
         return NULL;
     *status = CREST_OK;
     crest_child *child = series_lookup(metric, values);

@@ -83,8 +83,9 @@ CREST_API void crest_registry_strict(crest_registry *registry, int strict);
  * (records through them are counted in crest_late_records_total), reporters must have been
  * detached, and polls still need their crest_poll_stop. Names, label values and handles stay in
  * memory, because handles must stay good for doing nothing; slots and what values lived in serve
- * other series after a minute (lifetime.h). What is in flight of keyed timers ends. Thread-safe;
- * locks.
+ * other series after a minute (lifetime.h). A registry of the same prefix and labels that is made
+ * after that takes what stayed over: a metric that is made in it with the same options has its old
+ * handles, which do nothing until then. What is in flight of keyed timers ends. Thread-safe; locks.
  */
 CREST_API void crest_registry_free(crest_registry *registry);
 
