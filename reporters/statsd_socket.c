@@ -413,13 +413,19 @@ crest_status crest_statsd_socket_send(crest_statsd_socket *to, const void *bytes
                                       uint64_t deadline_ns, crest_error *error)
 {
     statsd_connection *inside = to->inside;
-    if (!statsd_socket_pace(inside, deadline_ns) || crest_now() >= deadline_ns)
+    int failed = 0;
+    int in_time = statsd_socket_pace(inside, deadline_ns) && crest_now() < deadline_ns;
+    if (inside->url.transport == CREST_STATSD_UDP) {
+        if ((failed = statsd_socket_pending(inside->fd)))
+            return statsd_socket_failed(to, "Sending to", failed, error);
+        /* the packet before has arrived, whether or not it is time for this one */
+        if (!in_time)
+            to->confirmed = to->offered;
+    }
+    if (!in_time)
         return statsd_socket_late(to, "Sending to", error);
     if (inside->url.transport == CREST_STATSD_TCP)
         return statsd_socket_send_stream(to, bytes, length, deadline_ns, error);
-    int failed = 0;
-    if (inside->url.transport == CREST_STATSD_UDP && (failed = statsd_socket_pending(inside->fd)))
-        return statsd_socket_failed(to, "Sending to", failed, error);
     failed = statsd_socket_send_datagram(inside, bytes, length, deadline_ns);
     if (failed != 0 && statsd_socket_again(to, failed, deadline_ns))
         failed = statsd_socket_send_datagram(inside, bytes, length, deadline_ns);

@@ -87,6 +87,7 @@ CREST_COUNTER(done, "w.done", "Done.");
 CREST_TIMER(work, "w.work", "Work.", .quantiles = {0.5});
 CREST_HISTOGRAM(sizes, "w.sizes", "Sizes.");
 CREST_RANGE_SAMPLER(queue, "w.queue", "Waiting.");
+CREST_HISTOGRAM(spread, "w.spread", "Spread.", .quantiles = {0.05, 0.5, 0.999, 0.99999999});
 
 static void tick_for(unsigned seconds)
 {
@@ -170,6 +171,66 @@ static void a_window_without_a_record_has_no_values(void **state)
     receiver_close(&server);
 }
 
+/* Dashboards ask for a quantile by its name: in percent, without zeros that say nothing. */
+static void quantiles_are_named_in_percent(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"p5_1m:10|g", "p50_1m:10|g", "p99_9_1m:20|g",
+                                        "p99_999999_1m:20|g"};
+    static receiver server;
+    receiver_open(&server);
+    crest_statsd_options options = {.url = server.url, .windows = 1};
+    crest_reporter *reporter = crest_statsd_new(&options, NULL);
+    crest_testing_clock_set(9000 * SECOND);
+    tick_for(1);
+    for (unsigned i = 0; i < 10; i++)
+        crest_histogram_record(&spread, i < 9 ? 10 : 20);
+    tick_for(3);
+    const char *text = reported(&server, reporter, &looked_at, 0);
+    for (size_t i = 0; i < LENGTH(lines); i++) {
+        char line[64];
+        snprintf(line, sizeof line, "w.spread.%s", lines[i]);
+        says(text, line);
+    }
+    crest_testing_clock_real();
+    crest_reporter_free(reporter);
+    receiver_close(&server);
+}
+
+CREST_REGISTRY(young);
+#undef CREST_REGISTRY_HERE
+#define CREST_REGISTRY_HERE &young
+CREST_COUNTER(begun, "y.begun", "Begun.");
+CREST_RANGE_SAMPLER(level, "y.level", "Level.");
+
+/* Before its first second is over a window covers nothing, and is not there. */
+static void a_window_that_covers_nothing_is_not_sent(void **state)
+{
+    (void)state;
+    static receiver server;
+    receiver_open(&server);
+    crest_statsd_options options = {.url = server.url, .windows = 1};
+    crest_reporter *reporter = crest_statsd_new(&options, NULL);
+    crest_testing_clock_set(20000 * SECOND);
+    assert_int_equal(crest_testing_tick(&young), CREST_OK);
+    crest_counter_inc(&begun);
+    crest_range_sampler_set(&level, 5);
+    const char *text = reported(&server, reporter, &young, 0);
+    says(text, "y.begun:1|c");
+    says(text, "y.level:5|g");
+    says_nothing_of(text, "1m");
+    for (unsigned i = 0; i < 2; i++) {
+        crest_testing_clock_advance(SECOND);
+        assert_int_equal(crest_testing_tick(&young), CREST_OK);
+    }
+    text = reported(&server, reporter, &young, 0);
+    says(text, "y.level.max1m:5|g");
+    assert_non_null(strstr(text, "\ny.begun.rate1m:"));
+    crest_testing_clock_real();
+    crest_reporter_free(reporter);
+    receiver_close(&server);
+}
+
 /* ---- counters of time ---- */
 
 CREST_REGISTRY(timed);
@@ -243,6 +304,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows_are_sent_when_they_are_asked_for),
         cmocka_unit_test(a_window_without_a_record_has_no_values),
+        cmocka_unit_test(quantiles_are_named_in_percent),
+        cmocka_unit_test(a_window_that_covers_nothing_is_not_sent),
         cmocka_unit_test(time_left_over_goes_with_a_later_report),
         cmocka_unit_test(dialects_and_options_say_which),
     };
