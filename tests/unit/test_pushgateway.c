@@ -4,6 +4,7 @@
  * every kind of answer.
  */
 #include "push_fixture.h"
+#include "push_secret.h"
 
 #define MS PUSH_MS
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -426,6 +427,40 @@ static void passwords_stay_out_of_messages(void **state)
     crest_reporter_free(reporter);
 }
 
+static unsigned secrets_wiped;
+
+/* In place of the C library's. */
+void explicit_bzero(void *bytes, size_t length)
+{
+    const char *at = bytes;
+    __asm__ volatile("" : "+r"(at)); /* compilers think that it only writes */
+    secrets_wiped +=
+        length == sizeof(crest_push_secret) && memmem(at, length, "open sesame", 11) != NULL;
+    memset(bytes, 0, length);
+    __asm__ volatile("" : : "r"(bytes) : "memory");
+}
+
+/* What was read for a push is gone when it is over, however it ended. */
+static void secrets_are_kept_for_one_push(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/crest-secret-XXXXXX";
+    int file = mkstemp(path);
+    assert_int_equal(write(file, "open sesame", 11), 11);
+    close(file);
+    crest_reporter *reporter =
+        make((crest_pushgateway_options){.url = server_url, .user = "us", .password_file = path});
+    unsigned before = secrets_wiped;
+    assert_int_equal(push_as(reporter, &resource, 0, FAKE_SERVER_MS), CREST_OK);
+    assert_true(fake_server_got(&server, "\r\nAuthorization: Basic "));
+    assert_int_equal(secrets_wiped, before + 1);
+    fake_server_say(&server, FAKE_ANSWER, "HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n");
+    assert_int_not_equal(push_as(reporter, &resource, 0, FAKE_SERVER_MS), CREST_OK);
+    assert_int_equal(secrets_wiped, before + 2);
+    crest_reporter_free(reporter);
+    assert_int_equal(unlink(path), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -446,6 +481,7 @@ int main(void)
         PUSH_WITH_SERVER(two_pushes_are_never_in_flight),
         PUSH_WITH_SERVER(a_cancelled_push_ends_soon_and_the_next_goes),
         PUSH_WITH_SERVER(passwords_stay_out_of_messages),
+        PUSH_WITH_SERVER(secrets_are_kept_for_one_push),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -281,13 +281,13 @@ static void test_hanging_report_is_cancelled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_covered_of_each_window), /* first: nothing has been told yet */
         cmocka_unit_test(test_fork_while_read),
         cmocka_unit_test(test_thread_ends_with_the_last),
         cmocka_unit_test(test_window_of_a_retired_series),
         cmocka_unit_test(test_by_hand_is_left_alone),
         cmocka_unit_test(test_polls_with_each_tick),
         cmocka_unit_test(test_lack_of_memory_is_counted),
-        cmocka_unit_test(test_covered_of_each_window),
 #ifdef CREST_CLOCK_READ
         cmocka_unit_test(test_rebase_is_counted),
 #endif
