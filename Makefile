@@ -234,6 +234,10 @@ bench-node: deps $(NODE) $(OFF_NODE) $(SIDES) ## what the library takes from a w
 bench-daemon: deps all ## what the library takes from memcached and mosquitto, beside atomics by hand; BENCH_ARGS='--only GET --pairs 20'
 	@CC='$(CC)' CREST_BUILD='$(B)' python3 bench/daemon/daemon_bench.py $(BENCH_ARGS)
 
+.PHONY: bench-resident
+bench-resident: deps all ## resident memory of a host at rest, by reporter
+	@CC='$(CC)' CREST_BUILD='$(B)' python3 bench/resident/resident.py
+
 .PHONY: bench-report
 bench-report: ## a page with charts of its results; BENCH_ARGS='NEW.json OLD.json --fail-above 5' compares
 	@python3 bench/report/bench_report.py $(BENCH_ARGS)
@@ -336,7 +340,7 @@ deps_parts = $(sort $(if $(filter check,$(MAKECMDGOALS)),build $(or $(subst $(co
                $(if $(filter demo demo-servers,$(MAKECMDGOALS)),demo) \
                $(if $(filter servers,$(MAKECMDGOALS)),integration npm) \
                $(if $(filter jvm bench-jvm,$(MAKECMDGOALS)),build jvm) \
-               $(if $(filter budget budget-update bench bench-node bench-daemon bench-reading,$(MAKECMDGOALS)),bench) \
+               $(if $(filter budget budget-update bench bench-node bench-daemon bench-resident bench-reading,$(MAKECMDGOALS)),bench) \
                $(if $(filter deps,$(MAKECMDGOALS)),build $(or $(subst $(comma),$(space),$(SUITES)),demo $(all_suites))))
 all_suites := checks unit concurrency fuzz examples tools jvm integration npm
 
@@ -409,7 +413,7 @@ help: ## this text
 # ---- compiling ------------------------------------------------------------------------------------
 
 # When the goal is one that first looks after its packages, nothing compiles before that is done.
-ifneq ($(filter check demo bench bench-node bench-daemon bench-reading budget budget-update jvm bench-jvm deps,$(MAKECMDGOALS)),)
+ifneq ($(filter check demo bench bench-node bench-daemon bench-resident bench-reading budget budget-update jvm bench-jvm deps,$(MAKECMDGOALS)),)
 first := deps
 endif
 
