@@ -11,6 +11,7 @@
 #include "lock.h"
 #include "series.h"
 #include "stage_series.h"
+#include "uncancelled.h"
 #include "utf8.h"
 
 #include <pthread.h>
@@ -181,6 +182,7 @@ void crest_registry_retire(crest_registry_state *state)
 
 size_t crest_retire(crest_registry *registry, const char *key, const char *value)
 {
+    CREST_UNCANCELLED;
     crest_registry_state *state = crest_registry_state_seen(registry);
     if (state == NULL || key == NULL)
         return 0;

@@ -7,6 +7,7 @@
 #include "atomic.h"
 #include "options.h"
 #include "reporter_kinds.h"
+#include "uncancelled.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -69,6 +70,7 @@ size_t crest_option_name_keys(const char *keys[2 * CREST_OPTION_NAMES_MAX])
 
 crest_status crest_options_read(const char *text, crest_options **options, crest_error *error)
 {
+    CREST_UNCANCELLED;
     crest_options *read = crest_options_new();
     *options = NULL;
     if (read == NULL)

@@ -9,6 +9,7 @@
 #include "atomic.h"
 #include "error.h"
 #include "thread.h"
+#include "uncancelled.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -448,6 +449,7 @@ static int poller_has(const crest_registry_state *registry)
 
 void crest_poller_round(const crest_registry_state *registry)
 {
+    CREST_UNCANCELLED;
     if (crest_atomic_load32(&poller_live) == 0)
         return;
     pthread_mutex_lock(&poller_lock);
@@ -475,6 +477,7 @@ void crest_poller_round(const crest_registry_state *registry)
 
 crest_status crest_poller_add(crest_poll *poll)
 {
+    CREST_UNCANCELLED;
     pthread_once(&poller_once, poller_prepare);
     pthread_mutex_lock(&poller_lock);
     crest_status status = poller_count < CREST_POLLS_MAX ? CREST_OK : CREST_LIMIT;
@@ -525,6 +528,7 @@ void crest_poller_forget(const crest_registry_state *registry)
 
 crest_status crest_poll_stop(crest_poll *poll)
 {
+    CREST_UNCANCELLED;
     if (poll == NULL)
         return CREST_OK;
     pthread_mutex_lock(&poller_lock);

@@ -21,6 +21,7 @@
 #include "series.h"
 #include "splits.h"
 #include "stage_series.h"
+#include "uncancelled.h"
 #include "utf8.h"
 #include "window_results.h"
 
@@ -170,6 +171,7 @@ void crest_registry_strict(crest_registry *registry, int strict)
 
 void crest_registry_free(crest_registry *registry)
 {
+    CREST_UNCANCELLED;
     if (registry == NULL || !registry->heap)
         return;
     crest_registry_state *state = registry->state;

@@ -12,6 +12,7 @@
 #include "one_report.h"
 #include "report_watch.h"
 #include "thread.h"
+#include "uncancelled.h"
 #include "utf8.h"
 
 #include <stdlib.h>
@@ -197,6 +198,7 @@ crest_status crest_reporting_attach_owned(crest_registry *registry, crest_report
 crest_status crest_reporter_attach(crest_registry *registry, crest_reporter *reporter,
                                    const crest_schedule *schedule, crest_error *error)
 {
+    CREST_UNCANCELLED;
     return reporting_attach(registry, reporter, NULL, schedule, 0, error);
 }
 
@@ -305,6 +307,7 @@ static crest_status reporting_await_abandoned(const crest_reporter *reporter, ui
 crest_status crest_reporter_detach(crest_reporter *reporter, uint64_t deadline_ms,
                                    crest_error *error)
 {
+    CREST_UNCANCELLED;
     uint64_t until_ns = reporting_deadline_ns(deadline_ms, REPORTING_DETACH_MS_DEFAULT);
     crest_error reason;
     crest_error_clear(&reason);
@@ -395,6 +398,7 @@ static void reporting_withdraw(crest_request *request)
 
 crest_status crest_report_now(crest_reporter *reporter, uint64_t deadline_ms, crest_error *error)
 {
+    CREST_UNCANCELLED;
     uint64_t until_ns = reporting_deadline_ns(deadline_ms, CREST_REPORT_TIMEOUT_MS_DEFAULT);
     pthread_mutex_lock(&crest_attachments_lock);
     crest_attachment *attachment = reporting_find(reporter);
@@ -444,6 +448,7 @@ static void reporting_state(const crest_attachment *attachment, crest_reporter_s
 
 size_t crest_reporter_list(crest_reporter_info *infos, size_t room)
 {
+    CREST_UNCANCELLED;
     size_t count = 0;
     pthread_mutex_lock(&crest_attachments_lock);
     for (const crest_attachment *at = crest_attachments; at != NULL; at = at->next) {
@@ -473,6 +478,7 @@ crest_status crest_reporter_status(const crest_reporter *reporter, crest_reporte
 crest_status crest_report_once(crest_registry *registry, crest_reporter *reporter,
                                uint64_t deadline_ms, crest_error *error)
 {
+    CREST_UNCANCELLED;
     crest_status status = reporting_check(reporter, error);
     if (status == CREST_OK && reporter->report == NULL)
         status = crest_error_set(error, CREST_INVALID_ARGUMENT,

@@ -16,6 +16,7 @@
 #include "poller.h"
 #include "reporting.h"
 #include "run_plan.h"
+#include "uncancelled.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -289,6 +290,7 @@ static crest_status run_start(const char *options, crest_error *error)
 
 crest_status crest_start(const char *options, crest_error *error)
 {
+    CREST_UNCANCELLED;
     crest_error_clear(error);
     crest_poller_resume();
     pthread_once(&run_once, run_prepare);
@@ -320,6 +322,7 @@ crest_status crest_start(const char *options, crest_error *error)
 
 crest_status crest_options_check(const char *options, crest_error *error)
 {
+    CREST_UNCANCELLED;
     crest_error_clear(error);
     crest_run_plan *plan;
     crest_status status = crest_run_plan_make(options, &plan, error);
@@ -329,6 +332,7 @@ crest_status crest_options_check(const char *options, crest_error *error)
 
 crest_status crest_stop(uint64_t deadline_ms, crest_error *error)
 {
+    CREST_UNCANCELLED;
     crest_error_clear(error);
     if (deadline_ms == 0)
         deadline_ms = CREST_ATEXIT_DEADLINE_MS;

@@ -19,6 +19,7 @@
 #include "series.h"
 #include "slowest.h"
 #include "ticker.h"
+#include "uncancelled.h"
 #include "window_copies.h"
 
 #include <crest/page.h>
@@ -211,11 +212,13 @@ static crest_snapshot *snapshot_take(crest_registry *registry, int windows, snap
 
 crest_snapshot *crest_snapshot_take_windows(crest_registry *registry, int windows)
 {
+    CREST_UNCANCELLED;
     return snapshot_take(registry, windows, SNAPSHOT_PLAIN);
 }
 
 crest_snapshot *crest_snapshot_take(crest_registry *registry)
 {
+    CREST_UNCANCELLED;
     return snapshot_take(registry, CREST_PAGE_WINDOWS_ALL, SNAPSHOT_PLAIN);
 }
 
@@ -238,6 +241,7 @@ void crest_snapshot_move(crest_snapshot *snapshot, size_t from, size_t to)
 
 void crest_snapshot_free(crest_snapshot *snapshot)
 {
+    CREST_UNCANCELLED;
     if (snapshot == NULL)
         return;
     const crest_directory *directory = snapshot->directory;

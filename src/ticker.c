@@ -15,6 +15,7 @@
 #include "report_watch.h"
 #include "series.h"
 #include "thread.h"
+#include "uncancelled.h"
 #include "window_copies.h"
 #include "windows.h"
 
@@ -315,6 +316,7 @@ static crest_windows *ticker_remove(const crest_registry_state *state, int all, 
 
 crest_status crest_ticker_attach(crest_registry *registry)
 {
+    CREST_UNCANCELLED;
     crest_registry_state *state = crest_registry_state_of(registry);
     crest_windows *windows = crest_windows_new();
     if (state == NULL || windows == NULL) {
@@ -394,6 +396,7 @@ static crest_status ticker_detach(const crest_registry_state *state, int all)
 
 crest_status crest_ticker_detach(crest_registry *registry)
 {
+    CREST_UNCANCELLED;
     return ticker_detach(crest_registry_state_seen(registry), 0);
 }
 
@@ -404,6 +407,7 @@ void crest_ticker_forget(const crest_registry_state *state)
 
 crest_status crest_windows_configure(const crest_windows_options *options)
 {
+    CREST_UNCANCELLED;
     static const unsigned kept[] = {CREST_WINDOW_S, 300, 900};
     unsigned count = 0;
     if (options == NULL || options->series > CREST_WINDOWED_SERIES_MAX)

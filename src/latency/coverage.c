@@ -9,6 +9,7 @@
 #include "alloc.h"
 #include "error.h"
 #include "misuse.h"
+#include "uncancelled.h"
 
 #include <crest/coverage.h>
 #include <crest/family.h>
@@ -329,6 +330,7 @@ static crest_coverage *coverage_make(crest_timer *timer, const crest_coverage_op
 crest_coverage *crest_coverage_new(crest_timer *timer, const crest_coverage_options *options,
                                    crest_error *error)
 {
+    CREST_UNCANCELLED;
     crest_error_clear(error);
     if (timer == NULL || options == NULL || !coverage_options_fit(options)) {
         crest_error_set(error, CREST_INVALID_ARGUMENT,
@@ -356,6 +358,7 @@ crest_coverage *crest_coverage_new(crest_timer *timer, const crest_coverage_opti
 
 void crest_coverage_free(crest_coverage *coverage)
 {
+    CREST_UNCANCELLED;
     if (coverage == NULL)
         return;
     crest_poll_stop(coverage->poll);

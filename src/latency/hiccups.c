@@ -13,6 +13,7 @@
 #include "hiccup_fill.h"
 #include "misuse.h"
 #include "thread.h"
+#include "uncancelled.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -152,6 +153,7 @@ static crest_status hiccups_set_up(crest_registry *registry, uint32_t resolution
 
 crest_status crest_hiccups_start(const crest_hiccups_options *options, crest_error *error)
 {
+    CREST_UNCANCELLED;
     crest_error_clear(error);
     uint32_t resolution_us = options != NULL ? options->resolution_us : 0;
     if (resolution_us == 0)
@@ -175,6 +177,7 @@ crest_status crest_hiccups_start(const crest_hiccups_options *options, crest_err
 
 crest_status crest_hiccups_stop(void)
 {
+    CREST_UNCANCELLED;
     pthread_once(&hiccups_once, hiccups_prepare);
     pthread_mutex_lock(&hiccups_control);
     int running = hiccups_running;

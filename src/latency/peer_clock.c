@@ -12,6 +12,7 @@
 #include "misuse.h"
 #include "peer_clock_inside.h"
 #include "peer_filter.h"
+#include "uncancelled.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -327,6 +328,7 @@ static crest_status peer_clock_export(crest_peer_clock *clock, crest_registry *r
 crest_peer_clock *crest_peer_clock_new(crest_registry *registry, const char *peer,
                                        const crest_peer_clock_options *options, crest_error *error)
 {
+    CREST_UNCANCELLED;
     static const crest_peer_clock_options defaults = {.samples = 0};
     crest_error_clear(error);
     options = options != NULL ? options : &defaults;
@@ -353,6 +355,7 @@ crest_peer_clock *crest_peer_clock_new(crest_registry *registry, const char *pee
 
 void crest_peer_clock_free(crest_peer_clock *clock)
 {
+    CREST_UNCANCELLED;
     if (clock == NULL)
         return;
     crest_poll_stop(clock->poll);

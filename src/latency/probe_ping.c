@@ -11,6 +11,7 @@
 #include "error.h"
 #include "misuse.h"
 #include "prober.h"
+#include "uncancelled.h"
 
 /* ---- the ring, under the lock ---- */
 
@@ -121,6 +122,7 @@ crest_status crest_probe_ping_send(crest_probe *probe)
 
 crest_status crest_probe_ping_now(crest_probe *probe)
 {
+    CREST_UNCANCELLED;
     crest_status status = CREST_NOT_FOUND;
     crest_prober_lock();
     if (probe != NULL && crest_prober_has(probe))

@@ -9,6 +9,7 @@
 #include "error.h"
 #include "probe_resolve.h"
 #include "thread.h"
+#include "uncancelled.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -337,6 +338,7 @@ const crest_probe *crest_prober_first(void)
 
 crest_status crest_prober_add(crest_probe *probe, crest_error *error)
 {
+    CREST_UNCANCELLED;
     crest_status status = CREST_OK;
     pthread_once(&prober_once, prober_prepare);
     crest_prober_lock();
@@ -375,6 +377,7 @@ static int prober_remove(crest_probe *probe)
 
 crest_status crest_probe_stop(crest_probe *probe)
 {
+    CREST_UNCANCELLED;
     if (probe == NULL)
         return CREST_OK;
     pthread_once(&prober_once, prober_prepare);

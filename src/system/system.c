@@ -15,6 +15,7 @@
 #include "registry_inside.h"
 #include "system_groups.h"
 #include "system_inside.h"
+#include "uncancelled.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -371,6 +372,7 @@ crest_system *crest_system_start_kinds(const crest_system_options *options,
 
 crest_system *crest_system_start(const crest_system_options *options, crest_error *error)
 {
+    CREST_UNCANCELLED;
     static const crest_collector_kind *const kinds[] = {
 #define SYSTEM_KIND(name) &name,
         CREST_COLLECTOR_TABLE(SYSTEM_KIND)
@@ -434,6 +436,7 @@ static int system_delist(crest_system *system)
 
 crest_status crest_system_stop(crest_system *system)
 {
+    CREST_UNCANCELLED;
     if (system == NULL)
         return CREST_OK;
     pthread_mutex_lock(&system_lock);
