@@ -33,8 +33,8 @@ typedef struct crest_wait {
     uint64_t seen;       /* the value */
     uint64_t generation; /* directories from this on do not have it */
     uint64_t life;       /* as of the last look */
-    uint32_t looks;
-    uint32_t slot; /* of a free one */
+    uint32_t looks;      /* since then; at one a second 136 years of them are as many as none */
+    uint32_t slot;       /* of a free one */
 } crest_wait;
 
 /*

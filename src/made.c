@@ -9,6 +9,7 @@
 
 #include <crest/cell.h>
 
+/* Seconds since 1970, which 32 bits hold until 2106. */
 static uint32_t *made_chunks[CREST_CHUNK_COUNT];
 
 void crest_made_now(uint32_t slot)

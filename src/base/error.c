@@ -20,20 +20,20 @@ typedef struct log_sink {
 } log_sink;
 
 static log_sink log_current;
-static uint32_t log_version;
+static uint64_t log_version;
 
 static log_sink log_read(void)
 {
     log_sink sink;
-    uint32_t version;
+    uint64_t version;
     do {
         /* acquire: partner of the release store in crest_log_to; and of what comes between, so that
          * the version is looked at before and after it */
-        version = crest_atomic_load32_acquire(&log_version);
+        version = crest_atomic_load_acquire(&log_version);
         sink.log =
             (crest_log_fn *)(uintptr_t)crest_atomic_load_ptr_acquire(CREST_PTR(&log_current.log));
         sink.context = crest_atomic_load_ptr_acquire(CREST_PTR(&log_current.context));
-    } while (version % 2 != 0 || crest_atomic_load32(&log_version) != version);
+    } while (version % 2 != 0 || crest_atomic_load(&log_version) != version);
     return sink;
 }
 
@@ -96,12 +96,12 @@ void crest_log_to(crest_log_fn *log, void *context)
     static uint32_t lock;
     while (!crest_atomic_cas32_acquire(&lock, 0, 1))
         continue;
-    uint32_t version = crest_atomic_load32(&log_version);
-    crest_atomic_exchange32(&log_version, version + 1);
+    uint64_t version = crest_atomic_load(&log_version);
+    crest_atomic_exchange(&log_version, version + 1);
     crest_atomic_store_ptr_release(CREST_PTR(&log_current.log), (void *)(uintptr_t)log);
     crest_atomic_store_ptr_release(CREST_PTR(&log_current.context), context);
-    crest_atomic_store32_release(&log_version, version + 2); /* partner: the load in log_read */
-    crest_atomic_store32_release(&lock, 0);                  /* partner: the swap above */
+    crest_atomic_store_release(&log_version, version + 2); /* partner: the load in log_read */
+    crest_atomic_store32_release(&lock, 0);                /* partner: the swap above */
 }
 
 int crest_log_wanted(void)
