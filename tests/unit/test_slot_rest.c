@@ -4,7 +4,9 @@
  * at once; and that snapshots taken before stay as they are.
  */
 #include "core_fixture.h"
+#include "directory.h"
 #include "lives.h"
+#include "registry_inside.h"
 
 #include <crest/lane.h>
 #include <crest/lifetime.h>
@@ -47,6 +49,69 @@ static void test_looks(void **state)
     assert_int_equal(crest_lives_free_slots(), free_before);
     for (unsigned i = 0; i < CREST_REST_LOOKS + 2; i++)
         rest_after(1);
+    assert_int_equal(crest_lives_free_slots(), free_before + 1);
+}
+
+CREST_COUNTER_FAMILY(rest_minute, "rest.minute", "Rests.", peer);
+
+/* A minute is what every document says, whatever the constant is. */
+static void test_a_minute(void **state)
+{
+    (void)state;
+    crest_counter *counter = rest_minute_with("a");
+    crest_counter_inc(counter);
+    rest_after(1);
+    rest_until_gone(counter, "rest.minute");
+    uint64_t free_before = crest_lives_free_slots();
+    for (unsigned i = 0; i < 58; i++)
+        rest_after(1);
+    assert_int_equal(crest_lives_free_slots(), free_before);
+    for (unsigned i = 0; i < 4; i++)
+        rest_after(1);
+    assert_int_equal(crest_lives_free_slots(), free_before + 1);
+}
+
+/* What was recorded in the very moment of a snapshot may not be in it, so that it is exported once
+ * more. */
+static void test_same_moment(void **state)
+{
+    (void)state;
+    crest_counter *counter = rest_minute_with("c");
+    rest_after(1);
+    assert_int_equal(crest_counter_release(counter), CREST_OK);
+    rest_after(1);
+    crest_snapshot_free(fixture_snapshot(NULL));
+    for (unsigned i = 0; i < 3; i++)
+        rest_after(CREST_LINGER_S);
+    assert_int_equal(FIXTURE_READING(NULL, "rest.minute", "peer", "c").counter, 0);
+    for (unsigned i = 0; i < 3; i++)
+        rest_after(CREST_LINGER_S);
+    crest_testing_reading reading;
+    assert_int_equal(
+        crest_testing_read(NULL, NULL, &reading, NULL, "rest.minute", "peer", "c", NULL),
+        CREST_NOT_FOUND);
+    rest_after(CREST_REST_S);
+    for (unsigned i = 0; i < CREST_REST_LOOKS + 2; i++)
+        rest_after(1);
+}
+
+/* What reads values by a list that has the series may take longer than that. */
+static void test_a_slow_reader(void **state)
+{
+    (void)state;
+    crest_counter *counter = rest_minute_with("b");
+    crest_counter_inc(counter);
+    rest_after(1);
+    crest_directory *read = crest_directory_of(crest_registry_state_of(NULL));
+    assert_non_null(read);
+    rest_until_gone(counter, "rest.minute");
+    uint64_t free_before = crest_lives_free_slots();
+    for (unsigned i = 0; i < 10; i++)
+        rest_after(CREST_REST_S);
+    assert_int_equal(crest_lives_free_slots(), free_before);
+    crest_directory_read(read);
+    crest_directory_drop(read);
+    rest_after(1);
     assert_int_equal(crest_lives_free_slots(), free_before + 1);
 }
 
@@ -127,9 +192,9 @@ int main(void)
 {
     crest_testing_clock_set(1000 * REST_SECOND);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_looks),
-        cmocka_unit_test(test_held_snapshot),
-        cmocka_unit_test(test_every_life_is_another),
+        cmocka_unit_test(test_looks),         cmocka_unit_test(test_a_minute),
+        cmocka_unit_test(test_a_slow_reader), cmocka_unit_test(test_same_moment),
+        cmocka_unit_test(test_held_snapshot), cmocka_unit_test(test_every_life_is_another),
         cmocka_unit_test(test_runtime),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
