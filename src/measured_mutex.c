@@ -16,10 +16,10 @@
 #include <string.h>
 
 /* In which of the processes that forks made: in the child every sampler begins at zero, and what
- * the parent raised is not to be lowered there. Written while there is one thread. Of 32 bits, since
- * it lies in a public type: it would come back after 2^32 forks each of which was made in the child
- * of the one before, 49 days of one a millisecond, and even then only a mutex that was held all
- * that time would be taken for one of this process. */
+ * the parent raised is not to be lowered there. Written while there is one thread. Of 32 bits,
+ * since it lies in a public type: it would come back after 2^32 forks each of which was made in
+ * the child of the one before, 49 days of one a millisecond, and even then only a mutex that was
+ * held all that time would be taken for one of this process. */
 static uint32_t mutex_process = 1;
 
 static void mutex_forked(void)
