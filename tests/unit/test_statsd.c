@@ -240,6 +240,20 @@ static void absent_series_are_forgotten_at_last(void **state)
     crest_statsd_sent_fini(&sent);
 }
 
+/* A series that is hidden for a while is remembered, also while the table grows. */
+static void who_was_away_is_remembered(void **state)
+{
+    (void)state;
+    crest_statsd_sent sent = {.entries = NULL};
+    crest_series_view hidden = {.life = 256};
+    assert_int_equal(crest_statsd_sent_begin(&sent, 1), CREST_OK);
+    crest_statsd_sent_entry(&sent, &hidden)->counter = 7;
+    assert_int_equal(crest_statsd_sent_begin(&sent, 1), CREST_OK);
+    assert_int_equal(crest_statsd_sent_begin(&sent, 10000), CREST_OK);
+    assert_int_equal(crest_statsd_sent_entry(&sent, &hidden)->counter, 7);
+    crest_statsd_sent_fini(&sent);
+}
+
 static void marks_have_a_limit(void **state)
 {
     (void)state;
@@ -268,6 +282,7 @@ int main(void)
         cmocka_unit_test(packets_hold_whole_lines),
         cmocka_unit_test(lives_are_told_apart),
         cmocka_unit_test(absent_series_are_forgotten_at_last),
+        cmocka_unit_test(who_was_away_is_remembered),
         cmocka_unit_test(marks_have_a_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
