@@ -1,9 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles and runs the embedding example of README.md, its first ```c block, as C and C++."""
+"""Compiles and runs the embedding example of README.md, its first ```c block, as C and C++, and
+reads its page while it runs, as README.md says."""
 
+import os
 import pathlib
 import re
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
 
 from checklib import BUILD, CC, CXX, ROOT, Rules, command, skip, temporary_folder
 
@@ -12,6 +19,39 @@ LANGUAGES = [
     ("C", "c", [*CC, "-x", "c", "-std=gnu11"]),
     ("C++", "cc", [*CXX, "-x", "c++", "-std=gnu++17"]),
 ]
+
+
+PATIENCE_S = 30
+
+
+def read_page(port, process):
+    """What the program serves; it lives until its input has a line."""
+    end = time.monotonic() + PATIENCE_S
+    while process.poll() is None and time.monotonic() < end:
+        try:
+            return urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics").read().decode()
+        except (urllib.error.URLError, ConnectionError):
+            time.sleep(0.02)
+    return ""
+
+
+def runs(program):
+    """What is wrong with it, or nothing."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True,
+                               env={**os.environ, "CREST_OPTS": f"prometheus={port}"})
+    page = read_page(port, process)
+    output, _ = process.communicate("\n", timeout=PATIENCE_S)
+    if process.returncode != 0:
+        return f"exit status {process.returncode}: {output.strip()}"
+    for line in ("casper_deploys_accepted_total 1",
+                 'casper_add_block_time_seconds_count{outcome="ok"} 1'):
+        if line not in page.splitlines():
+            return f"its page has no line {line}"
+    return None
 
 
 def main():
@@ -40,9 +80,9 @@ def main():
             if status != 0:
                 rules.broken(rule, output.strip())
                 continue
-            status, output = command([program], timeout=60, env={"CREST_OPTS": ""})
-            if status != 0:
-                rules.broken(rule, f"exit status {status}: {output.strip()}")
+            wrong = runs(program)
+            if wrong:
+                rules.broken(rule, wrong)
     rules.finish()
 
 
