@@ -66,12 +66,15 @@ static CURLcode http_global = CURLE_FAILED_INIT;
 static pthread_mutex_t http_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t http_none_running = PTHREAD_COND_INITIALIZER;
 static int http_exiting;
+static pid_t http_process; /* whose the transfers are */
 static crest_http *http_running;
 static crest_http *http_left; /* what could not be freed; kept in sight of leak checkers */
 
 static void http_at_exit(void)
 {
     struct timespec until;
+    if (http_process != getpid()) /* a child of _Fork(), which called no handlers */
+        return;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += HTTP_EXIT_WAIT_S;
     pthread_mutex_lock(&http_lock);
@@ -92,6 +95,7 @@ static void http_forked(void)
     http_lock = fresh_lock;
     http_none_running = fresh_condition;
     http_running = NULL;
+    http_process = getpid();
 }
 
 static void http_init_once(void)
@@ -99,6 +103,7 @@ static void http_init_once(void)
     http_global = curl_global_init(CURL_GLOBAL_DEFAULT);
     if (http_global != CURLE_OK)
         return;
+    http_process = getpid();
     (void)pthread_atfork(NULL, NULL, http_forked);
     /* Behind OpenSSL's handler, which curl_global_init has registered. Without room for another
        handler nothing is lost but this protection. */

@@ -7,6 +7,7 @@
 #include "alloc.h"
 #include "clock_inside.h"
 #include "error.h"
+#include "forked.h"
 #include "one_report.h"
 #include "registry_inside.h"
 #include "report_watch.h"
@@ -101,7 +102,7 @@ static void attachment_forked(void)
 static void attachment_prepare_once(void)
 {
     attachment_condition_init(&crest_attachments_changed);
-    pthread_atfork(NULL, NULL, attachment_forked);
+    crest_forked_call(attachment_forked);
 }
 
 void crest_attachments_prepare(void)

@@ -8,6 +8,7 @@
 #include "arena.h"
 #include "atomic.h"
 #include "clock_inside.h"
+#include "forked.h"
 #include "lock.h"
 
 #include <crest/lane.h>
@@ -108,19 +109,25 @@ static void cells_sign(crest_thread_record *record)
     record->owner = (pid_t)syscall(SYS_gettid);
 }
 
-/* The child has one thread: every other record is free, but for the lanes. Its cells have been
- * zeroed by the kernel. */
+/* The first of all that is called in a child, whose cells the kernel has zeroed. */
+static void cells_forked(void)
+{
+    crest_arena_forked();
+    crest_clock_forked();
+}
+
+/* The child of fork() has one thread: every other record is free, but for the lanes. A child of
+ * _Fork() may have made others before it says so, and keeps what there is. */
 static void cells_fork_child(void)
 {
     crest_lock_saved saved = cells_fork_saved;
-    crest_arena_forked();
-    crest_clock_forked();
     for (crest_thread_record *record = cells_newest; record != NULL; record = record->next) {
         if (record == cells_record)
             cells_sign(record);
         else if (record->owned != CREST_RECORD_LANE)
             crest_atomic_store32(&record->owned, CREST_RECORD_FREE);
     }
+    crest_forked_tell();
     crest_lock_fork_child(&saved);
 }
 
@@ -131,6 +138,7 @@ void crest_cells_prepare(void)
         !crest_atomic_cas32_acquire(&cells_prepared, CELLS_UNPREPARED, CELLS_PREPARING))
         return;
     int no_key = pthread_key_create(&cells_key, cells_thread_end);
+    crest_forked_call(cells_forked);
     pthread_atfork(cells_fork_before, cells_fork_parent, cells_fork_child);
     crest_atomic_store32_release(&cells_prepared, no_key ? CELLS_NO_KEY : CELLS_READY);
 }
@@ -139,6 +147,10 @@ void crest_cells_prepare(void)
 __attribute__((constructor(101))) static void cells_constructor(void)
 {
     crest_cells_prepare();
+    crest_lock_saved saved;
+    crest_lock_take(&saved);
+    crest_forked_prepare();
+    crest_lock_drop(&saved);
 }
 
 uint32_t crest_cells_slot_new(void)

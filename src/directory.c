@@ -6,6 +6,7 @@
 #include "alloc.h"
 #include "atomic.h"
 #include "children.h"
+#include "forked.h"
 #include "lives.h"
 #include "poller.h"
 #include "series.h"
@@ -28,7 +29,7 @@ static void directory_forked(void)
 
 __attribute__((constructor)) static void directory_constructor(void)
 {
-    pthread_atfork(NULL, NULL, directory_forked);
+    crest_forked_call(directory_forked);
 }
 
 /* All of them. Registries live in arenas, where leak checkers look for no pointers: by this list

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "in_flight_entries.h"
+#include "forked.h"
 #include "handles.h"
 #include "lock.h"
 
@@ -20,14 +21,22 @@ static uint32_t in_flight_metrics[CREST_IN_FLIGHT_SHARES];
 /* Which process this is, counted from the first ancestor that loaded the library. */
 static uint64_t in_flight_process = 1;
 
+/*
+ * The child takes another table: a handler may have forked between two instructions of a begin or
+ * an end, which goes on in the child with what the kernel has zeroed under its hands, and does
+ * what it does there to nobody.
+ */
 static void in_flight_forked(void)
 {
+    crest_atomic_store_ptr_release(CREST_PTR(&crest_in_flight_root), NULL);
+    memset(crest_in_flight_blocks, 0, sizeof crest_in_flight_blocks);
+    crest_in_flight_owners_forked();
     crest_atomic_store(&in_flight_process, in_flight_process + 1);
 }
 
 __attribute__((constructor)) static void in_flight_constructor(void)
 {
-    pthread_atfork(NULL, NULL, in_flight_forked);
+    crest_forked_call(in_flight_forked);
 }
 
 crest_in_flight_table *crest_in_flight_table_made(void)
@@ -61,7 +70,8 @@ void crest_in_flight_grow(crest_in_flight_table *table, crest_in_flight_shard *s
     uint64_t first = 0;
     crest_lock_saved saved;
     crest_lock_take(&saved);
-    if (table->blocks < CREST_IN_FLIGHT_BLOCKS) {
+    /* not for what a fork has interrupted, see in_flight_forked */
+    if (table == crest_in_flight_root && table->blocks < CREST_IN_FLIGHT_BLOCKS) {
         block = crest_in_flight_blocks[table->blocks];
         first = table->blocks * CREST_IN_FLIGHT_BLOCK;
         if (block == NULL)

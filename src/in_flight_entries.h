@@ -17,7 +17,9 @@
  *     sweep   under the lock   expired -> ended    an old tombstone goes back to the free ones
  *     cancel  under the lock   begun, expired -> ended    of a closed series, which begins nothing
  *
- * All of it lies in memory that a fork zeroes in the child: an empty table, and no lock held.
+ * All of it lies in memory that a fork zeroes in the child, which then takes another table. What a
+ * handler that forks has interrupted goes on there with zeros in the old one: so each place is read
+ * once where it may lead nowhere, and times before the state that says that they are right.
  * tests/model/in_flight.pml has all interleavings.
  */
 #ifndef CREST_IN_FLIGHT_ENTRIES_H
@@ -81,8 +83,7 @@ typedef struct crest_in_flight_table {
 /* The table; NULL before the first begin. */
 extern crest_in_flight_table *crest_in_flight_root;
 
-/* The blocks of entries, as many as the table says. Not zeroed by a fork: the child takes its
- * blocks from here again. */
+/* The blocks of entries, as many as the table says; NULL in a fork's child until it takes them. */
 extern crest_in_flight_entry *crest_in_flight_blocks[CREST_IN_FLIGHT_BLOCKS];
 
 /* ---- a shard's lock: free, held, held with waiters (U. Drepper, "Futexes Are Tricky") ---- */
@@ -178,11 +179,20 @@ static inline int64_t crest_in_flight_duration(uint64_t begun_ns, uint64_t now_n
     return now_ns > begun_ns ? (int64_t)(now_ns - begun_ns) : 0;
 }
 
-/* Under the lock: takes the entry out of its chain. */
-static inline void crest_in_flight_unchain(crest_in_flight_shard *shard, crest_in_flight_entry **at,
-                                           uint32_t share)
+/* Under the lock: where the entry hangs in its chain. */
+static inline crest_in_flight_entry **
+crest_in_flight_at(crest_in_flight_shard *shard, uint64_t hash, const crest_in_flight_entry *entry)
 {
-    crest_in_flight_entry *entry = *at;
+    crest_in_flight_entry **at = crest_in_flight_chain_of(shard, hash), *there;
+    while ((there = *at) != NULL && there != entry)
+        at = &there->next;
+    return at;
+}
+
+/* Under the lock: takes the entry, which hangs there, out of its chain. */
+static inline void crest_in_flight_unchain(crest_in_flight_shard *shard, crest_in_flight_entry **at,
+                                           crest_in_flight_entry *entry, uint32_t share)
+{
     *at = entry->next;
     entry->next = shard->free;
     shard->free = entry;
@@ -203,6 +213,9 @@ void crest_in_flight_record_timeout(const crest_keyed *keyed, const crest_op *op
  * what is begun in it; and that the operation which was just begun has this one. */
 int crest_in_flight_can_own(const crest_in_flight_entry *entry);
 void crest_in_flight_own(const crest_in_flight_entry *entry, const crest_op *owner);
+
+/* In the child of a fork, of any kind: no operation has an owner. */
+void crest_in_flight_owners_forked(void);
 
 /* in_flight_walks.c: a begin was refused; whatever has expired goes, however lately. Not too often,
  * for it reads all of the table; 0 when it was done just now. */

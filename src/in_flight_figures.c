@@ -6,6 +6,7 @@
 #include "arena.h"
 #include "atomic.h"
 #include "children.h"
+#include "forked.h"
 #include "in_flight_table.h"
 #include "lives.h"
 #include "lock.h"
@@ -61,7 +62,7 @@ static void figures_forked(void)
 
 __attribute__((constructor)) static void figures_constructor(void)
 {
-    pthread_atfork(NULL, NULL, figures_forked);
+    crest_forked_call(figures_forked);
 }
 
 static crest_gauge *figures_gauge(crest_metric *metric, const char *word, const char *description,

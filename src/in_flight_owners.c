@@ -22,8 +22,12 @@ typedef struct owners_block {
     crest_op owner[CREST_IN_FLIGHT_BLOCK];
 } owners_block;
 
-/* In a forked child what they lead to is zero, as the entries are. */
 static owners_block *owners_blocks[CREST_IN_FLIGHT_BLOCKS];
+
+void crest_in_flight_owners_forked(void)
+{
+    memset(owners_blocks, 0, sizeof owners_blocks);
+}
 
 static uint64_t owners_hash(const crest_op *owner)
 {
@@ -52,8 +56,10 @@ int crest_in_flight_can_own(const crest_in_flight_entry *entry)
 
 void crest_in_flight_own(const crest_in_flight_entry *entry, const crest_op *owner)
 {
-    owners_block *owners = owners_of(entry->place / CREST_IN_FLIGHT_BLOCK);
-    unsigned i = entry->place % CREST_IN_FLIGHT_BLOCK;
+    unsigned block = entry->place / CREST_IN_FLIGHT_BLOCK, i = entry->place % CREST_IN_FLIGHT_BLOCK;
+    owners_block *owners = owners_of(block);
+    if (owners == NULL || entry != crest_in_flight_blocks[block] + i)
+        return; /* in the child of a fork that came amid this begin */
     owners->owner[i] = *owner;
     owners->state[i] = crest_atomic_load(&entry->state);
     crest_atomic_store(&owners->hash[i], owners_hash(owner));
@@ -73,7 +79,11 @@ static int owners_end_at(crest_in_flight_table *table, uint64_t block, unsigned 
                          const owners_end *end)
 {
     owners_block *owners = owners_of(block);
-    crest_in_flight_entry *entry = &crest_in_flight_blocks[block][i];
+    crest_in_flight_entry *entry =
+        crest_atomic_load_ptr_acquire(CREST_PTR(&crest_in_flight_blocks[block]));
+    if (owners == NULL || entry == NULL)
+        return 0; /* in the child of a fork that came meanwhile */
+    entry += i;
     /* its operations have all been in this shard */
     crest_in_flight_shard *shard = crest_in_flight_shard_of(table, crest_atomic_load(&entry->hash));
     crest_keyed *keyed = NULL;
@@ -83,21 +93,19 @@ static int owners_end_at(crest_in_flight_table *table, uint64_t block, unsigned 
     crest_in_flight_lock(shard);
     if (crest_atomic_load(&owners->hash[i]) == end->hash &&
         memcmp(&owners->owner[i], end->owner, sizeof *end->owner) == 0) {
-        uint64_t state = crest_atomic_load_acquire(&entry->state);
+        begun_ns = crest_atomic_load_acquire(&entry->begun_ns);
         keyed = entry->keyed;
-        begun_ns = entry->begun_ns;
+        uint64_t state = crest_atomic_load_acquire(&entry->state);
         memcpy(&op, entry->op, sizeof op);
-        if (state == owners->state[i]) {
+        if (keyed != NULL && state == owners->state[i]) {
             if (crest_in_flight_is_overdue(entry->overdue_ns, end->now_ns))
                 expired = crest_in_flight_settle(entry, state, CREST_IN_FLIGHT_EXPIRED);
             else
                 ended = crest_in_flight_finish(entry, state);
         }
         if (ended) {
-            crest_in_flight_entry **at = crest_in_flight_chain_of(shard, entry->hash);
-            while (*at != entry)
-                at = &(*at)->next;
-            crest_in_flight_unchain(shard, at, keyed->share);
+            crest_in_flight_entry **at = crest_in_flight_at(shard, entry->hash, entry);
+            crest_in_flight_unchain(shard, at, entry, keyed->share);
         }
         crest_atomic_store(&owners->hash[i], 0);
     }

@@ -22,8 +22,9 @@ static crest_in_flight_entry **in_flight_find(crest_in_flight_shard *shard, uint
                                               const crest_keyed *keyed, const crest_op *op)
 {
     crest_in_flight_entry **at = crest_in_flight_chain_of(shard, hash);
-    for (; *at != NULL; at = &(*at)->next)
-        if ((*at)->hash == hash && (*at)->keyed == keyed && memcmp((*at)->op, op, sizeof *op) == 0)
+    crest_in_flight_entry *entry;
+    for (; (entry = *at) != NULL; at = &entry->next)
+        if (entry->hash == hash && entry->keyed == keyed && memcmp(entry->op, op, sizeof *op) == 0)
             break;
     return at;
 }
@@ -109,7 +110,8 @@ in_flight_try_begin(crest_in_flight_table *table, uint64_t hash, crest_keyed *ke
         if (owner != NULL && status == CREST_OK && !crest_in_flight_can_own(entry)) {
             status = CREST_NO_MEMORY;
             if (fresh) /* at the head of its chain */
-                crest_in_flight_unchain(shard, crest_in_flight_chain_of(shard, hash), keyed->share);
+                crest_in_flight_unchain(shard, crest_in_flight_chain_of(shard, hash), entry,
+                                        keyed->share);
         }
         if (CREST_LIKELY(status == CREST_OK))
             in_flight_start(entry, hash, keyed, op, now_ns);
@@ -133,6 +135,10 @@ in_flight_begin(crest_keyed *keyed, const crest_op *op, const crest_op *owner)
     crest_status status = in_flight_try_begin(table, hash, keyed, op, owner, now_ns);
     if (CREST_UNLIKELY(status == CREST_LIMIT) && crest_in_flight_make_room(table, now_ns))
         status = in_flight_try_begin(table, hash, keyed, op, owner, now_ns);
+    /* a handler has forked meanwhile, and the child has another table */
+    if (CREST_UNLIKELY(status == CREST_NO_MEMORY) && table != crest_in_flight_table_seen() &&
+        (table = crest_in_flight_table_made()) != NULL)
+        status = in_flight_try_begin(table, hash, keyed, op, owner, now_ns);
     return status;
 }
 
@@ -149,13 +155,15 @@ crest_status crest_in_flight_begin_owned(crest_keyed *keyed, const crest_op *op,
 
 /*
  * Under the lock: whether the entry's operation is still in flight at now_ns. CREST_TIMED_OUT
- * otherwise; *expired is then set if it is this call that settled it.
+ * otherwise; *expired is then set if it is this call that settled it. CREST_NOT_FOUND in the child
+ * of a fork that came meanwhile.
  */
 static crest_status in_flight_check(crest_in_flight_entry *entry, uint64_t state, uint64_t now_ns,
                                     int *expired)
 {
     if (!crest_in_flight_is(state, CREST_IN_FLIGHT_BEGUN))
-        return CREST_TIMED_OUT;
+        return crest_in_flight_is(state, CREST_IN_FLIGHT_EXPIRED) ? CREST_TIMED_OUT
+                                                                  : CREST_NOT_FOUND;
     if (!crest_in_flight_is_overdue(entry->overdue_ns, now_ns))
         return CREST_OK;
     *expired = crest_in_flight_settle(entry, state, CREST_IN_FLIGHT_EXPIRED);
@@ -173,15 +181,15 @@ crest_status crest_in_flight_end(crest_keyed *keyed, const crest_op *op, crest_o
     crest_status status = CREST_NOT_FOUND;
     int expired = 0;
     crest_in_flight_lock(shard);
-    crest_in_flight_entry **at = in_flight_find(shard, hash, keyed, op);
-    if (*at != NULL) {
-        uint64_t state = crest_atomic_load_acquire(&(*at)->state);
-        status = in_flight_check(*at, state, now_ns, &expired);
-        begun_ns = (*at)->begun_ns;
-        if (status == CREST_OK && !crest_in_flight_finish(*at, state))
+    crest_in_flight_entry **at = in_flight_find(shard, hash, keyed, op), *entry = *at;
+    if (entry != NULL) {
+        begun_ns = crest_atomic_load_acquire(&entry->begun_ns);
+        uint64_t state = crest_atomic_load_acquire(&entry->state);
+        status = in_flight_check(entry, state, now_ns, &expired);
+        if (status == CREST_OK && !crest_in_flight_finish(entry, state))
             status = CREST_TIMED_OUT; /* a sweep was faster */
         if (status == CREST_OK)
-            crest_in_flight_unchain(shard, at, keyed->share);
+            crest_in_flight_unchain(shard, at, entry, keyed->share);
     }
     crest_in_flight_unlock(shard);
     if (expired)
@@ -213,15 +221,17 @@ crest_status crest_in_flight_mark(crest_keyed *keyed, const crest_op *op, unsign
     crest_in_flight_entry *entry = *in_flight_find(shard, hash, keyed, op);
     if (entry != NULL) {
         uint32_t bit = UINT32_C(1) << stage;
+        uint64_t begun_ns = crest_atomic_load_acquire(&entry->begun_ns);
+        uint64_t marked_ns = crest_atomic_load_acquire(&entry->marked_ns);
         status = in_flight_check(entry, crest_atomic_load_acquire(&entry->state), now_ns, &expired);
         if (status == CREST_OK && (entry->marks & bit) != 0)
             status = CREST_ALREADY;
         if (status == CREST_OK) {
             /* not before the mark before, though two processors' clocks may disagree */
-            if (now_ns < entry->marked_ns)
-                now_ns = entry->marked_ns;
-            gap_ns = now_ns - entry->marked_ns;
-            since_ns = now_ns - entry->begun_ns;
+            if (now_ns < marked_ns)
+                now_ns = marked_ns;
+            gap_ns = now_ns - marked_ns;
+            since_ns = now_ns - begun_ns;
             entry->marks |= bit;
             entry->marked_ns = now_ns;
             crest_atomic_store_release(&entry->last, stage + 1);

@@ -46,9 +46,12 @@ static inline void walks_all(crest_in_flight_table *table,
                              void (*each)(crest_in_flight_entry *, void *), void *context)
 {
     uint64_t blocks = crest_atomic_load_acquire(&table->blocks);
-    for (uint64_t b = 0; b < blocks; b++)
-        for (unsigned i = 0; i < CREST_IN_FLIGHT_BLOCK; i++)
-            each(&crest_in_flight_blocks[b][i], context);
+    for (uint64_t b = 0; b < blocks; b++) {
+        crest_in_flight_entry *block =
+            crest_atomic_load_ptr_acquire(CREST_PTR(&crest_in_flight_blocks[b]));
+        for (unsigned i = 0; block != NULL && i < CREST_IN_FLIGHT_BLOCK; i++)
+            each(&block[i], context);
+    }
 }
 
 typedef struct walks_broom {
@@ -65,10 +68,8 @@ static int walks_drop(crest_in_flight_table *table, crest_in_flight_entry *entry
     crest_in_flight_lock(shard);
     int settled = crest_in_flight_settle(entry, view->state, CREST_IN_FLIGHT_ENDED);
     if (settled) {
-        crest_in_flight_entry **at = crest_in_flight_chain_of(shard, view->hash);
-        while (*at != entry)
-            at = &(*at)->next;
-        crest_in_flight_unchain(shard, at, view->seen.keyed->share);
+        crest_in_flight_entry **at = crest_in_flight_at(shard, view->hash, entry);
+        crest_in_flight_unchain(shard, at, entry, view->seen.keyed->share);
     }
     crest_in_flight_unlock(shard);
     return settled;

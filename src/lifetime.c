@@ -5,6 +5,7 @@
 #include <crest/lifetime.h>
 
 #include "children.h"
+#include "forked.h"
 #include "handles.h"
 #include "in_flight_table.h"
 #include "lives.h"
@@ -99,7 +100,7 @@ static void lifetime_forked(void)
 
 __attribute__((constructor)) static void lifetime_constructor(void)
 {
-    pthread_atfork(NULL, NULL, lifetime_forked);
+    crest_forked_call(lifetime_forked);
 }
 
 /* What is retired. */

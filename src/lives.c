@@ -13,6 +13,7 @@
 #include "beginnings.h"
 #include "cells.h"
 #include "children.h"
+#include "forked.h"
 #include "in_flight_table.h"
 #include "lock.h"
 #include "range_cell.h"
@@ -68,7 +69,7 @@ static void lives_forked(void)
 
 __attribute__((constructor)) static void lives_constructor(void)
 {
-    pthread_atfork(NULL, NULL, lives_forked);
+    crest_forked_call(lives_forked);
 }
 
 void crest_lives_late(uint64_t records)

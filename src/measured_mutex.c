@@ -10,6 +10,7 @@
 #include <crest/mutex.h>
 
 #include "atomic.h"
+#include "forked.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ static void mutex_forked(void)
 
 __attribute__((constructor)) static void mutex_constructor(void)
 {
-    pthread_atfork(NULL, NULL, mutex_forked);
+    crest_forked_call(mutex_forked);
 }
 
 static uint64_t mutex_self(void)

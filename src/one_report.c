@@ -5,6 +5,7 @@
 #include "one_report.h"
 #include "alloc.h"
 #include "error.h"
+#include "forked.h"
 #include "options.h"
 #include "previous.h"
 #include "utf8.h"
@@ -88,7 +89,7 @@ static void one_report_forked(void)
 
 __attribute__((constructor)) static void one_report_constructor(void)
 {
-    pthread_atfork(NULL, NULL, one_report_forked);
+    crest_forked_call(one_report_forked);
 }
 
 static void one_report_text(const char *from, char *to)

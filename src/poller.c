@@ -8,6 +8,7 @@
 #include "poller.h"
 #include "atomic.h"
 #include "error.h"
+#include "forked.h"
 #include "thread.h"
 #include "uncancelled.h"
 
@@ -100,7 +101,7 @@ static void poller_forked(void)
 static void poller_prepare(void)
 {
     poller_conditions_init();
-    pthread_atfork(NULL, NULL, poller_forked);
+    crest_forked_call(poller_forked);
 }
 
 /* ---- calls, all under the lock ---- */

@@ -11,6 +11,7 @@
 
 #include "cells.h"
 #include "error.h"
+#include "forked.h"
 #include "misuse.h"
 #include "one_report.h"
 #include "poller.h"
@@ -70,7 +71,7 @@ static void run_forked(void)
 static void run_prepare(void)
 {
     run_condition_init();
-    pthread_atfork(NULL, NULL, run_forked);
+    crest_forked_call(run_forked);
 }
 
 /* Under the lock, given up meanwhile: waits while another thread is starting or stopping. Non-zero
@@ -132,6 +133,7 @@ static void run_tell_orphaned(void)
 /* At exit, whatever the count: what was recorded since the last report would be lost. */
 static void run_exit(void)
 {
+    crest_forked_check();
     pthread_mutex_lock(&run_lock);
     if (run_orphaned && crest_cells_any())
         run_tell_orphaned();

@@ -8,6 +8,7 @@
 #include "atomic.h"
 #include "cells.h"
 #include "clock_inside.h"
+#include "forked.h"
 #include "handles.h"
 #include "lives.h"
 #include "misuse.h"
@@ -72,7 +73,7 @@ static void ticker_forked(void)
 
 __attribute__((constructor)) static void ticker_constructor(void)
 {
-    pthread_atfork(NULL, NULL, ticker_forked);
+    crest_forked_call(ticker_forked);
 }
 
 /* Under ticker_lock. */

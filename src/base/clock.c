@@ -142,11 +142,15 @@ static void clock_publish(uint64_t counter, uint64_t ns, uint64_t multiplier)
     crest_atomic_store_ptr_release(CREST_PTR(&crest_clock_current), scale);
 }
 
+/* 0: none. In the child of a fork that came amid the caller `from` is the later one, or half of it
+ * is. */
 static uint64_t clock_rate(const clock_pair *from, const clock_pair *to)
 {
-    uint64_t counted = to->counter - from->counter;
+    uint64_t counted = to->counter - from->counter, passed_ns = to->raw_ns - from->raw_ns;
     __extension__ typedef unsigned __int128 wide;
-    return counted ? (uint64_t)(((wide)(to->raw_ns - from->raw_ns) << 32) / counted) : 0;
+    if ((int64_t)counted <= 0 || (int64_t)passed_ns <= 0)
+        return 0;
+    return (uint64_t)(((wide)passed_ns << 32) / counted);
 }
 
 /* The kernel's own clock uses the counter, and the process may read it. */
@@ -225,7 +229,12 @@ void crest_clock_check(void)
             clock_publish(0, to - now.monotonic_ns, 0);
         break;
     }
-    case CREST_CLOCK_REFINE: clock_publish(now.counter, at, clock_rate(&clock_anchor, &now)); break;
+    case CREST_CLOCK_REFINE: {
+        uint64_t rate = clock_rate(&clock_anchor, &now);
+        if (rate != 0)
+            clock_publish(now.counter, at, rate);
+        break;
+    }
     case CREST_CLOCK_KEEP: break;
     }
     clock_last = now;

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "lock.h"
 #include "atomic.h"
+#include "forked.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -42,6 +43,7 @@ static void lock_block_signals(crest_lock_saved *saved)
     sigdelset(&others, SIGSYS);
     /* beside what the host blocks: it may be waiting for one of these by sigtimedwait */
     pthread_sigmask(SIG_BLOCK, &others, &saved->signals);
+    crest_forked_check();
 }
 
 static void lock_open_signals(const crest_lock_saved *saved)
@@ -113,8 +115,12 @@ void crest_lock_fork_parent(const crest_lock_saved *saved)
 
 void crest_lock_fork_child(const crest_lock_saved *saved)
 {
+    lock_open_signals(saved);
+}
+
+void crest_lock_forked(void)
+{
     crest_atomic_store32(&lock_forking, 0);
     crest_atomic_store(&lock_owner, 0);
-    crest_atomic_exchange32(&lock_word, LOCK_FREE); /* nobody waits in the child */
-    lock_open_signals(saved);
+    crest_atomic_exchange32(&lock_word, LOCK_FREE);
 }

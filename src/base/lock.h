@@ -32,9 +32,13 @@ void crest_lock_drop(const crest_lock_saved *saved);
 int crest_lock_take_unless_forking(crest_lock_saved *saved);
 
 /* Before a fork: takes the lock and tells those who wait. After it: gives it back in the parent,
- * and frees the copy in the child. */
+ * and lets signals in in the child, where crest_lock_forked has freed the copy. */
 void crest_lock_fork_before(crest_lock_saved *saved);
 void crest_lock_fork_parent(const crest_lock_saved *saved);
 void crest_lock_fork_child(const crest_lock_saved *saved);
+
+/* In the child of a fork, of any kind, before another thread of it can take the lock: nobody holds
+ * it, for a thread that did is not there. */
+void crest_lock_forked(void);
 
 #endif

@@ -10,6 +10,7 @@
 #include <crest/hiccups.h>
 
 #include "error.h"
+#include "forked.h"
 #include "hiccup_fill.h"
 #include "misuse.h"
 #include "thread.h"
@@ -58,7 +59,7 @@ static void hiccups_forked(void)
 static void hiccups_prepare(void)
 {
     hiccups_condition_init();
-    pthread_atfork(NULL, NULL, hiccups_forked);
+    crest_forked_call(hiccups_forked);
 }
 
 /* ---- the thread ---- */

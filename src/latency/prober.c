@@ -7,6 +7,7 @@
 #include "atomic.h"
 #include "descriptor.h"
 #include "error.h"
+#include "forked.h"
 #include "probe_resolve.h"
 #include "thread.h"
 #include "uncancelled.h"
@@ -104,7 +105,7 @@ static void prober_forked(void)
 static void prober_prepare(void)
 {
     pthread_cond_init(&prober_called, NULL);
-    pthread_atfork(NULL, NULL, prober_forked);
+    crest_forked_call(prober_forked);
 }
 
 uint64_t crest_prober_random(void)

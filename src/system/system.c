@@ -12,6 +12,7 @@
 #include "clock_inside.h"
 #include "collectors.h"
 #include "error.h"
+#include "forked.h"
 #include "registry_inside.h"
 #include "system_groups.h"
 #include "system_inside.h"
@@ -102,7 +103,7 @@ static void system_forked(void)
 
 static void system_fork_prepare(void)
 {
-    pthread_atfork(NULL, NULL, system_forked);
+    crest_forked_call(system_forked);
 }
 
 /* ---- one collection ---- */
