@@ -7,6 +7,7 @@
 
 #include "exposition.h"
 #include "reading.h"
+#include "uncancelled.h"
 
 #include <errno.h>
 
@@ -14,6 +15,7 @@ crest_status crest_snapshot_write(const crest_snapshot *snapshot, crest_format f
                                   const crest_page_options *options, crest_write_fn *write,
                                   void *context, crest_error *error)
 {
+    CREST_UNCANCELLED;
     switch (format) {
     case CREST_FORMAT_PROMETHEUS_TEXT:
     case CREST_FORMAT_OPENMETRICS:
@@ -27,6 +29,7 @@ crest_status crest_snapshot_write(const crest_snapshot *snapshot, crest_format f
 crest_status crest_page_write(crest_registry *registry, crest_format format, crest_write_fn *write,
                               void *context, crest_error *error)
 {
+    CREST_UNCANCELLED;
     crest_snapshot *snapshot = crest_snapshot_take_passing(registry);
     if (snapshot == NULL)
         return crest_error_set(error, CREST_NO_MEMORY,

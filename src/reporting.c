@@ -525,6 +525,7 @@ int crest_reporter_descriptor(int descriptor)
 
 void crest_reporter_free(crest_reporter *reporter)
 {
+    CREST_UNCANCELLED;
     if (reporter != NULL && reporter->free != NULL)
         reporter->free(reporter);
 }

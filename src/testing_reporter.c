@@ -7,6 +7,7 @@
 #include <crest/testing.h>
 
 #include "alloc.h"
+#include "uncancelled.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -221,6 +222,7 @@ size_t crest_testing_reporter_stops(const crest_reporter *reporter)
 crest_status crest_testing_reporter_wait(const crest_reporter *reporter, size_t reports,
                                          uint64_t deadline_ms)
 {
+    CREST_UNCANCELLED;
     testing_reporter *mine = reporter->state;
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);

@@ -4,6 +4,7 @@
  */
 #include "error.h"
 #include "atomic.h"
+#include "uncancelled.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -111,6 +112,7 @@ int crest_log_wanted(void)
 
 void crest_log_write(crest_log_level level, const char *format, ...)
 {
+    CREST_UNCANCELLED;
     log_sink sink = log_read();
     if (sink.log == NULL)
         return;

@@ -30,6 +30,7 @@ static inline void crest_cancel_restore(const int *before)
 
 /* Until the end of the block, however it is left. */
 #define CREST_UNCANCELLED                                                                          \
-    const int uncancelled_ __attribute__((cleanup(crest_cancel_restore))) = crest_cancel_disable()
+    const int uncancelled_ __attribute__((unused, cleanup(crest_cancel_restore))) =                \
+        crest_cancel_disable()
 
 #endif

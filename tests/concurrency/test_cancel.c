@@ -9,6 +9,7 @@
 #include "unit/core_fixture.h"
 
 #include <crest/crest.h>
+#include <crest/testing.h>
 #include <unistd.h>
 
 #define CANCEL_NAP_US 20000
@@ -107,6 +108,46 @@ static void act_registry(void)
     crest_registry_free(registry);
 }
 
+/* The callbacks of the host's that hold a cancellation point. */
+static int point_write(void *context, const void *bytes, size_t length)
+{
+    (void)context;
+    (void)bytes;
+    (void)length;
+    pthread_testcancel();
+    return 0;
+}
+
+static void act_page(void)
+{
+    answered = crest_page_write(NULL, CREST_FORMAT_PROMETHEUS_TEXT, point_write, NULL, NULL);
+}
+
+/* Of a reporter that is never given a report. */
+static void act_testing_wait(void)
+{
+    crest_reporter *testing = crest_testing_reporter_new(NULL);
+    answered =
+        crest_testing_reporter_wait(testing, 1, 1) == CREST_TIMED_OUT ? CREST_OK : CREST_NOT_FOUND;
+    crest_reporter_free(testing);
+}
+
+static void point_log(crest_log_level level, const char *message, void *context)
+{
+    (void)level;
+    (void)message;
+    (void)context;
+    pthread_testcancel();
+}
+
+static void act_log(void)
+{
+    crest_log_to(point_log, NULL);
+    crest_log_write(CREST_LOG_INFO, "told");
+    crest_log_to(NULL, NULL);
+    answered = CREST_OK;
+}
+
 /* ---- running them ---- */
 
 typedef struct cancel_act {
@@ -123,6 +164,9 @@ static const cancel_act acts[] = {{"a snapshot", act_snapshot},
                                   {"a start", act_start},
                                   {"a stop", act_stop},
                                   {"a coverage", act_coverage},
+                                  {"a page", act_page},
+                                  {"a wait of the tests", act_testing_wait},
+                                  {"the log", act_log},
                                   {"a registry", act_registry}};
 
 static void *cancelled_run(void *act)
