@@ -189,12 +189,13 @@ def outage(demo):
         missing = 0
         for theirs, own in columns:
             row += [whole(theirs[what]), whole(own[what])]
-            missing += own[what] - theirs[what]
+            # one more here is no amends for one less there
+            missing += abs(own[what] - theirs[what])
         rows.append((*row, whole(missing)))
-        lost += abs(missing)
+        lost += missing
         if missing:
             demo.problems.append(f"after the gateway's restarts Prometheus has {missing:.0f} "
-                                 f"blocks {what} fewer than the nodes counted")
+                                 f"blocks {what} more or fewer than the nodes counted")
     head = ("totals of all nodes", "before", "file kept", "nodes' own", "file lost", "nodes' own",
             "missing")
     for line in small(screen, head, rows):
@@ -202,6 +203,10 @@ def outage(demo):
     screen.say(f"   {whole(failed)} pushes failed meanwhile (crest_report_time_seconds_count"
                '{outcome="error"}), each was repeated\n   with all that was new. increase(blocks '
                f"proposed) over these {seconds} s: {grown:.1f}; over those before: {earlier:.1f}.")
+    screen.say("   That is too much where the gateway came back with a file older than the last "
+               "scrape, or with none:\n   Prometheus takes a counter that went back for one that "
+               "began again. The totals above and the\n   windows that nodes compute themselves "
+               "(…_rate1m) are right.")
     return {"away": away, "failed": failed, "missing": lost}
 
 

@@ -81,7 +81,9 @@ class Screen:
                 self.say(f"   {self.seconds():4.0f} s  {summary}")
             return
         height = shutil.get_terminal_size((WIDTH_MAX, 40)).lines - 1
-        lines = lines[:height]
+        if len(lines) > height:
+            words = f"   … {len(lines) - height + 1} lines more than this terminal has"
+            lines = [*lines[:height - 1], self.paint(words, "dim")]
         text = "\x1b[?25l" + (f"\x1b[{self.drawn}A" if self.drawn else "") + "\r"
         for line in lines:
             text += self.cut(line) + "\x1b[K\n"

@@ -196,7 +196,7 @@ class Report:
         x, y, width = self.card(0, "A burst between two samples", [
             f"{burst['messages']:,} messages reach {burst['node']} in {burst['ms']:.1f} ms.",
             "A gauge of its queue is read once a second; a",
-            "histogram is told at each enqueue."])
+            "range sampler is told at each enqueue."])
         when = burst["when"] - self.began
         most = nice_top(burst["truth"] * 1.12)
         panel = self.canvas.panel(x + 62, y + PLOT_TOP, width - 86, PLOT_HEIGHT,
