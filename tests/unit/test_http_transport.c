@@ -2,6 +2,8 @@
 /*
  * The transport against servers of every manner: what goes over the wire, that every deadline is
  * kept, and that each failure says what happened.
+ *
+ * crest-test: waits
  */
 #define _GNU_SOURCE
 #include <errno.h>

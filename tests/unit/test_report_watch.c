@@ -2,6 +2,8 @@
 /*
  * Reporters that hang or are slow, beside others that are not: who is delayed, who is told, and
  * what the end of the process still gets out.
+ *
+ * crest-test: waits
  */
 #define _GNU_SOURCE
 #include "attachment.h"

@@ -2,6 +2,8 @@
 /*
  * The StatsD reporter and what it reports to: connections that are late, full, closed or broken in
  * the middle of a report, and series that come back. Totals are exact.
+ *
+ * crest-test: waits
  */
 #include "statsd_fixture.h"
 

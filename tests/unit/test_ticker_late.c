@@ -3,6 +3,8 @@
  * The ticker's schedule when it cannot be kept: because a tick takes longer than there is between
  * two, and because the process was stopped. Ticks that are missing are counted, what was recorded
  * is not lost, and it is no peak.
+ *
+ * crest-test: waits
  */
 #include "core_fixture.h"
 

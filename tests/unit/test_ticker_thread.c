@@ -2,6 +2,8 @@
 /*
  * What the ticker does beside its readings: forks while its lock is held, registries that a test
  * ticks, what it says about windows, the clock and memory, and reports that hang.
+ *
+ * crest-test: waits
  */
 #define _GNU_SOURCE
 #include "alloc.h"
