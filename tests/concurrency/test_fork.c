@@ -11,6 +11,7 @@
 #define _GNU_SOURCE
 #include "atomic.h"
 #include "cells.h"
+#include "child_fixture.h"
 #include "clock_inside.h"
 #include "unit/lane_fixture.h"
 #include "windows.h"
@@ -31,34 +32,6 @@ CREST_HISTOGRAM(sizes, "test.size", "A histogram.");
 CREST_TIMER(waits, "test.wait-time", "A timer.");
 CREST_RANGE_SAMPLER(queue, "test.queue", "A range sampler.");
 CREST_TIMER(keyed, "test.keyed-time", "A timer of keyed operations.", .deadline_ms = 60000);
-
-/* Runs in a child; 0 when it finds what it should, else the number of the line that did not. */
-#define CHILD_WANTS(condition)                                                                     \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "child: %s:%d: %s\n", __FILE__, __LINE__, #condition);                 \
-            _exit(1);                                                                              \
-        }                                                                                          \
-    } while (0)
-
-static void wait_for_child(pid_t child)
-{
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
-}
-
-static uint64_t fork_count(const char *name, const char *value)
-{
-    crest_snapshot *snapshot = crest_snapshot_take(NULL);
-    CHILD_WANTS(snapshot != NULL);
-    crest_series_view view;
-    CHILD_WANTS(crest_snapshot_find(snapshot, name, &value, value != NULL, &view) == CREST_OK);
-    uint64_t count = view.distribution ? crest_distribution_count(view.distribution) : view.counter;
-    crest_snapshot_free(snapshot);
-    return count;
-}
 
 static void *record_once(void *unused)
 {

@@ -6,6 +6,7 @@
 #include "arena.h"
 #include "cells.h"
 #include "unit/core_fixture.h"
+#include "unit/owned_records.h"
 
 #include <limits.h>
 
@@ -183,6 +184,25 @@ static void test_destructors(void **state)
     assert_true(crest_cells_record_count() <= 2 * AT_ONCE);
 }
 
+/* A thread that recorded before its end has given its cells on once and for all: what it records in
+ * the last round of destructors goes to what threads share. */
+static void test_end_is_the_end(void **state)
+{
+    (void)state;
+#ifdef CREST_THREAD_SANITIZER
+    print_message("ThreadSanitizer ends with a thread before its last destructors\n");
+    skip();
+#endif
+    unsigned owned = owned_records();
+    uint64_t count = crest_counter_value(&destroyed);
+    last l = {PTHREAD_DESTRUCTOR_ITERATIONS, 1};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, last_run, &l), 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(owned_records(), owned);
+    assert_int_equal(crest_counter_value(&destroyed), count + 1 + PTHREAD_DESTRUCTOR_ITERATIONS);
+}
+
 /* Threads whose first record comes in the last round of destructors, after which the system calls
  * none: their records are found by whoever needs one when they no longer exist. */
 static pthread_key_t latest_key;
@@ -296,6 +316,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ten_thousand_threads),
         cmocka_unit_test(test_destructors),
+        cmocka_unit_test(test_end_is_the_end),
         cmocka_unit_test(test_first_records_in_last_destructors),
         cmocka_unit_test(test_destructors_beside_successors),
         cmocka_unit_test(test_adoption_while_read),

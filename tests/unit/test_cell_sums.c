@@ -119,6 +119,33 @@ static void test_bases(void **state)
     sums_assert(SUMS_SLOTS);
 }
 
+static void *sums_add_half(void *slot)
+{
+    crest_word_add(touch((uint32_t)(uintptr_t)slot), UINT64_C(1) << 63);
+    return NULL;
+}
+
+static int sums_compare(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Two threads have half of all that 64 bits can say, and nobody has asked for their sum alone; in a
+ * row, which adds up without care. */
+static void test_past(void **state)
+{
+    (void)state;
+    qsort(sums_slots, SUMS_SLOTS, sizeof sums_slots[0], sums_compare);
+    uint32_t slot = sums_slots[100];
+    pthread_t thread;
+    (void)sums_add_half((void *)(uintptr_t)slot);
+    assert_int_equal(pthread_create(&thread, NULL, sums_add_half, (void *)(uintptr_t)slot), 0);
+    pthread_join(thread, NULL);
+    sums_assert(SUMS_SLOTS);
+    assert_true(sums_found[100] == UINT64_MAX);
+}
+
 /* Amounts of whatever size, up to where one thread's are all that 64 bits can say, and past it. */
 static void test_large(void **state)
 {
@@ -141,6 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_orders),
         cmocka_unit_test(test_bases),
+        cmocka_unit_test(test_past),
         cmocka_unit_test(test_large),
     };
     return cmocka_run_group_tests_name("cell sums", tests, NULL, NULL);

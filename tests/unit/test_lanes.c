@@ -8,6 +8,7 @@
 #include "lane_fixture.h"
 #include "lock.h"
 #include "misuse.h"
+#include "owned_records.h"
 #include "slowest.h"
 
 #include <crest/lifetime.h>
@@ -243,6 +244,7 @@ static void test_lent_to_destructors(void **state)
 {
     (void)state;
     uint64_t before = crest_counter_value(&things);
+    unsigned owned = owned_records();
     pthread_t thread;
     assert_int_equal(pthread_key_create(&late_key, late_destructor), 0);
     assert_int_equal(pthread_create(&thread, NULL, late_run, NULL), 0);
@@ -251,6 +253,7 @@ static void test_lent_to_destructors(void **state)
     assert_int_equal(late_shared, 0); /* nobody had the table while it was still lent */
     assert_int_equal(late_adds, 2);
     assert_int_equal(crest_counter_value(&things), before + 1 + 2 * 2);
+    assert_int_equal(owned_records(), owned); /* and then it was given back */
     pthread_key_delete(late_key);
 }
 

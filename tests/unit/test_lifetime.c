@@ -367,6 +367,25 @@ static void test_churn(void **state)
     assert_int_equal(crest_arena_used(CREST_ARENA_CELLS), cells);
 }
 
+/* What a nearly full counter leaves has no room for another one. */
+static void test_full_slot(void **state)
+{
+    (void)state;
+    crest_counter *sent = lifetime_sent_with("full", "x");
+    crest_counter_add(sent, INT64_MAX);
+    crest_counter_add(sent, INT64_MAX);
+    assert_int_equal(crest_retire(NULL, "peer", "full"), 1);
+    lifetime_until_free();
+    uint64_t slots = crest_lives_free_slots();
+    assert_true(slots != 0);
+    for (uint64_t i = 0; i < slots; i++) {
+        char peer[32];
+        snprintf(peer, sizeof peer, "after-full-%u", (unsigned)i);
+        crest_counter_add(lifetime_sent_with(peer, "x"), 5);
+        assert_int_equal(crest_counter_value(lifetime_sent_with(peer, "x")), 5);
+    }
+}
+
 /* A freed registry's slots are used again, and its handles do nothing. */
 static void test_freed(void **state)
 {
@@ -605,6 +624,7 @@ int main(void)
         cmocka_unit_test(test_retired),
         cmocka_unit_test(test_slow_and_retired),
         cmocka_unit_test(test_other_kinds),
+        cmocka_unit_test(test_full_slot),
         cmocka_unit_test(test_churn),
         cmocka_unit_test(test_freed),
         cmocka_unit_test(test_idle),

@@ -74,6 +74,23 @@ static void test_dead_handle(void **state)
     crest_testing_mark_free(mark);
 }
 
+CREST_COUNTER(cold_count, "cold.kind", "A counter.");
+CREST_HISTOGRAM(cold_kind, "cold.kind", "The same name for another kind.");
+
+/* Nothing is misuse when it is recorded no times. */
+static void test_nothing_by_a_wrong_handle(void **state)
+{
+    (void)state;
+    crest_counter_inc(&cold_count);
+    crest_histogram_record(&cold_kind, 5);
+    uint64_t clash = crest_misuse_value(CREST_MISUSE_TYPE_CLASH);
+    assert_true(clash != 0);
+    crest_histogram_record_n(&cold_kind, 5, 0);
+    assert_int_equal(crest_misuse_value(CREST_MISUSE_TYPE_CLASH), clash);
+    crest_histogram_record_n(&cold_kind, 5, 3);
+    assert_true(crest_misuse_value(CREST_MISUSE_TYPE_CLASH) > clash);
+}
+
 /* A thread that forks, and takes as long over it as it is told to. */
 static uint32_t cold_forking;
 
@@ -138,9 +155,8 @@ static void test_during_a_fork(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_full_by_threads),
-        cmocka_unit_test(test_cell_is_full),
-        cmocka_unit_test(test_dead_handle),
+        cmocka_unit_test(test_full_by_threads), cmocka_unit_test(test_cell_is_full),
+        cmocka_unit_test(test_dead_handle),     cmocka_unit_test(test_nothing_by_a_wrong_handle),
         cmocka_unit_test(test_during_a_fork),
     };
     return cmocka_run_group_tests_name("cold records", tests, NULL, NULL);

@@ -7,6 +7,8 @@
 #include "arena.h"
 #include "core_fixture.h"
 #include "lives.h"
+#include "series.h"
+#include "shards.h"
 
 #include <crest/lifetime.h>
 #include <crest/stages.h>
@@ -179,6 +181,40 @@ static void test_come_and_go(void **state)
     remembered_end(&all);
 }
 
+/* A timer whose errors are still written to, by a thread that came late, while nothing but they is
+ * left of it: what comes again is another one. */
+static void test_not_before_all_has_gone(void **state)
+{
+    (void)state;
+    const char *peer = "10.0.0.9";
+    remembered all = remembered_new();
+    crest_timer *ping = crest_timer_family_get(&all.ping, &peer, 1);
+    for (unsigned i = 0; i < 10; i++) {
+        crest_timer_record(ping, 5, CREST_OUTCOME_OK);
+        crest_timer_record(ping, 5, CREST_OUTCOME_ERROR);
+    }
+    crest_child *child = crest_series_child(ping->handle.series);
+    const crest_series *errors = crest_child_at(child, CREST_OUTCOME_ERROR);
+    crest_shard *late =
+        (crest_shard *)(uintptr_t)*crest_cell_of(&ping->outcome[CREST_OUTCOME_ERROR].handle);
+    assert_int_equal(crest_retire(all.registry, "peer", peer), 1);
+    remembered_after(&all, 1);
+    crest_testing_clock_advance(1000000);
+    crest_snapshot_free(fixture_snapshot(all.registry));
+    remembered_after(&all, CREST_LINGER_S + 2);
+    assert_int_equal(crest_series_life(errors), CREST_LIFE_RESTING);
+    remembered_after(&all, CREST_REST_S / 2);
+    assert_int_equal(crest_shard_record_cold(late, 5, 1, 0), 1);
+    remembered_after(&all, CREST_REST_S / 2 + CREST_REST_LOOKS);
+    assert_int_equal(crest_series_life(&child->first), CREST_LIFE_GONE);
+    assert_int_equal(crest_series_life(errors), CREST_LIFE_RESTING);
+    crest_timer *next = crest_timer_family_get(&all.ping, &peer, 1);
+    crest_timer_record(next, 5, CREST_OUTCOME_ERROR);
+    assert_int_equal(FIXTURE_READING(all.registry, "ping", "peer", peer, "outcome", "error").count,
+                     1);
+    remembered_end(&all);
+}
+
 /* Each allocation fails in turn when a value comes again: it is there with the next try, whole. */
 static void test_no_memory(void **state)
 {
@@ -206,6 +242,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_finds_its_own),
         cmocka_unit_test(test_come_and_go),
+        cmocka_unit_test(test_not_before_all_has_gone),
         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests_name("remembered", tests, NULL, NULL);

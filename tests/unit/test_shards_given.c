@@ -11,13 +11,16 @@
 #include <crest/testing.h>
 
 #define GIVEN_SECOND UINT64_C(1000000000)
-#define GIVEN_ROUNDS 40u
+/* enough to use up two pages by what 32 bytes a round are lost */
+#define GIVEN_ROUNDS 300u
 #define GIVEN_SETTLED 4u
 #define GIVEN_POWERS 30u
 
 CREST_HISTOGRAM_FAMILY(given_size, "given.size", "Sizes.", peer);
 CREST_TIMER_FAMILY(given_ping, "given.ping", "Pings.", peer);
 CREST_HISTOGRAM_FAMILY(given_few, "given.few", "A few.", peer);
+CREST_GAUGE_FAMILY(given_level, "given.level", "A level.", peer);
+CREST_COUNTER_FAMILY(given_back, "given.back", "Comes back.", peer);
 
 static char given_peer[16];
 
@@ -30,6 +33,7 @@ static void *given_record(void *unused)
         crest_timer_record(ping, INT64_C(1) << i, CREST_OUTCOME_OK);
     }
     crest_histogram_record(few, 3);
+    crest_gauge_set(given_level_with(given_peer), 7);
     return unused;
 }
 
@@ -56,7 +60,7 @@ static void test_memory_is_used_again(void **state)
         assert_int_equal(size.count, 2 * GIVEN_POWERS);
         assert_int_equal(size.sum, 2 * ((UINT64_C(1) << GIVEN_POWERS) - 1));
         assert_int_equal(FIXTURE_READING(NULL, "given.few", "peer", given_peer).count, 2);
-        assert_int_equal(crest_retire(NULL, "peer", given_peer), 3);
+        assert_int_equal(crest_retire(NULL, "peer", given_peer), 4);
         given_after(1);
         crest_testing_clock_advance(1000000);
         crest_snapshot_free(fixture_snapshot(NULL));
@@ -67,6 +71,28 @@ static void test_memory_is_used_again(void **state)
             used = crest_arena_used(CREST_ARENA_CELLS);
     }
     assert_int_equal(crest_arena_used(CREST_ARENA_CELLS), used);
+    crest_testing_clock_real();
+}
+
+/* So does what a series is waited for with that is released and comes back. */
+static void test_waits_are_used_again(void **state)
+{
+    (void)state;
+    uint64_t used = 0;
+    crest_testing_clock_set(1000 * GIVEN_SECOND);
+    crest_counter *back = given_back_with("a");
+    for (unsigned round = 0; round < 20; round++) {
+        crest_counter_inc(back);
+        given_after(1);
+        assert_int_equal(crest_counter_release(back), CREST_OK);
+        given_after(1);
+        crest_counter_inc(back);
+        given_after(1);
+        if (round == GIVEN_SETTLED)
+            used = crest_arena_used(CREST_ARENA_META);
+    }
+    assert_int_equal(crest_counter_value(back), 2 * 20);
+    assert_int_equal(crest_arena_used(CREST_ARENA_META), used);
     crest_testing_clock_real();
 }
 
@@ -87,6 +113,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memory_is_used_again),
+        cmocka_unit_test(test_waits_are_used_again),
         cmocka_unit_test(test_nothing_is_inherited),
     };
     return cmocka_run_group_tests_name("shards given back", tests, NULL, NULL);
