@@ -77,7 +77,7 @@ static void *scrape_page_run(void *argument)
 
 int crest_scrape_page_start(crest_scrape_page *page)
 {
-    return pthread_create(&page->thread, NULL, scrape_page_run, page);
+    return crest_reporter_thread(&page->thread, scrape_page_run, page);
 }
 
 int crest_scrape_page_join(crest_scrape_page *page)

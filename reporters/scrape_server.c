@@ -15,7 +15,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -335,16 +334,6 @@ static int scrape_server_start_daemon(crest_scrape_server *server)
     return 0;
 }
 
-static int scrape_server_start_thread(crest_scrape_server *server)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&server->thread, NULL, scrape_server_run, server);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return failed;
-}
-
 /* NULL when there is no memory. */
 static crest_scrape_server *scrape_server_new(const crest_scrape_settings *settings,
                                               crest_registry *registry)
@@ -385,7 +374,7 @@ static crest_status scrape_server_set_up(crest_scrape_server *server, crest_erro
     if (status != CREST_OK)
         return status;
     scrape_server_list(server);
-    int failed = scrape_server_start_thread(server);
+    int failed = crest_reporter_thread(&server->thread, scrape_server_run, server);
     if (failed == 0)
         return CREST_OK;
     pthread_mutex_lock(&scrape_server_lock);

@@ -12,7 +12,6 @@
 #include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -128,24 +127,6 @@ static crest_statsd_lookup *statsd_lookup_new(const char *host, const char *port
     return lookup;
 }
 
-/* Detached, with all signals blocked, as they are the host's. 0 or an error number. */
-static int statsd_lookup_start(crest_statsd_lookup *lookup)
-{
-    pthread_t thread;
-    pthread_attr_t attributes;
-    sigset_t all, before;
-    int failed = pthread_attr_init(&attributes);
-    if (failed)
-        return failed;
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    failed = pthread_create(&thread, &attributes, statsd_resolver, lookup);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return failed;
-}
-
 static crest_status statsd_unresolved(const char *host, int answer, crest_error *error)
 {
     return crest_error_set(error, CREST_UNREACHABLE,
@@ -159,7 +140,7 @@ static crest_status statsd_lookup_begin(const char *host, const char *port, int 
     crest_statsd_lookup *lookup = statsd_lookup_new(host, port, socket_type);
     if (lookup == NULL)
         return crest_error_set(error, CREST_NO_MEMORY, "No memory to look up the host %s", host);
-    int failed = statsd_lookup_start(lookup);
+    int failed = crest_reporter_thread(NULL, statsd_resolver, lookup);
     if (failed == 0) {
         *begun = lookup;
         return CREST_OK;

@@ -343,6 +343,16 @@ CREST_API int crest_reporter_descriptor(int descriptor)
     return descriptor;
 }
 
+/* Started all the same, or who joins it would wait for nothing. */
+CREST_API int crest_reporter_thread(pthread_t *thread, void *(*run)(void *), void *context)
+{
+    pthread_t unseen;
+    int failed = pthread_create(thread != NULL ? thread : &unseen, NULL, run, context);
+    if (failed == 0 && thread == NULL)
+        pthread_detach(unseen);
+    return failed;
+}
+
 CREST_API void crest_reporter_free(crest_reporter *reporter)
 {
     if (reporter != NULL && reporter->free != NULL)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Before a thread gives up system calls: what recording will need of the system, asked for now.
+ * Before a thread gives up system calls: what recording will need of the system, asked for now. And
+ * the stack of the threads that the library starts.
  *
  *     crest_thread_prepare();
  *     prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &policy);
@@ -15,6 +16,8 @@
 
 #include <crest/status.h>
 
+#include <stddef.h>
+
 CREST_BEGIN_C
 
 /*
@@ -28,6 +31,22 @@ CREST_BEGIN_C
  * of addresses for each 4,096 series that exist, which are memory once they are written to.
  */
 CREST_API crest_status crest_thread_prepare(void);
+
+/* The stack of a thread that the library starts, in bytes, and what may be asked for. */
+#define CREST_THREAD_STACK_BYTES 0x40000u /* 256 KiB */
+#define CREST_THREAD_STACK_BYTES_MIN 0x20000u
+#define CREST_THREAD_STACK_BYTES_MAX 0x40000000u
+
+/*
+ * How much stack the threads have that the library starts from now on: those of the ticker, of
+ * polls and collectors, of reporters and scrapes, of look-ups. Call it before crest_start when a
+ * callback of yours that they run, a poll or a reporter, takes more than 128 KiB of stack; ours
+ * take less. What a thread's thread-local variables need is added to it.
+ *
+ * `bytes`: CREST_THREAD_STACK_BYTES_MIN to _MAX, CREST_THREAD_STACK_BYTES without this call.
+ * CREST_INVALID_ARGUMENT and nothing is changed: it is outside of these. Any thread. Cost: a store.
+ */
+CREST_API crest_status crest_thread_stack(size_t bytes);
 
 CREST_END_C
 

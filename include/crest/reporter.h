@@ -26,6 +26,8 @@
 
 #include <crest/page.h>
 
+#include <pthread.h>
+
 #define CREST_INTERVAL_MS_DEFAULT 60000u
 #define CREST_INTERVAL_MS_MIN 100u
 #define CREST_INTERVAL_MS_MAX 86400000u
@@ -216,6 +218,17 @@ CREST_API crest_status crest_report_once(crest_registry *registry, crest_reporte
  * Thread-safe and signal-safe; no system call unless it is 0, 1 or 2, and then two.
  */
 CREST_API int crest_reporter_descriptor(int descriptor);
+
+/*
+ * For a reporter that needs a thread of its own: starts one as the library's own are, with all
+ * signals blocked, because those are the host's to handle, and with the stack that
+ * crest_thread_stack says, because the process's default may be 8 MiB under mlockall, or 16 KiB.
+ *
+ * `thread`: is set to the thread, which somebody joins; NULL: nobody joins it, it is detached.
+ * `run`, `context`: what it calls, and with what. 0, or an error number of pthread_create and
+ * nothing was started. Thread-safe, not signal-safe; allocates, and looks at every loaded object.
+ */
+CREST_API int crest_reporter_thread(pthread_t *thread, void *(*run)(void *), void *context);
 
 /* Calls the reporter's own free; NULL does nothing. It must not be attached. */
 CREST_API void crest_reporter_free(crest_reporter *reporter);

@@ -5,34 +5,77 @@
 #define _GNU_SOURCE
 #include "thread.h"
 
+#include "atomic.h"
+
+#include <crest/abi.h>
+
+#include <link.h>
 #include <signal.h>
 
-/* A thread inherits its maker's mask: blocked from its first instruction on. */
-static int thread_make(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
-                       void *context)
+/* A sanitizer's frames are several times as large. */
+#if defined(CREST_THREAD_SANITIZER) || defined(__SANITIZE_ADDRESS__)
+#define THREAD_STACK_TIMES 8
+#else
+#define THREAD_STACK_TIMES 1
+#endif
+
+#define THREAD_STACK_ROUND ((size_t)0x3fff)
+
+static uint64_t thread_stack_bytes = CREST_THREAD_STACK_DEFAULT;
+
+void crest_thread_stack_set(size_t bytes)
 {
+    crest_atomic_store(&thread_stack_bytes, bytes);
+}
+
+static int thread_add_tls(struct dl_phdr_info *object, size_t size, void *context)
+{
+    (void)size;
+    size_t *bytes = context;
+    for (unsigned i = 0; i < object->dlpi_phnum; i++)
+        if (object->dlpi_phdr[i].p_type == PT_TLS)
+            *bytes += object->dlpi_phdr[i].p_memsz + object->dlpi_phdr[i].p_align;
+    return 0;
+}
+
+/* The C library puts thread-local variables at the top of a thread's stack: those of a host with
+ * large ones come on top of ours. */
+static int thread_attributes(pthread_attr_t *attributes, int detach_state)
+{
+    int failed = pthread_attr_init(attributes);
+    if (failed)
+        return failed;
+    size_t bytes = (size_t)crest_atomic_load(&thread_stack_bytes) * THREAD_STACK_TIMES;
+    dl_iterate_phdr(thread_add_tls, &bytes);
+    pthread_attr_setdetachstate(attributes, detach_state);
+    /* refused, where the system wants more: its default then */
+    pthread_attr_setstacksize(attributes, (bytes + THREAD_STACK_ROUND) & ~THREAD_STACK_ROUND);
+    return 0;
+}
+
+/* A thread inherits its maker's mask: blocked from its first instruction on. */
+static int thread_make(pthread_t *thread, int detach_state, void *(*run)(void *), void *context)
+{
+    pthread_attr_t attributes;
+    int failed = thread_attributes(&attributes, detach_state);
+    if (failed)
+        return failed;
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(thread, attributes, run, context);
+    failed = pthread_create(thread, &attributes, run, context);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
     return failed;
 }
 
 int crest_thread_start(pthread_t *thread, void *(*run)(void *), void *context)
 {
-    return thread_make(thread, NULL, run, context);
+    return thread_make(thread, PTHREAD_CREATE_JOINABLE, run, context);
 }
 
 int crest_thread_detach(pthread_t *thread, void *(*run)(void *), void *context)
 {
     pthread_t unseen;
-    pthread_attr_t detached;
-    int failed = pthread_attr_init(&detached);
-    if (failed)
-        return failed;
-    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-    failed = thread_make(thread != NULL ? thread : &unseen, &detached, run, context);
-    pthread_attr_destroy(&detached);
-    return failed;
+    return thread_make(thread != NULL ? thread : &unseen, PTHREAD_CREATE_DETACHED, run, context);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads of the library's own: they block all signals, because those are the host's to handle.
+ * Threads of the library's own: they block all signals, because those are the host's to handle, and
+ * have a stack of their own size, because the process's default is the host's to choose: 8 MiB that
+ * mlockall makes resident, or too little.
  *
  *     int failed = crest_thread_detach(NULL, worker_run, worker);
  *     if (failed) … strerror(failed)
@@ -9,6 +11,7 @@
 #define CREST_THREAD_H
 
 #include <pthread.h>
+#include <stddef.h>
 
 /* Starts a thread that somebody joins. 0, or an error number and nothing was started. Thread-safe;
  * the caller's signal mask is as before. */
@@ -16,5 +19,11 @@ int crest_thread_start(pthread_t *thread, void *(*run)(void *), void *context);
 
 /* The same of one that nobody joins; thread may be NULL. */
 int crest_thread_detach(pthread_t *thread, void *(*run)(void *), void *context);
+
+/* Bytes of stack until another size is set. */
+#define CREST_THREAD_STACK_DEFAULT 0x40000u
+
+/* The stack of threads that are started from now on, without what thread-local variables take. */
+void crest_thread_stack_set(size_t bytes);
 
 #endif

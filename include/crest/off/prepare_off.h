@@ -12,6 +12,12 @@ CREST_API crest_status crest_thread_prepare(void)
     return CREST_OK;
 }
 
+CREST_API crest_status crest_thread_stack(size_t bytes)
+{
+    (void)bytes;
+    return CREST_OK;
+}
+
 CREST_END_C
 
 #endif
