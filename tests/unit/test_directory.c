@@ -83,6 +83,8 @@ static void directory_check(crest_registry *registry)
     directory_check_stretches(directory);
     crest_directory_read(directory);
     crest_directory_drop(directory);
+    /* the one that the registry keeps, and the one that its windows were last made of */
+    assert_in_range(registry->state->directories, 1, 2);
 }
 
 static void directory_step(directory_state *d)
@@ -179,11 +181,29 @@ static void test_only_what_changed(void **state)
     crest_registry_free(registry);
 }
 
+/* Who reads while the registry is freed keeps nothing that nobody would drop. */
+static void test_of_a_freed_registry(void **state)
+{
+    (void)state;
+    crest_registry *registry = fixture_registry(NULL);
+    crest_registry_state *of = registry->state;
+    fixture_counter(registry, "counter");
+    directory_check(registry);
+    crest_registry_free(registry);
+    assert_int_equal(of->directories, 0);
+    crest_directory *directory = crest_directory_of(of);
+    assert_non_null(directory);
+    crest_directory_read(directory);
+    crest_directory_drop(directory);
+    assert_int_equal(of->directories, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_from_the_one_before),
         cmocka_unit_test(test_only_what_changed),
+        cmocka_unit_test(test_of_a_freed_registry),
     };
     return cmocka_run_group_tests_name("directory", tests, NULL, NULL);
 }

@@ -426,6 +426,26 @@ static void test_bound(void **state)
     crest_registry_free(registry);
 }
 
+/* An operation that began by a processor's clock that is ahead of this one's. */
+static void test_begun_later(void **state)
+{
+    (void)state;
+    crest_registry *registry = fixture_registry(NULL);
+    crest_timer *timer = fixture_timer(registry, "t");
+    crest_op op = crest_op_u64(1);
+    crest_in_flight_op oldest;
+    crest_clock_fake(START_NS + 10);
+    assert_int_equal(crest_timer_begin(timer, op), CREST_OK);
+    crest_clock_fake(START_NS);
+    assert_int_equal(crest_timer_in_flight(timer).count, 1);
+    assert_int_equal(crest_timer_in_flight(timer).oldest_ns, 0);
+    assert_int_equal(crest_timer_oldest(timer, &oldest, 1), 1);
+    assert_int_equal(oldest.age_ns, 0);
+    assert_int_equal(crest_timer_end(timer, op, CREST_OUTCOME_OK), CREST_OK);
+    crest_clock_fake(0);
+    crest_registry_free(registry);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -435,6 +455,7 @@ int main(void)
         cmocka_unit_test(test_sweep),
         cmocka_unit_test(test_series_apart),
         cmocka_unit_test(test_oldest),
+        cmocka_unit_test(test_begun_later),
         cmocka_unit_test(test_exported_names),
         cmocka_unit_test(test_stuck),
         cmocka_unit_test(test_stuck_come_and_go),

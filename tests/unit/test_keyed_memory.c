@@ -8,6 +8,7 @@
 #include "alloc.h"
 #include "arena.h"
 #include "core_fixture.h"
+#include "in_flight_entries.h"
 #include "misuse.h"
 
 #include <crest/lifetime.h>
@@ -59,6 +60,37 @@ static void test_begin(void **state)
             break;
     }
     assert_true(refused > 1);
+}
+
+/* Entries in chains, all shards'. */
+static uint64_t memory_entries(void)
+{
+    const crest_in_flight_table *table = crest_in_flight_table_seen();
+    uint64_t used = 0;
+    for (unsigned i = 0; i < CREST_IN_FLIGHT_SHARDS; i++)
+        used += table->shard[i].used;
+    return used;
+}
+
+/* What is refused for lack of memory for its owner leaves its place to others. */
+static void test_begin_owned(void **state)
+{
+    (void)state;
+    crest_registry *registry = fixture_registry(NULL);
+    crest_timer *timer = fixture_timer(registry, "t");
+    for (uint64_t i = 0; i < 20; i++) {
+        crest_op op = crest_op_u64(i);
+        assert_int_equal(crest_timer_begin(timer, op), CREST_OK);
+        assert_int_equal(crest_timer_end(timer, op, CREST_OUTCOME_OK), CREST_OK);
+        uint64_t entries = memory_entries();
+        crest_arena_fail_after(1);
+        crest_status begun = crest_timer_begin_owned(timer, op, crest_op_u64(1));
+        crest_arena_fail_after(0);
+        assert_int_equal(begun, CREST_NO_MEMORY);
+        assert_int_equal(memory_entries(), entries);
+    }
+    assert_int_equal(crest_timer_in_flight(timer).count, 0);
+    crest_registry_free(registry);
 }
 
 /* Stages are released as a whole or not at all. */
@@ -245,8 +277,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_register_stages), cmocka_unit_test(test_release_stages),
-        cmocka_unit_test(test_begin),           cmocka_unit_test(test_stages_return),
-        cmocka_unit_test(test_lives),
+        cmocka_unit_test(test_begin_owned),     cmocka_unit_test(test_begin),
+        cmocka_unit_test(test_stages_return),   cmocka_unit_test(test_lives),
     };
     return cmocka_run_group_tests_name("keyed memory", tests, NULL, NULL);
 }

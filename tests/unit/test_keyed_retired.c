@@ -80,6 +80,23 @@ static void test_timed_out(void **state)
     crest_testing_clock_real();
 }
 
+/* What the sweep found first has timed out once. */
+static void test_timed_out_before(void **state)
+{
+    (void)state;
+    const uint64_t second = UINT64_C(1000000000);
+    crest_testing_clock_set(1000 * second);
+    crest_timer *old = awaited_with("10.0.0.5");
+    assert_int_equal(crest_timer_begin(old, crest_op_u64(1)), CREST_OK);
+    crest_testing_clock_advance(2 * second);
+    crest_in_flight_sweep();
+    assert_int_equal(crest_retire(NULL, "peer", "10.0.0.5"), 1);
+    crest_testing_reading timeouts =
+        FIXTURE_READING(NULL, "retired.awaited", "peer", "10.0.0.5", "outcome", "timeout");
+    assert_int_equal(timeouts.count, 1);
+    crest_testing_clock_real();
+}
+
 /* Peers come, begin, and are retired, more often than there is room. */
 static void test_room(void **state)
 {
@@ -160,9 +177,10 @@ static void test_stages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cancelled), cmocka_unit_test(test_timed_out),
-        cmocka_unit_test(test_room),      cmocka_unit_test(test_fork_between),
-        cmocka_unit_test(test_timer),     cmocka_unit_test(test_stages),
+        cmocka_unit_test(test_cancelled),        cmocka_unit_test(test_timed_out),
+        cmocka_unit_test(test_timed_out_before), cmocka_unit_test(test_room),
+        cmocka_unit_test(test_fork_between),     cmocka_unit_test(test_timer),
+        cmocka_unit_test(test_stages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

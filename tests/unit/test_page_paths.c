@@ -4,7 +4,9 @@
  */
 #include "alloc.h"
 #include "arena.h"
+#include "cells.h"
 #include "page_lines_apart.h"
+#include "passing.h"
 
 CREST_REGISTRY(paths_registry, .prefix = "paths");
 #undef CREST_REGISTRY_HERE
@@ -109,6 +111,26 @@ static void test_both_paths(void **state)
     paths_compare(CREST_FORMAT_OPENMETRICS);
 }
 
+/* A page may ask for counters in any order. */
+static void test_backwards(void **state)
+{
+    (void)state;
+    crest_snapshot *snapshot = crest_snapshot_take_passing(&paths_registry);
+    assert_non_null(snapshot);
+    const crest_directory *directory = snapshot->directory;
+    unsigned counters = 0;
+    for (size_t i = directory->count; i-- > 0;) {
+        uint64_t value = 0;
+        if (directory->series[i]->metric->kind != CREST_KIND_COUNTER)
+            continue;
+        crest_snapshot_values(snapshot, CREST_KIND_COUNTER, i, 1, &value);
+        assert_int_equal(value, crest_cells_sum(directory->slots[i]));
+        counters++;
+    }
+    assert_true(counters >= PATHS_PEERS);
+    crest_snapshot_free(snapshot);
+}
+
 /* Whichever allocation fails, there is no page, or one that it says is wrong. */
 static void test_no_memory(void **state)
 {
@@ -132,6 +154,7 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_both_paths),
+                                       cmocka_unit_test(test_backwards),
                                        cmocka_unit_test(test_no_memory)};
     return cmocka_run_group_tests_name("both ways to a page", tests, paths_setup, NULL);
 }

@@ -302,6 +302,28 @@ static void test_replaced(void **state)
     crest_counter_add(previous_sent_with("gone"), 103);
     previous_make();
     assert_int_equal(ledger.sent, 100 + 11 + 103);
+    assert_null(order.previous->carried); /* what was retired never comes back */
+}
+
+/* It rests at one report, and has begun anew at the next. */
+static void test_anew_after_a_rest(void **state)
+{
+    (void)state;
+    crest_counter *counter = previous_sent_with("rested");
+    crest_counter_add(counter, 70);
+    previous_make();
+    assert_int_equal(crest_counter_release(counter), CREST_OK);
+    previous_after(2);
+    previous_make();
+    crest_testing_clock_advance((CREST_LINGER_S + 1) * PREVIOUS_SECOND);
+    previous_after(2);
+    previous_make();
+    assert_non_null(order.previous->carried);
+    crest_testing_clock_advance((CREST_REST_S + 1) * PREVIOUS_SECOND);
+    previous_after(CREST_REST_LOOKS + 3);
+    crest_counter_add(previous_sent_with("rested"), 71);
+    previous_make();
+    assert_int_equal(ledger.sent, 70 + 71);
 }
 
 /* Without memory a report fails, and the next one makes up for it. */
@@ -340,6 +362,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_lives, previous_begin, previous_end),
         cmocka_unit_test_setup_teardown(test_late_growth, previous_begin, previous_end),
         cmocka_unit_test_setup_teardown(test_replaced, previous_begin, previous_end),
+        cmocka_unit_test_setup_teardown(test_anew_after_a_rest, previous_begin, previous_end),
         cmocka_unit_test_setup_teardown(test_no_memory, previous_begin, previous_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -115,6 +115,38 @@ static void test_a_slow_reader(void **state)
     assert_int_equal(crest_lives_free_slots(), free_before + 1);
 }
 
+static int rest_discard(void *context, const void *bytes, size_t length)
+{
+    (void)context, (void)bytes, (void)length;
+    return 0;
+}
+
+/* A page is such a reader until it is written; of a registry that nobody reads after it, too. */
+static void test_after_a_page(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"peer"};
+    const char *value = "p";
+    crest_registry *registry = fixture_registry("own");
+    crest_metric_options options = {.name = "c"};
+    crest_counter_family family = crest_counter_family_new(registry, &options, keys, 1, NULL);
+    crest_counter *counter = crest_counter_family_get(&family, &value, 1);
+    crest_counter_inc(counter);
+    rest_after(1);
+    assert_int_equal(crest_counter_release(counter), CREST_OK);
+    rest_after(1);
+    crest_testing_clock_advance(1000000);
+    assert_int_equal(
+        crest_page_write(registry, CREST_FORMAT_PROMETHEUS_TEXT, rest_discard, NULL, NULL),
+        CREST_OK);
+    uint64_t free_before = crest_lives_free_slots();
+    rest_after(CREST_LINGER_S);
+    for (unsigned i = 0; i < CREST_REST_S + CREST_REST_LOOKS + 2; i++)
+        rest_after(1);
+    assert_int_equal(crest_lives_free_slots(), free_before + 1);
+    crest_registry_free(registry);
+}
+
 /* A snapshot goes on showing what it read, whoever has the slot by then. */
 static void test_held_snapshot(void **state)
 {
@@ -195,7 +227,7 @@ int main(void)
         cmocka_unit_test(test_looks),         cmocka_unit_test(test_a_minute),
         cmocka_unit_test(test_a_slow_reader), cmocka_unit_test(test_same_moment),
         cmocka_unit_test(test_held_snapshot), cmocka_unit_test(test_every_life_is_another),
-        cmocka_unit_test(test_runtime),
+        cmocka_unit_test(test_after_a_page),  cmocka_unit_test(test_runtime),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
