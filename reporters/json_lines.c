@@ -133,7 +133,7 @@ static crest_status json_lines_check(const crest_json_lines_options *options, cr
         return CREST_OK;
     int file = json_lines_open(options->path);
     if (file < 0 && errno != ENXIO)
-        return crest_error_set(error, CREST_INVALID_ARGUMENT,
+        return crest_error_set(error, CREST_IO,
                                "The file %.*s cannot be appended to: %s. Its directory must be "
                                "there, and the user this process runs as be allowed to write to it",
                                JSON_LINES_SHOWN_BYTES, options->path, strerror(errno));

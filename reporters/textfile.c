@@ -231,7 +231,7 @@ static crest_status textfile_check_directory(const char *path, crest_error *erro
     if (failed == 0)
         return CREST_OK;
     return crest_error_set(
-        error, CREST_INVALID_ARGUMENT,
+        error, CREST_IO,
         "No textfile can be written to the directory %.*s: %s. It must be "
         "there, and the user this process runs as must be allowed to write to it",
         TEXTFILE_SHOWN_BYTES, folder, strerror(failed));

@@ -170,12 +170,21 @@ static crest_status run_judge(size_t count, size_t failures, const crest_error *
     if (failures == count)
         return crest_error_set(error, all->status, "none of %zu reporters could be started: %s",
                                count, all->message);
-    crest_error_set(error, CREST_PARTIAL,
-                    "%zu of %zu reporters could not be started, the others run: %s", failures,
-                    count, all->message);
-    crest_log_write(CREST_LOG_ERROR, "crest: %zu of %zu reporters could not be started: %s",
-                    failures, count, all->message);
-    return CREST_PARTIAL;
+    return crest_error_set(error, CREST_PARTIAL,
+                           "%zu of %zu reporters could not be started, the others run: %s",
+                           failures, count, all->message);
+}
+
+/* One reporter of the plan, which then is no longer the plan's. */
+static crest_status run_attach_one(crest_run_reporter *next, crest_error *error)
+{
+    if (next->refused != NULL)
+        return crest_error_set(error, next->refused->status, "%s", next->refused->message);
+    crest_status status =
+        crest_reporting_attach_owned(NULL, next->reporter, next->name, &next->schedule, error);
+    if (status == CREST_OK)
+        next->reporter = NULL;
+    return status;
 }
 
 /* The reporters of the plan, as many as can be started: one whose port is taken does not end the
@@ -187,14 +196,13 @@ static crest_status run_attach(crest_run_plan *plan, crest_error *error)
     crest_error_clear(&all);
     for (size_t i = 0; i < plan->reporter_count; i++) {
         crest_run_reporter *next = &plan->reporters[i];
-        const char *name = next->name != NULL ? next->name : next->reporter->name;
+        const char *name = next->name != NULL       ? next->name
+                           : next->reporter != NULL ? next->reporter->name
+                                                    : next->kind;
         crest_error one;
-        crest_status status =
-            crest_reporting_attach_owned(NULL, next->reporter, next->name, &next->schedule, &one);
-        if (status == CREST_OK) {
-            next->reporter = NULL; /* no longer the plan's */
+        crest_status status = run_attach_one(next, &one);
+        if (status == CREST_OK)
             continue;
-        }
         if (status == CREST_NO_MEMORY) {
             crest_reporting_stop_all(CREST_REPORTING_DISCARD, CREST_ATEXIT_DEADLINE_MS, NULL);
             return crest_error_set(error, status, "%s", one.message);
@@ -203,7 +211,11 @@ static crest_status run_attach(crest_run_plan *plan, crest_error *error)
         crest_error_add(&all, NULL, &one);
         failures++;
     }
-    return run_judge(plan->reporter_count, failures, &all, error);
+    crest_status status = run_judge(plan->reporter_count, failures, &all, error);
+    if (status == CREST_PARTIAL)
+        crest_log_write(CREST_LOG_ERROR, "crest: %zu of %zu reporters could not be started: %s",
+                        failures, plan->reporter_count, all.message);
+    return status;
 }
 
 /* The collectors of the plan. When the program runs its own, these do. */
@@ -328,6 +340,17 @@ crest_status crest_options_check(const char *options, crest_error *error)
     crest_error_clear(error);
     crest_run_plan *plan;
     crest_status status = crest_run_plan_make(options, &plan, error);
+    if (status == CREST_OK) {
+        size_t failures = 0;
+        crest_error all;
+        crest_error_clear(&all);
+        for (size_t i = 0; i < plan->reporter_count; i++)
+            if (plan->reporters[i].refused != NULL) {
+                crest_error_add(&all, NULL, plan->reporters[i].refused);
+                failures++;
+            }
+        status = run_judge(plan->reporter_count, failures, &all, error);
+    }
     crest_run_plan_free(plan);
     return status;
 }

@@ -410,19 +410,39 @@ static crest_status run_plan_read_schedule(const crest_run_plan *plan, const run
     return status;
 }
 
+/* The option is good, and the machine is not as it needs it: the other reporters go on. */
+static int run_plan_only_here(crest_status status)
+{
+    return status == CREST_IO || status == CREST_SYSTEM;
+}
+
 /* The kind's own words, and where the option was given if they do not say. */
 static crest_status run_plan_explain(const crest_options *options, const char *kind,
                                      const crest_error *reason, crest_error *error)
 {
     const char *origin = crest_option_origin(options, kind);
-    crest_status status =
-        reason->status == CREST_NO_MEMORY ? CREST_NO_MEMORY : CREST_INVALID_OPTIONS;
+    crest_status status = reason->status == CREST_NO_MEMORY || run_plan_only_here(reason->status)
+                              ? reason->status
+                              : CREST_INVALID_OPTIONS;
     if (reason->message[0] == '\0')
         return crest_error_set(error, status, "%s %s: no such reporter could be made", kind,
                                origin);
     if (strstr(reason->message, origin) != NULL)
         return crest_error_set(error, status, "%s", reason->message);
     return crest_error_set(error, status, "%s %s: %s", kind, origin, reason->message);
+}
+
+/* A kind made none: is that one reporter's end, or that of the start? */
+static crest_status run_plan_unmade(crest_run_reporter *made, const crest_options *options,
+                                    const crest_error *reason, crest_error *error)
+{
+    if (!run_plan_only_here(reason->status))
+        return run_plan_explain(options, made->kind, reason, error);
+    made->refused = crest_alloc(1, sizeof *made->refused);
+    if (made->refused == NULL)
+        return crest_error_set(error, CREST_NO_MEMORY, "no memory to start");
+    run_plan_explain(options, made->kind, reason, made->refused);
+    return CREST_OK;
 }
 
 /* One reporter, unless it is off. Its options lie in the plan's own, or, if it has a name, in a
@@ -450,9 +470,10 @@ static crest_status run_plan_make_one(crest_run_plan *plan, const run_plan_kind 
     crest_error_clear(&reason);
     crest_status status = run_plan_read_schedule(plan, one, options, &made->schedule, error);
     if (status == CREST_OK) {
+        made->kind = one->kind->name;
         made->reporter = one->kind->create(value, options, &plan->resource, &reason);
         if (made->reporter == NULL)
-            status = run_plan_explain(options, one->kind->name, &reason, error);
+            status = run_plan_unmade(made, options, &reason, error);
     }
     if (status == CREST_OK)
         plan->reporter_count++;
@@ -519,6 +540,7 @@ void crest_run_plan_free(crest_run_plan *plan)
     for (size_t i = 0; i < plan->reporter_count; i++) {
         crest_reporter_free(plan->reporters[i].reporter);
         crest_options_free(plan->reporters[i].options);
+        crest_alloc_free(plan->reporters[i].refused);
     }
     crest_options_free(plan->options);
     crest_alloc_free(plan);

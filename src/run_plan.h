@@ -17,8 +17,11 @@
 #include <crest/window.h>
 
 typedef struct crest_run_reporter {
-    crest_reporter *reporter; /* the plan's to free; NULL once somebody else owns it */
-    const char *name;         /* KIND@NAME; NULL: the reporter's own */
+    crest_reporter *reporter; /* the plan's to free; NULL once somebody else owns it, or if it
+                                 could not be made */
+    crest_error *refused;     /* why it could not: the machine is not as it needs it; or NULL */
+    const char *kind;
+    const char *name; /* KIND@NAME; NULL: the reporter's own */
     crest_schedule schedule;
     crest_options *options; /* its own view of them, which the schedule points into; or NULL */
 } crest_run_reporter;

@@ -71,8 +71,7 @@ typedef struct crest_mutex {
  */
 #define CREST_MUTEX(variable, name) CREST_MUTEX_OF_(static, variable, name)
 #define CREST_MUTEX_DECLARE(variable) extern crest_mutex variable
-#define CREST_MUTEX_DEFINE(variable, name)                                                         \
-    CREST_MUTEX_OF_(, variable, name)
+#define CREST_MUTEX_DEFINE(variable, name) CREST_MUTEX_OF_(, variable, name)
 
 CREST_BEGIN_C
 

@@ -247,7 +247,9 @@ typedef struct crest_reporter_kind {
                                 crest_start reads them */
     /* `value` is the option's own value. Of several reporters of a kind each sees its own options
        alone, under the kind's name: those of NAME@lan too read NAME.job. Returns NULL and fills
-       *error when it cannot */
+       *error when it cannot: with CREST_IO or CREST_SYSTEM where the machine is not as the option
+       needs it, so that the other reporters start all the same (CREST_PARTIAL); with any other
+       status the option is refused, and nothing starts */
     crest_reporter *(*create)(const char *value, const crest_options *options,
                               const crest_resource *resource, crest_error *error);
     int value_is_interval; /* non-zero: the option's own value is NAME.interval, or "on" */

@@ -91,12 +91,13 @@ CREST_BEGIN_C
  * option and where it came from, and it is counted in crest_misuse_total.
  *
  * CREST_PARTIAL: it runs, and needs its stop, but without the reporters that the message names with
- * their reasons: a port that is taken, say. The log callback is told too, and each is counted in
- * crest_report_failures_total. When none of the reporters that were asked for could be started
- * nothing was, and the status is the first one's: CREST_SYSTEM, CREST_IO … Nothing was started
- * after CREST_NO_MEMORY either. CREST_TIMED_OUT: another thread has been starting or stopping for a
- * minute. error may be NULL. Thread-safe; allocates; starts threads that block all signals; gives a
- * flush to atexit, unless atexit=off; tells the log callback of misuse so far.
+ * their reasons: a port that is taken, a directory that is missing. The log callback is told too,
+ * and each is counted in crest_report_failures_total. When none of the reporters that were asked
+ * for could be started nothing was, and the status is the first one's: CREST_SYSTEM, CREST_IO …
+ * Nothing was started after CREST_NO_MEMORY either. CREST_TIMED_OUT: another thread has been
+ * starting or stopping for a minute. error may be NULL. Thread-safe; allocates; starts threads
+ * that block all signals; gives a flush to atexit, unless atexit=off; tells the log callback of
+ * misuse so far.
  *
  * The child of a fork has none of this and may start anew. A daemon therefore starts after its last
  * fork, and after closing the descriptors it inherited: reporters have some of their own. A child
@@ -115,9 +116,10 @@ CREST_API crest_status crest_start(const char *options, crest_error *error);
  *     if (crest_options_check(text, &error) == CREST_OK && crest_stop(2000, NULL) == CREST_OK)
  *         crest_start(text, &error);
  *
- * What only a start can show, a port that is taken, is not found. CREST_OK, CREST_INVALID_OPTIONS
- * (not counted as misuse), CREST_NO_MEMORY; error may be NULL. Thread-safe, also while Crest runs;
- * allocates; reads files.
+ * What only a start can show, a port that is taken, is not found; of a directory that is missing
+ * CREST_PARTIAL tells, or CREST_IO where no reporter were left, and no log. CREST_OK,
+ * CREST_INVALID_OPTIONS (not counted as misuse), CREST_NO_MEMORY; error may be NULL. Thread-safe,
+ * also while Crest runs; allocates; reads files.
  */
 CREST_API crest_status crest_options_check(const char *options, crest_error *error);
 

@@ -64,10 +64,10 @@ CREST_BEGIN_C
 /*
  * Makes a reporter; options are copied. Nothing is written before the first report, but temporary
  * files older than ten minutes that a killed process left for this path are removed. NULL with
- * *error filled (error may be NULL): CREST_INVALID_ARGUMENT for the path, which must end in .prom
- * and lie in a directory that this process may write to, CREST_INVALID_LABEL, CREST_LIMIT,
- * CREST_NO_MEMORY. Owned by the caller, freed with crest_reporter_free. Thread-safe; allocates;
- * looks into the directory.
+ * *error filled (error may be NULL): CREST_INVALID_ARGUMENT for the path, which must end in .prom,
+ * CREST_IO when its directory is not there or this process may not write to it,
+ * CREST_INVALID_LABEL, CREST_LIMIT, CREST_NO_MEMORY. Owned by the caller, freed with
+ * crest_reporter_free. Thread-safe; allocates; looks into the directory.
  *
  * Its report: CREST_IO with what could not be done and why, CREST_TIMED_OUT after
  * report->deadline_ns (a write that the kernel does not come back from, as on a network's disk,

@@ -30,9 +30,12 @@ static crest_reporter *create_one(const char *value, const crest_options *option
                                   const crest_resource *resource, crest_error *error)
 {
     (void)options, (void)resource;
-    if (strcmp(value, "bad") != 0)
+    if (strcmp(value, "missing") == 0)
+        crest_error_set(error, CREST_IO, "the directory is missing");
+    else if (strcmp(value, "bad") == 0)
+        crest_error_set(error, CREST_INVALID_ARGUMENT, "a fake cannot be bad");
+    else
         return &one.reporter;
-    crest_error_set(error, CREST_INVALID_ARGUMENT, "a fake cannot be bad");
     return NULL;
 }
 
@@ -78,11 +81,11 @@ static void listen_to_log(crest_log_level level, const char *message, void *cont
     told_count++;
 }
 
-static uint64_t failures_of(const char *reporter)
+static uint64_t failures_of(const char *reporter, const char *cause)
 {
     crest_snapshot *snapshot = crest_snapshot_take(NULL);
     crest_series_view view;
-    const char *values[] = {reporter, "system"};
+    const char *values[] = {reporter, cause};
     uint64_t failures = 0;
     if (crest_snapshot_find(snapshot, "crest.report-failures", values, 2, &view) == CREST_OK)
         failures = view.counter;
@@ -96,7 +99,7 @@ static void test_one_cannot_start(void **state)
     crest_error error;
     told_count = 0;
     crest_log_to(listen_to_log, NULL);
-    uint64_t failures = failures_of("one");
+    uint64_t failures = failures_of("one", "system");
     one.reporter.start = refuse_to_start;
     assert_int_equal(crest_start("one=x,two=100ms,jitter=0", &error), CREST_PARTIAL);
     assert_int_equal(error.status, CREST_PARTIAL);
@@ -104,7 +107,7 @@ static void test_one_cannot_start(void **state)
                                        "starting one: the port of one is taken");
     assert_int_equal(told_count, 1);
     assert_contains(told, "starting one: the port of one is taken");
-    assert_int_equal(failures_of("one"), failures + 1);
+    assert_int_equal(failures_of("one", "system"), failures + 1);
     crest_counter_inc(&things);
     assert_true(fake_wait(&two, &two.reports, 2));
     assert_int_equal(crest_start(NULL, &error), CREST_OK); /* it runs */
@@ -137,6 +140,35 @@ static void test_none_can_start(void **state)
     two.reporter.start = NULL;
     assert_int_equal(crest_start("two=1s", &error), CREST_OK);
     assert_int_equal(crest_stop(5000, &error), CREST_OK);
+}
+
+/* The option is good, and what it names is not there: told by a trial too. */
+static void test_one_cannot_be_made(void **state)
+{
+    (void)state;
+    static const char missing[] = "1 of 2 reporters could not be started, the others run: one in "
+                                  "the string given to crest_start: the directory is missing";
+    crest_error error;
+    told_count = 0;
+    crest_log_to(listen_to_log, NULL);
+    uint64_t failures = failures_of("one", "io");
+    assert_int_equal(crest_options_check("one=missing,two=1s", &error), CREST_PARTIAL);
+    assert_string_equal(error.message, missing);
+    assert_int_equal(crest_options_check("one=missing", &error), CREST_IO);
+    assert_contains(error.message, "the directory is missing");
+    assert_int_equal(told_count, 0);
+    assert_int_equal(crest_start("one=missing,two=100ms,jitter=0", &error), CREST_PARTIAL);
+    assert_string_equal(error.message, missing);
+    assert_int_equal(told_count, 1);
+    assert_int_equal(failures_of("one", "io"), failures + 1);
+    crest_counter_inc(&things);
+    assert_int_equal(crest_stop(5000, &error), CREST_OK);
+    assert_int_equal(two.value, crest_counter_value(&things));
+    assert_int_equal(two.finals, 1);
+    assert_int_equal(crest_start("one=missing", &error), CREST_IO);
+    assert_int_equal(crest_start("one=missing,two=never", &error), CREST_INVALID_OPTIONS);
+    assert_int_equal(crest_stop(100, NULL), CREST_NOT_RUNNING);
+    crest_log_to(NULL, NULL);
 }
 
 /* ---- trying options ---- */
@@ -177,6 +209,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_one_cannot_start, begin),
         cmocka_unit_test_setup(test_none_can_start, begin),
+        cmocka_unit_test_setup(test_one_cannot_be_made, begin),
         cmocka_unit_test_setup(test_options_tried, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
