@@ -4,6 +4,7 @@
  * handles that are dead, and records made while another thread forks, which go where no lock is
  * needed.
  */
+#include "arena.h"
 #include "core_fixture.h"
 #include "lock.h"
 #include "misuse.h"
@@ -91,6 +92,43 @@ static void test_nothing_by_a_wrong_handle(void **state)
     assert_true(crest_misuse_value(CREST_MISUSE_TYPE_CLASH) > clash);
 }
 
+static void *cold_without_memory(void *histogram)
+{
+    crest_arena_fail_after(1);
+    crest_histogram_record(histogram, 6145);
+    crest_histogram_record(histogram, 300);
+    crest_arena_fail_after(0);
+    return NULL;
+}
+
+/* What a thread without memory records counts in the middle of its power of two; if it lies there,
+ * the maximum of its window is exact. */
+static void test_maximum_without_memory(void **state)
+{
+    (void)state;
+    crest_registry *registry = fixture_registry(NULL);
+    crest_testing_clock_set(1000 * COLD_SECOND);
+    crest_histogram *histogram = fixture_histogram(registry, "h");
+    crest_histogram_record(histogram, 8000); /* of all time, but not of the window */
+    for (unsigned i = 0; i < 70; i++) {
+        assert_int_equal(crest_testing_tick(registry), CREST_OK);
+        crest_testing_clock_advance(COLD_SECOND);
+    }
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, cold_without_memory, histogram), 0);
+    pthread_join(thread, NULL);
+    for (unsigned i = 0; i < 3; i++) {
+        crest_testing_clock_advance(COLD_SECOND);
+        assert_int_equal(crest_testing_tick(registry), CREST_OK);
+        crest_window window = crest_histogram_window(histogram, 60);
+        assert_int_equal(window.events, 2);
+        assert_true(window.maximum == 6145);
+    }
+    assert_int_equal(crest_ticker_detach(registry), CREST_OK);
+    crest_registry_free(registry);
+    crest_testing_clock_real();
+}
+
 /* A thread that forks, and takes as long over it as it is told to. */
 static uint32_t cold_forking;
 
@@ -155,8 +193,11 @@ static void test_during_a_fork(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_full_by_threads), cmocka_unit_test(test_cell_is_full),
-        cmocka_unit_test(test_dead_handle),     cmocka_unit_test(test_nothing_by_a_wrong_handle),
+        cmocka_unit_test(test_full_by_threads),
+        cmocka_unit_test(test_cell_is_full),
+        cmocka_unit_test(test_dead_handle),
+        cmocka_unit_test(test_nothing_by_a_wrong_handle),
+        cmocka_unit_test(test_maximum_without_memory),
         cmocka_unit_test(test_during_a_fork),
     };
     return cmocka_run_group_tests_name("cold records", tests, NULL, NULL);
