@@ -3,6 +3,7 @@
  * The parts of the StatsD reporter around its encoder: addresses and options, packets, and what it
  * remembers as sent.
  */
+#include "random_numbers.h"
 #include "statsd_fixture.h"
 #include "statsd_packet.h"
 #include "statsd_sent.h"
@@ -173,13 +174,12 @@ static void packets_hold_whole_lines(void **state)
     (void)state;
     char bytes[200], line[200];
     memset(line, 'x', sizeof line);
-    uint32_t random = 7;
+    uint64_t random = 7;
     for (unsigned round = 0; round < 400; round++) {
         size_t size = 10 + round % 190, in = 0, out = 0;
         crest_statsd_packet packet = {.bytes = bytes, .size = size, .terminated = round & 1};
         for (unsigned i = 0; i < 50; i++) {
-            random = random * 1664525u + 1013904223u;
-            size_t length = 1 + (random >> 16) % 40;
+            size_t length = 1 + random_next(&random) % 40;
             int holds = length + (size_t)packet.terminated <= size;
             assert_int_equal(crest_statsd_packet_holds(&packet, length), holds);
             if (!holds)

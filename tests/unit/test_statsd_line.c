@@ -3,6 +3,7 @@
  * The encoder of StatsD lines and its numbers: exact texts, exact counts, and what a partial report
  * leaves for the next one.
  */
+#include "random_numbers.h"
 #include "statsd_fixture.h"
 #include "statsd_number.h"
 
@@ -297,14 +298,14 @@ static void few_records_are_lines_of_their_own(void **state)
 static void a_server_counts_exactly(void **state)
 {
     (void)state;
-    uint32_t random = 1;
+    uint64_t random = 1;
     for (unsigned round = 0; round < 60; round++) {
         crest_distribution *grown = crest_distribution_new(round % 3 ? NULL : CREST_RANGE_LOOSE);
         uint64_t count = 0;
         for (unsigned i = 0; i < 40; i++) {
-            random = random * 1664525u + 1013904223u;
-            uint64_t times = (random >> 8) % (1u << (round % 24)) + 1;
-            crest_distribution_record(grown, (int64_t)(random >> (i % 28)), times);
+            uint64_t times = random_next(&random) % (1u << (round % 24)) + 1;
+            uint32_t value = (uint32_t)random_next(&random);
+            crest_distribution_record(grown, value >> (i % 28), times);
             count += times;
         }
         crest_statsd_form form = etsy;
