@@ -34,7 +34,7 @@ FIELDS = {"file", "why", "tests", "equivalent", "sanitizer"}
 MUTANTS_AT_LEAST = 200
 PARTS = ("record", "shards", "cells", "range", "windows", "ticker", "snapshot", "lives",
          "in_flight", "pages", "distribution", "options", "reporting", "reporters", "system",
-         "latency", "headers")
+         "latency", "headers", "orders")
 
 TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\w+|\S')
 
