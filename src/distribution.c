@@ -259,13 +259,13 @@ int crest_distribution_add_shared(crest_distribution *distribution,
                                   const crest_shared_shard *shared)
 {
     const crest_layout *layout = &distribution->layout;
-    /* who has begun to record has raised one of these */
-    if (crest_atomic_load(&shared->max) == 0 && crest_atomic_load(&shared->min_inverted) == 0)
+    if (crest_shared_shard_is_empty(shared))
         return 1;
+    uint64_t zeros = crest_atomic_load(&shared->zeros);
     uint64_t sum = crest_atomic_load_acquire(&shared->sum); /* as above */
     distribution->counted = 0;
     for (unsigned bits = 0; bits < CREST_DISTRIBUTION_BLOCKS; bits++) {
-        uint64_t count = crest_atomic_load(&shared->count[bits]);
+        uint64_t count = crest_atomic_load(&shared->count[bits]) + (bits == 0 ? zeros : 0);
         if (count == 0)
             continue;
         uint64_t middle = bits < 2 ? bits : (UINT64_C(3) << (bits - 2));
@@ -280,7 +280,7 @@ int crest_distribution_add_shared(crest_distribution *distribution,
     }
     distribution->sum += sum;
     distribution_extremes(distribution, crest_atomic_load(&shared->max),
-                          crest_atomic_load(&shared->min_inverted));
+                          zeros != 0 ? UINT64_MAX : crest_atomic_load(&shared->min_inverted));
     return 1;
 }
 

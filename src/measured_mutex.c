@@ -2,15 +2,18 @@
 /*
  * The measured mutex. See <crest/mutex.h>.
  *
- * `queue` is raised and lowered in one function. `permit` is raised by the holder, who notes it in
- * the mutex, and lowered where the note is found, between having the lock and giving it back: once
- * for each time, whatever the way, and mutexes of one name add up. Who finds the note of a holder
- * that died does not raise it again.
+ * While the mutex has its name alone, lock and unlock are inline and write to its permit
+ * (permits.h); what is here is the rest. `queue` is raised and lowered in one function. `permit` is
+ * raised by the holder, in the mutex's own permit or, noting that in the mutex, in the sampler, and
+ * lowered where it finds that, between having the lock and giving it back: once for each time,
+ * whatever the way, and mutexes of one name add up. A holder that finds it raised by one that died
+ * does not raise it again.
  */
 #include <crest/mutex.h>
 
 #include "atomic.h"
 #include "forked.h"
+#include "permits.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -33,39 +36,60 @@ __attribute__((constructor)) static void mutex_constructor(void)
     crest_forked_call(mutex_forked);
 }
 
-static uint64_t mutex_self(void)
-{
-    return (uint64_t)(uintptr_t)pthread_self();
-}
+/* Bit 0 of the owner: the lock was had once more, or raised the sampler, and is given back here.
+ * Thread pointers are even. */
+#define MUTEX_COLD UINT64_C(1)
 
-/* Whether this thread holds it: nobody else can write its own id there, or take it away. */
+/* Whether this thread holds it: no other can write this one's id there, or take it away. */
 static int mutex_is_mine(const crest_mutex *mutex)
 {
-    return crest_atomic_load(&mutex->owner) == mutex_self();
+    return (crest_atomic_load(&mutex->owner) & ~MUTEX_COLD) == crest_mutex_self();
+}
+
+/* How often the holder has it. Inlined locks leave `depth` alone. */
+static unsigned mutex_depth(const crest_mutex *mutex)
+{
+    return (crest_atomic_load(&mutex->owner) & MUTEX_COLD) != 0 ? mutex->depth : 1;
+}
+
+static void mutex_hold_times(crest_mutex *mutex, unsigned depth)
+{
+    mutex->depth = depth;
+    crest_atomic_store(&mutex->owner, crest_mutex_self() | MUTEX_COLD);
+}
+
+/* The holder says that it is held, unless one that died has said so. */
+static void mutex_raise(crest_mutex *mutex)
+{
+    if (mutex->permitted == mutex_process || crest_permit_is_raised(mutex))
+        return;
+    if (crest_permit_raise(mutex)) {
+        crest_atomic_store(&mutex->owner, crest_mutex_self());
+        return;
+    }
+    mutex->permitted = mutex_process;
+    crest_range_sampler_add(mutex->permit, 1);
 }
 
 /* The lock is had. A robust one may still carry the marks of a holder that died. */
 static void mutex_hold(crest_mutex *mutex, int result)
 {
     if (result == 0 && mutex_is_mine(mutex)) {
-        mutex->depth++;
+        mutex_hold_times(mutex, mutex_depth(mutex) + 1);
         return;
     }
-    crest_atomic_store(&mutex->owner, mutex_self());
-    mutex->depth = 1;
-    if (mutex->permitted == mutex_process)
-        return;
-    mutex->permitted = mutex_process;
-    crest_range_sampler_add(mutex->permit, 1);
+    mutex_hold_times(mutex, 1);
+    mutex_raise(mutex);
 }
 
-/* The lock is about to be given back; while it is not, nobody else notes anything. */
+/* The lock is about to be given back; while it is not, no other thread notes anything. */
 static void mutex_let_go(crest_mutex *mutex)
 {
-    mutex->depth = 0;
     crest_atomic_store(&mutex->owner, 0);
     if (mutex->permitted == mutex_process)
         crest_range_sampler_add(mutex->permit, -1);
+    else if (crest_permit_is_raised(mutex))
+        crest_permit_lower(mutex);
     mutex->permitted = 0;
 }
 
@@ -89,9 +113,8 @@ static int mutex_wait(crest_mutex *mutex, const struct timespec *until)
     return result;
 }
 
-int crest_mutex_trylock(crest_mutex *mutex)
+int crest_mutex_trylock_slow(crest_mutex *mutex, int result)
 {
-    int result = pthread_mutex_trylock(&mutex->mutex);
     if (mutex_is_had(result)) {
         crest_timer_record(mutex->acquire, 0, CREST_OUTCOME_OK);
         mutex_hold(mutex, result);
@@ -99,33 +122,33 @@ int crest_mutex_trylock(crest_mutex *mutex)
     return result;
 }
 
-static int mutex_lock_until(crest_mutex *mutex, const struct timespec *until)
+static int mutex_lock_until(crest_mutex *mutex, int result, const struct timespec *until)
 {
-    int result = crest_mutex_trylock(mutex);
     if (result != EBUSY)
-        return result;
+        return crest_mutex_trylock_slow(mutex, result);
     result = mutex_wait(mutex, until);
     if (mutex_is_had(result))
         mutex_hold(mutex, result);
     return result;
 }
 
-int crest_mutex_lock(crest_mutex *mutex)
+int crest_mutex_lock_slow(crest_mutex *mutex, int result)
 {
-    return mutex_lock_until(mutex, NULL);
+    return mutex_lock_until(mutex, result, NULL);
 }
 
 int crest_mutex_timedlock(crest_mutex *mutex, const struct timespec *until)
 {
-    return mutex_lock_until(mutex, until);
+    return mutex_lock_until(mutex, pthread_mutex_trylock(&mutex->mutex), until);
 }
 
-int crest_mutex_unlock(crest_mutex *mutex)
+int crest_mutex_unlock_slow(crest_mutex *mutex)
 {
     if (!mutex_is_mine(mutex))
         return EPERM;
-    if (mutex->depth > 1)
-        mutex->depth--;
+    unsigned depth = mutex_depth(mutex);
+    if (depth > 1)
+        mutex_hold_times(mutex, depth - 1);
     else
         mutex_let_go(mutex);
     return pthread_mutex_unlock(&mutex->mutex);
@@ -146,7 +169,7 @@ int crest_mutex_cond_timedwait(crest_mutex *mutex, pthread_cond_t *condition,
                                const struct timespec *until)
 {
     int result;
-    if (!mutex_is_mine(mutex) || mutex->depth != 1)
+    if (!mutex_is_mine(mutex) || mutex_depth(mutex) != 1)
         return EPERM;
     mutex_let_go(mutex);
     pthread_cleanup_push(mutex_regain, mutex);
@@ -188,6 +211,7 @@ crest_status crest_mutex_init(crest_mutex *mutex, crest_registry *registry, cons
     char text[CREST_NAME_BYTES_MAX * 2];
     crest_status queue, permit, acquire;
     memset(mutex, 0, sizeof *mutex);
+    mutex->line = &crest_permit_none;
     crest_metric_options options =
         mutex_options(name, "queue", "Threads that wait for the lock.", text, sizeof text);
     mutex->queue = crest_range_sampler_get(registry, &options, &queue);
@@ -202,5 +226,6 @@ crest_status crest_mutex_init(crest_mutex *mutex, crest_registry *registry, cons
 
 int crest_mutex_fini(crest_mutex *mutex)
 {
+    crest_permit_leave(mutex);
     return pthread_mutex_destroy(&mutex->mutex);
 }

@@ -59,7 +59,7 @@ void crest_passing_totals(crest_passing *passing, const crest_directory *directo
     const crest_shard *shard;
     crest_tally *tally = &passing->tally;
     crest_tally_begin(tally, series->metric->layout, limits, count);
-    int told = crest_tally_is_whole(series->shared);
+    int told = crest_shared_shard_is_empty(series->shared);
     while (told && (shard = crest_ahead_shard(directory->slots[index], &record)) != NULL)
         crest_tally_add(tally, shard);
     crest_ahead_of(&passing->ahead, directory, index, count + 1);

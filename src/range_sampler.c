@@ -21,9 +21,10 @@
 #include "handles.h"
 #include "lock.h"
 #include "misuse.h"
+#include "permits.h"
 #include "range_cell.h"
 
-_Static_assert(sizeof(crest_range_cell) == CREST_LINE_BYTES, "a sampler's cell is a cache line");
+_Static_assert(sizeof(crest_range_cell) == 2 * CREST_LINE_BYTES, "a cell is two cache lines");
 
 crest_range_cell *crest_range_cell_new(void)
 {
@@ -35,7 +36,7 @@ crest_range_cell *crest_range_cell_new(void)
 
 int64_t crest_range_cell_value(const crest_range_cell *cell)
 {
-    return (int64_t)crest_atomic_load(&cell->state.value);
+    return (int64_t)crest_atomic_load(&cell->state.value) + crest_permit_is_held(&cell->permit);
 }
 
 int64_t crest_range_sampler_value(const crest_range_sampler *sampler)
@@ -164,4 +165,5 @@ void crest_range_rotate(crest_range_cell *cell, crest_range_reading *reading)
         reading->maximum = reading->value;
     if (reading->value < reading->minimum)
         reading->minimum = reading->value;
+    crest_permit_read(&cell->permit, reading);
 }

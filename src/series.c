@@ -12,6 +12,7 @@
 #include "made.h"
 #include "misuse.h"
 #include "own_handles.h"
+#include "permits.h"
 #include "range_cell.h"
 #include "slowest.h"
 #include "stage_series.h"
@@ -287,8 +288,18 @@ static void series_cut_handle(crest_handle *handle, crest_series *series)
     crest_atomic_store32(&handle->slot, 0);
 }
 
+/* A measured mutex goes the way by the handles from now on, on which its series are looked for. The
+ * timer beside goes with the same registry. */
+static void series_close_permit(const crest_child *child)
+{
+    crest_range_cell *cell = child->first.shared;
+    if (cell != NULL && child->first.metric->kind == CREST_KIND_RANGE_SAMPLER)
+        crest_permit_close(&cell->permit);
+}
+
 static void series_cut(crest_child *child, crest_series *series)
 {
+    series_close_permit(child);
     series_cut_handle(&child->own->handle, series);
     void **cell = series_handle_cell(child->first.metric->kind, &child->own->handle);
     if (cell != NULL)

@@ -25,7 +25,16 @@ typedef struct crest_shared_shard {
     uint64_t min_inverted;
     uint64_t noted; /* as a shard's, and of whoever could not note whose it was */
     uint64_t count[CREST_DISTRIBUTION_BLOCKS]; /* by the number of the value's significant bits */
+    uint64_t zeros; /* more records of 0, which the holder of the permit's mutex adds to alone */
 } crest_shared_shard;
+
+/* Whether nobody has recorded into it. */
+static inline int crest_shared_shard_is_empty(const crest_shared_shard *shard)
+{
+    /* a thread that has begun to record has raised one of these */
+    return crest_atomic_load(&shard->max) == 0 && crest_atomic_load(&shard->min_inverted) == 0 &&
+           crest_atomic_load(&shard->zeros) == 0;
+}
 
 /*
  * The shard that a cell leads to, made if need be, with the values of a beginning that was there;

@@ -141,12 +141,6 @@ void crest_tally_add(crest_tally *tally, const crest_shard *shard)
     tally->max = max > tally->max ? max : tally->max;
 }
 
-int crest_tally_is_whole(const crest_shared_shard *shared)
-{
-    /* who has begun to record has raised one of these */
-    return crest_atomic_load(&shared->max) == 0 && crest_atomic_load(&shared->min_inverted) == 0;
-}
-
 /* Whether the sum cannot be past 2^64. A value that counts below a limit is less than its cell's
  * width above it, and a cell is no wider than its lowest value, but in the lowest block. */
 static int tally_sum_fits(const crest_tally *tally, uint64_t count)

@@ -44,10 +44,8 @@ void crest_tally_begin(crest_tally *tally, const crest_layout *layout, const uin
                        unsigned count);
 /* Adds a shard, or a beginning, that its thread may be writing. */
 void crest_tally_add(crest_tally *tally, const crest_shard *shard);
-/* Whether nobody has recorded into the part that threads without a shard share, which a tally does
- * not read. */
-int crest_tally_is_whole(const crest_shared_shard *shared);
-/* After the last: what there is, or 0 when only a merged distribution can tell. */
+/* After the last: what there is, or 0 when only a merged distribution can tell. What threads
+ * without a shard share it has not read. */
 int crest_tally_end(const crest_tally *tally, crest_totals *totals);
 
 #endif

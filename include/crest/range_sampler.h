@@ -33,14 +33,38 @@ typedef struct crest_range_state {
     uint64_t moment;
 } __attribute__((aligned(16))) crest_range_state;
 
-/* What all threads share of one sampler: a cache line. All zero is a sampler that stands at 0. */
+/*
+ * One more that the sampler stands at, or none, which one thread at a time says with plain stores:
+ * the holder of a measured mutex (mutex.h). All zero is one that nobody writes. By the readings of
+ * the counter T0, T1 … at which it was held and let go, `held` is, modulo 2^64,
+ *
+ *     ((T0 - T1 + T2 - …) << CREST_PERMIT_BITS) + the number of them
+ *
+ * so that its lowest bit says whether it is held, and the time that it was held up to T is
+ * bit * T - held >> CREST_PERMIT_BITS. A carry out of the low bits is a count in 256 changes.
+ */
+typedef struct crest_permit {
+    uint64_t user; /* the address of the mutex whose holder writes; 0: none; CREST_PERMIT_SHARED */
+    uint64_t held;
+    uint64_t seen_held; /* the ticker's, as is what follows: at its last look */
+    uint64_t seen_count;
+    uint64_t seen_time;
+    uint64_t area; /* how long it was held, in CREST_RANGE_TICK_NS */
+} __attribute__((aligned(64))) crest_permit;
+
+#define CREST_PERMIT_BITS 8
+/* Of `user`: no mutex, and none any more. */
+#define CREST_PERMIT_SHARED UINT64_C(1)
+
+/* What all threads share of one sampler: a cache line, and the permit's. All zero is a sampler that
+ * stands at 0. */
 typedef struct crest_range_cell {
     crest_range_state state;
     int64_t maximum;  /* of the tick under way; INT64_MIN for the moment in which it ends */
     int64_t minimum;  /* likewise; INT64_MAX */
     uint64_t born;    /* when it was made, in CREST_RANGE_TICK_NS; 0: before this process was */
     uint64_t rotated; /* not 0: a tick of it has ended */
-    uint64_t reserved[2];
+    crest_permit permit;
 } __attribute__((aligned(64))) crest_range_cell;
 
 typedef struct crest_range_sampler {

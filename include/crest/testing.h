@@ -97,8 +97,9 @@ CREST_API crest_status crest_testing_grew(const crest_testing_mark *since, uint6
  */
 
 /* From now on crest_now() stands at `ns` (1 or more; 0 counts as 1), for all threads. Timings that
- * run across this call, or across crest_testing_clock_real, measure nothing of use. Threads' own
- * waiting, as the schedules of reporters, goes on in real time. Thread-safe. */
+ * run across this call, or across crest_testing_clock_real, measure nothing of use, and until the
+ * next tick a measured mutex that was locked before is held in real time. Threads' own waiting, as
+ * the schedules of reporters, goes on in real time. Thread-safe. */
 CREST_API void crest_testing_clock_set(uint64_t ns);
 /* Moves the clock that stands on by `ns`; a clock that runs is made to stand first, where it is. */
 CREST_API void crest_testing_clock_advance(uint64_t ns);

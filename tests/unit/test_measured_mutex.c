@@ -4,11 +4,15 @@
  */
 #define _GNU_SOURCE
 #include "core_fixture.h"
+#include "permits.h"
 
 #include <errno.h>
 #include <sys/wait.h>
 
 CREST_MUTEX(declared_lock, "test.declared");
+
+/* Whether the mutexes are as those that share their name: without a permit of their own. */
+static int mutex_shared;
 
 /* Nobody waits longer for another thread of a program that works. */
 #define MUTEX_PATIENCE_MS 30000
@@ -31,6 +35,8 @@ static void mutex_setup(mutex_case *self, int type, int robust)
     self->registry = fixture_registry(NULL);
     assert_int_equal(crest_mutex_init(&self->lock, self->registry, "m", &attributes), CREST_OK);
     pthread_mutexattr_destroy(&attributes);
+    if (mutex_shared)
+        crest_permit_close(&self->lock.permit->cell->permit);
 }
 
 static void mutex_teardown(mutex_case *self)
@@ -332,5 +338,12 @@ int main(void)
         cmocka_unit_test(test_condition),  cmocka_unit_test(test_declared),
     };
     fixture_watchdog(170);
-    return cmocka_run_group_tests_name("measured_mutex", tests, NULL, NULL);
+    /* permits are written where the counter is the clock, which it is after some milliseconds */
+    for (int i = 0; i < MUTEX_PATIENCE_MS && crest_clock_source_now() != CREST_CLOCK_COUNTER; i++) {
+        crest_now();
+        usleep(1000);
+    }
+    int failed = cmocka_run_group_tests_name("measured_mutex", tests, NULL, NULL);
+    mutex_shared = 1;
+    return failed + cmocka_run_group_tests_name("measured_mutex_shared", tests, NULL, NULL);
 }

@@ -164,9 +164,11 @@ static void test_shared(void **state)
 {
     (void)state;
     crest_shared_shard shared = {.sum = 0};
-    assert_true(crest_tally_is_whole(&shared));
+    assert_true(crest_shared_shard_is_empty(&shared));
     assert_true(crest_shared_shard_record(&shared, 0, 1));
-    assert_false(crest_tally_is_whole(&shared));
+    assert_false(crest_shared_shard_is_empty(&shared));
+    shared = (crest_shared_shard){.zeros = 1};
+    assert_false(crest_shared_shard_is_empty(&shared));
 }
 
 static void test_nothing(void **state)

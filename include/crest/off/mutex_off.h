@@ -73,6 +73,46 @@ CREST_API void crest_mutex_scope_end(crest_mutex_scope *scope)
         crest_mutex_unlock(scope->held);
 }
 
+CREST_API int crest_mutex_lock_slow(crest_mutex *mutex, int result)
+{
+    (void)mutex, (void)result;
+    return 0;
+}
+
+CREST_API int crest_mutex_trylock_slow(crest_mutex *mutex, int result)
+{
+    (void)mutex, (void)result;
+    return 0;
+}
+
+CREST_API int crest_mutex_unlock_slow(crest_mutex *mutex)
+{
+    (void)mutex;
+    return 0;
+}
+
+CREST_API uint64_t crest_mutex_self(void)
+{
+    return 0;
+}
+
+CREST_API int crest_mutex_is_self(uint64_t owner)
+{
+    (void)owner;
+    return 0;
+}
+
+CREST_API void crest_permit_change(crest_permit *permit, uint64_t held, uint64_t count)
+{
+    (void)permit, (void)held, (void)count;
+}
+
+CREST_API int crest_mutex_note(crest_mutex *mutex)
+{
+    (void)mutex;
+    return 0;
+}
+
 CREST_END_C
 
 #endif
