@@ -8,6 +8,7 @@
 #   make CC=clang                      another compiler             -> build/release-clang
 #   make SAN=address,undefined check   with sanitizers              -> build/asan
 #   make DEBUG=1                       unoptimised                  -> build/debug
+#   make coverage                      counting what the tests run  -> build/coverage
 #
 # Nothing here asks pkg-config or the compiler anything while this file is being read: on a fresh
 # machine `make check` starts before either is installed, and installs them first.
@@ -39,10 +40,11 @@ DESTDIR ?=
 SAN     ?=
 DEBUG   ?=
 WERROR  ?=
+COVERAGE ?=
 CFLAGS   ?= $(OPTIMISE)
 CXXFLAGS ?= $(OPTIMISE)
 
-OPTIMISE := $(if $(DEBUG),-O0 -g3,$(if $(SAN),-O1 -g,-O2 -g))
+OPTIMISE := $(if $(DEBUG),-O0 -g3,$(if $(SAN)$(COVERAGE),-O1 -g,-O2 -g))
 
 CK_LIBS        ?= -lck
 CURL_LIBS      ?= -lcurl
@@ -60,7 +62,7 @@ empty :=
 space := $(empty) $(empty)
 
 san_name  := $(if $(SAN),$(if $(findstring thread,$(SAN)),tsan,$(if $(findstring address,$(SAN)),asan,$(subst $(comma),-,$(SAN)))))
-base_name := $(or $(subst $(space),-,$(strip $(san_name) $(if $(DEBUG),debug))),release)
+base_name := $(or $(subst $(space),-,$(strip $(san_name) $(if $(DEBUG),debug) $(if $(COVERAGE),coverage))),release)
 cc_name   := $(notdir $(firstword $(CC)))
 VARIANT   := $(base_name)$(if $(filter-out gcc cc,$(cc_name)),-$(cc_name))
 B         := build/$(VARIANT)
@@ -71,7 +73,8 @@ LIB       := $(B)/lib
 
 warnings   := -Wall -Wextra -Wshadow $(if $(WERROR),-Werror)
 warnings_c := $(warnings) -Wstrict-prototypes -Wmissing-prototypes
-san_flags  := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+san_flags  := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) \
+              $(if $(COVERAGE),--coverage -fprofile-update=atomic)
 
 ALL_CFLAGS   = -std=gnu11 $(warnings_c) $(san_flags) $(CFLAGS)
 ALL_CXXFLAGS = -std=gnu++17 $(warnings) $(san_flags) $(CXXFLAGS)
@@ -221,6 +224,15 @@ fuzz: $(FUZZERS) ## each fuzz target for FUZZ_TIME=60 seconds, with clang; FUZZ=
 mutants: ## mistakes put into a copy of the library, one at a time: do the tests notice? PART="windows pages", MUTANT=words in a name
 	@python3 tests/mutation/mutate.py --part '$(PART)' --mutant '$(MUTANT)'
 
+# Tests that look at instructions, memory or the libraries' symbols fail with the counters in them,
+# which is no matter here.
+coverage_suites := unit concurrency fuzz examples integration
+.PHONY: coverage
+coverage: deps ## what part of the library the tests run, by file: lines and branches; some minutes
+	@-find build/coverage -name '*.gcda' -delete 2> /dev/null
+	-@$(make_program) --no-print-directory COVERAGE=1 DEPS=no ONCE=1 check SUITES="$(coverage_suites)"
+	@python3 tests/coverage/coverage.py build/coverage
+
 .PHONY: bench
 bench: deps $(SIDES) ## what recording costs, beside what: bench/README.md; BENCH_ARGS='--overlay quick', BENCH_ARGS=--list, STRICT=1
 	@CC='$(CC)' CXX='$(CXX)' python3 bench/runner/bench.py --build $(B) $(if $(STRICT),--strict) $(BENCH_ARGS)
@@ -341,6 +353,7 @@ deps_parts = $(sort $(if $(filter check,$(MAKECMDGOALS)),build $(or $(subst $(co
                $(if $(filter servers,$(MAKECMDGOALS)),integration npm) \
                $(if $(filter jvm bench-jvm,$(MAKECMDGOALS)),build jvm) \
                $(if $(filter budget budget-update bench bench-node bench-daemon bench-resident bench-reading,$(MAKECMDGOALS)),bench) \
+               $(if $(filter coverage,$(MAKECMDGOALS)),build coverage $(coverage_suites)) \
                $(if $(filter deps,$(MAKECMDGOALS)),build $(or $(subst $(comma),$(space),$(SUITES)),demo $(all_suites))))
 all_suites := checks unit concurrency fuzz examples tools jvm integration npm
 

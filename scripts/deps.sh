@@ -6,12 +6,12 @@
 # with CI=1; elsewhere names the packages and stops. Uses only what a bare Debian has.
 #
 #   make deps              or    scripts/deps.sh
-#   scripts/deps.sh PART...      what some parts need: build, demo, bench, or a suite of the tests,
-#                                as `make check SUITES="checks unit"` asks for
+#   scripts/deps.sh PART...      what some parts need: build, demo, bench, coverage, or a suite of
+#                                the tests, as `make check SUITES="checks unit"` asks for
 #   scripts/deps.sh --list ...   the packages, one a line, whether installed or not
 #
-# Without a part it is all of them but bench. A JDK, Maven, Node.js and npm that are here from
-# elsewhere than Debian are taken. Does not fetch the servers the tests talk to: that is
+# Without a part it is all of them but bench and coverage. A JDK, Maven, Node.js and npm that are
+# here from elsewhere than Debian are taken. Does not fetch the servers the tests talk to: that is
 # fetch-servers.sh.
 set -u
 
@@ -45,6 +45,7 @@ nodejs                npm                      the server `statsd`
 npm                   npm                      fetches that server
 default-jdk-headless  jvm                      the JVM shim
 maven                 jvm                      builds it, and fetches JUnit
+gcovr                 coverage                 counts what the tests run
 libbenchmark-dev      bench                    how the benchmark counts and times
 prometheus-cpp-dev    bench                    what it compares with
 '
@@ -58,10 +59,10 @@ fi
 parts="$*"
 [ -n "$parts" ] || parts="build demo $suites"
 for part in $parts; do
-    case " build demo bench $suites " in
+    case " build demo bench coverage $suites " in
     *" $part "*) ;;
     *)
-        echo "There is no part '$part'; there are: build demo bench $suites" >&2
+        echo "There is no part '$part'; there are: build demo bench coverage $suites" >&2
         exit 2
         ;;
     esac
