@@ -425,6 +425,31 @@ static void test_no_memory(void **state)
     scene_end(&s);
 }
 
+/* Windows that lacked memory for a while have let the sampler go, and know nothing of what it did
+ * meanwhile: its next tick is not as long as its life. */
+static void test_taken_back(void **state)
+{
+    (void)state;
+    scene s;
+    scene_begin(&s);
+    crest_range_sampler_set(s.sampler, 5);
+    crest_range_ring *ring = crest_range_ring_new(s.sampler->cell, 1);
+    assert_non_null(ring);
+    crest_testing_clock_advance(SECOND);
+    assert_int_equal(crest_range_ring_take(ring, s.sampler->cell, 0), 1);
+    assert_true(ring->time[0] > 0 && ring->maximum[0] == 5);
+    crest_range_ring_free(ring);
+    crest_range_sampler_set(s.sampler, 9);
+    crest_testing_clock_advance(60 * SECOND);
+    ring = crest_range_ring_new(s.sampler->cell, 1);
+    assert_non_null(ring);
+    assert_int_equal(crest_range_ring_take(ring, s.sampler->cell, 0), 1);
+    assert_int_equal(ring->time[0], 0);
+    assert_true(ring->minimum[0] > ring->maximum[0]);
+    crest_range_ring_free(ring);
+    scene_end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -434,6 +459,7 @@ int main(void)
         cmocka_unit_test(test_born_later),  cmocka_unit_test(test_clock_set_back),
         cmocka_unit_test(test_registries),  cmocka_unit_test(test_released_and_revived),
         cmocka_unit_test(test_fork),        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_taken_back),
     };
     return cmocka_run_group_tests_name("range windows", tests, NULL, NULL);
 }
