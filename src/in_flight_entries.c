@@ -152,6 +152,7 @@ crest_keyed *crest_in_flight_keyed_new(const crest_child *child)
     *keyed = (crest_keyed){.timer = &child->own->timer,
                            .metric = metric,
                            .deadline_ns = metric->deadline_ns,
-                           .share = in_flight_share_of(metric)};
+                           .share = in_flight_share_of(metric),
+                           .hash = crest_hash_mix(crest_hash_seed(), (uint64_t)(uintptr_t)keyed)};
     return keyed;
 }

@@ -105,22 +105,23 @@ static inline void crest_in_flight_unlock(crest_in_flight_shard *shard)
 
 /* ---- places ---- */
 
+/* Both factors depend on the seed, which `hash` comes from, as in crest_hash_more. */
 static inline uint64_t crest_in_flight_hash_op(uint64_t hash, const crest_op *op)
 {
-    hash = crest_hash_mix(hash, op->word[0]);
+    uint64_t other = hash << 32 | hash >> 32;
+    hash = crest_hash_fold(op->word[0] ^ hash, op->word[1] ^ other);
     /* integers have zeros there, which need no mixing to be told apart by the kind */
-    if ((op->word[1] | op->word[2] | op->word[3]) != 0) {
-        hash = crest_hash_mix(hash, op->word[1]);
-        hash = crest_hash_mix(hash, op->word[2]);
-        hash = crest_hash_mix(hash, op->word[3]);
-    }
+    if ((op->word[2] | op->word[3]) != 0)
+        hash = crest_hash_fold(op->word[2] ^ hash, op->word[3] ^ other);
     return crest_hash_mix(hash, (uint64_t)op->length << 32 | op->kind);
 }
 
 static inline crest_in_flight_shard *crest_in_flight_shard_of(crest_in_flight_table *table,
                                                               uint64_t hash)
 {
-    return &table->shard[(hash >> 32) % CREST_IN_FLIGHT_SHARDS];
+    crest_in_flight_shard *shard = &table->shard[(hash >> 32) % CREST_IN_FLIGHT_SHARDS];
+    CREST_PLAIN_ADDRESS_(shard); /* not worked out anew for each of its words */
+    return shard;
 }
 
 static inline crest_in_flight_entry **crest_in_flight_chain_of(crest_in_flight_shard *shard,

@@ -13,8 +13,7 @@
 
 static uint64_t in_flight_hash(const crest_keyed *keyed, const crest_op *op)
 {
-    return crest_in_flight_hash_op(crest_hash_mix(crest_hash_seed(), (uint64_t)(uintptr_t)keyed),
-                                   op);
+    return crest_in_flight_hash_op(keyed->hash, op);
 }
 
 /* Under the lock: where the entry of this operation hangs, or the NULL at its chain's end. */
@@ -33,16 +32,21 @@ static crest_in_flight_entry **in_flight_find(crest_in_flight_shard *shard, uint
 static void in_flight_start(crest_in_flight_entry *entry, uint64_t hash, crest_keyed *keyed,
                             const crest_op *op, uint64_t now_ns)
 {
-    uint64_t words[CREST_IN_FLIGHT_OP_WORDS];
-    memcpy(words, op, sizeof words);
+    uint64_t kind; /* and length */
+    _Static_assert(sizeof op->word + sizeof kind == sizeof *op, "an op is five words");
+    memcpy(&kind, (const char *)op + sizeof op->word, sizeof kind);
     uint64_t state = crest_atomic_load_acquire(&entry->state);
     crest_atomic_store_release(&entry->hash, hash);
     crest_atomic_store_release(&entry->begun_ns, now_ns);
     crest_atomic_store_release(&entry->overdue_ns,
                                keyed->deadline_ns ? now_ns + keyed->deadline_ns : 0);
     crest_atomic_store_ptr_release(CREST_PTR(&entry->keyed), keyed);
-    for (unsigned i = 0; i < CREST_IN_FLIGHT_OP_WORDS; i++)
-        crest_atomic_store_release(&entry->op[i], words[i]);
+    /* not in a loop, of which compilers make one */
+    crest_atomic_store_release(&entry->op[0], op->word[0]);
+    crest_atomic_store_release(&entry->op[1], op->word[1]);
+    crest_atomic_store_release(&entry->op[2], op->word[2]);
+    crest_atomic_store_release(&entry->op[3], op->word[3]);
+    crest_atomic_store_release(&entry->op[4], kind);
     crest_atomic_store_release(&entry->last, 0);
     entry->marked_ns = now_ns;
     entry->marks = 0;
@@ -129,8 +133,8 @@ in_flight_begin(crest_keyed *keyed, const crest_op *op, const crest_op *owner)
 {
     uint64_t now_ns = crest_now();
     uint64_t hash = in_flight_hash(keyed, op);
-    crest_in_flight_table *table = crest_in_flight_table_made();
-    if (CREST_UNLIKELY(table == NULL))
+    crest_in_flight_table *table = crest_in_flight_table_seen();
+    if (CREST_UNLIKELY(table == NULL) && (table = crest_in_flight_table_made()) == NULL)
         return CREST_NO_MEMORY;
     crest_status status = in_flight_try_begin(table, hash, keyed, op, owner, now_ns);
     if (CREST_UNLIKELY(status == CREST_LIMIT) && crest_in_flight_make_room(table, now_ns))

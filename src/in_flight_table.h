@@ -44,6 +44,7 @@ typedef struct crest_keyed {
     unsigned stage_count; /* 0: a timer */
     uint32_t share;       /* its metric's */
     uint64_t closed;      /* nothing can begin in it: see crest_in_flight_close */
+    uint64_t hash;        /* that its operations' hashes begin with */
     /* stages: the histograms of each, gaps and then times since the start */
     crest_histogram **histograms;
 } crest_keyed;
