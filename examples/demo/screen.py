@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import sys
+import textwrap
 import time
 
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
@@ -59,10 +60,20 @@ class Screen:
                 room -= len(part[:room])
         return kept
 
+    def fold(self, line):
+        """The line, folded between words where a terminal is narrower; what is painted is left."""
+        width = shutil.get_terminal_size((WIDTH_MAX, 40)).columns
+        if not self.out.isatty() or len(line) <= width or ESCAPE.search(line):
+            return line
+        indent = " " * (len(line) - len(line.lstrip()))
+        return "\n".join(textwrap.wrap(line, width, subsequent_indent=indent,
+                                       break_long_words=False, break_on_hyphens=False,
+                                       replace_whitespace=False))
+
     def say(self, text=""):
         """Lines that stay."""
         self.wipe()
-        self.out.write(text + "\n")
+        self.out.write("\n".join(map(self.fold, text.split("\n"))) + "\n")
         self.out.flush()
 
     def phase(self, title):
@@ -73,6 +84,18 @@ class Screen:
         self.say(f"{self.paint('──', 'dim')} {self.paint(title, 'bold')} "
                  f"{self.paint(rule + ' ' + clock, 'dim')}")
 
+    def within(self, lines):
+        """What of the block the terminal has room for, and a line that says what it lacks."""
+        width, height = shutil.get_terminal_size((WIDTH_MAX, 40))
+        columns = max((len(visible(line)) for line in lines), default=0) - width
+        missing = len(lines) - (height - 1)
+        if missing <= 0 and columns <= 0:
+            return lines
+        kept = lines[:height - 2]
+        lacks = [f"{number} {what}" for number, what in
+                 ((len(lines) - len(kept), "lines"), (columns, "columns")) if number > 0]
+        return [*kept, self.paint(f"   … {' and '.join(lacks)} more than this terminal has", "dim")]
+
     def redraw(self, lines, summary=""):
         """The block: again in place of itself, or, on a plain stream, now and then its summary."""
         if not self.live:
@@ -80,10 +103,7 @@ class Screen:
                 self.told = self.seconds()
                 self.say(f"   {self.seconds():4.0f} s  {summary}")
             return
-        height = shutil.get_terminal_size((WIDTH_MAX, 40)).lines - 1
-        if len(lines) > height:
-            words = f"   … {len(lines) - height + 1} lines more than this terminal has"
-            lines = [*lines[:height - 1], self.paint(words, "dim")]
+        lines = self.within(lines)
         text = "\x1b[?25l" + (f"\x1b[{self.drawn}A" if self.drawn else "") + "\r"
         for line in lines:
             text += self.cut(line) + "\x1b[K\n"

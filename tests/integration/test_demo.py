@@ -8,6 +8,7 @@ interrupted or cannot start; and its comparison does find what differs.
 import math
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -70,6 +71,10 @@ def the_demo_runs(_):
     equal(len(counts), 1, "lines with the comparison")
     equal(counts[0][0], counts[0][3], "counts compared and equal")
     equal(int(counts[0][0]) > 300, True, "number of counts")
+    windows = re.search(r"blocks proposed +(\d+) +(\d+) to (\d+) +\d+\n", text)
+    equal(windows is not None, True, "a line with the nodes' windows and their own count")
+    counted, least, most = map(int, windows.groups())
+    equal(0 < least <= counted <= most, True, f"{counted} lies within {least} and {most}")
     root = xml.etree.ElementTree.parse(ROOT / "build/demo/report.svg").getroot()
     equal(root.tag, "{http://www.w3.org/2000/svg}svg")
     equal(sum(part.tag.endswith("path") for part in root.iter()) > 70, True, "curves in the report")
