@@ -175,11 +175,13 @@ class Daemon:
 
 class Counted:
     """What callgrind wrote of one thread: instructions, those of the C library's clock among them,
-    and how often that was read."""
+    and how often that was read; and those of what reads requests."""
+
+    SERVES = "try_read_command_ascii"  # in memcached, whose other threads may be as busy
 
     def __init__(self, text):
         self.thread = int(re.search(r"^thread: (\d+)$", text, re.M).group(1))
-        self.total = self.clock = self.reads = 0
+        self.total = self.clock = self.reads = self.serves = 0
         names, here, callee, skip = {}, "", "", False
         for line in text.split("\n"):
             found = re.match(r"(c?)fn=\((\d+)\)(?: (.*))?$", line)
@@ -199,6 +201,7 @@ class Counted:
                 if not skip:
                     self.total += cost
                     self.clock += cost if here.startswith("clock_gettime") else 0
+                    self.serves += cost if here == self.SERVES else 0
                 skip = False
 
 
@@ -211,7 +214,8 @@ def callgrind(folder):
 
 
 def dump(daemon, folder):
-    """Makes callgrind write what it counted, and begin at 0 again: the busiest thread first."""
+    """Makes callgrind write what it counted, and begin at 0 again: those that serve first, then
+    the busiest."""
     for old in folder.glob("out.*"):
         old.unlink()
     asked = subprocess.run(["vgdb", f"--pid={daemon.process.pid}", "--wait=20", "dump"],
@@ -221,4 +225,4 @@ def dump(daemon, folder):
         raise Wrong(f"vgdb: {asked.stdout.decode().strip()}")
     threads = [Counted(path.read_text(encoding="utf-8", errors="replace"))
                for path in folder.glob("out.*") if re.search(r"-\d+$", path.name)]
-    return sorted(threads, key=lambda thread: -thread.total)
+    return sorted(threads, key=lambda thread: (-thread.serves, -thread.total))
