@@ -358,3 +358,18 @@ CREST_API void crest_reporter_free(crest_reporter *reporter)
     if (reporter != NULL && reporter->free != NULL)
         reporter->free(reporter);
 }
+
+/* ==== loop ==== */
+/* No descriptor and nothing that will be due: a host's loop goes on as if there were no Crest. */
+CREST_API int crest_loop_fd(crest_error *error)
+{
+    crest_off_fine(error);
+    return -1;
+}
+
+CREST_API crest_status crest_loop_run(int *wait_ms)
+{
+    if (wait_ms != NULL)
+        *wait_ms = -1;
+    return CREST_OK;
+}

@@ -8,9 +8,11 @@
 #include "clock_inside.h"
 #include "error.h"
 #include "forked.h"
+#include "host_loop.h"
 #include "one_report.h"
 #include "registry_inside.h"
 #include "report_watch.h"
+#include "thread.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -163,15 +165,18 @@ crest_attachment *crest_attachment_new(crest_registry *registry, crest_reporter 
                                            .around = attachment_around,
                                            .deltas = reporter->deltas};
     attachment->server = reporter->report == NULL;
+    attachment->loop = crest_threads_forbidden();
     attachment->cancels = reporter->cancel != NULL;
     if (!attachment->server)
         crest_one_report_measure(&attachment->order);
     crest_pace_init(&attachment->pace, schedule, attachment_time(), attachment_seed(attachment));
+    const uint64_t most_ms =
+        attachment->loop ? CREST_LOOP_REPORT_MS : CREST_REPORT_TIMEOUT_MS_DEFAULT;
     attachment->timeout_ns = attachment->pace.interval_ns;
     if (schedule != NULL && schedule->timeout_ms != 0)
         attachment->timeout_ns = schedule->timeout_ms * ATTACHMENT_NS_PER_MS;
-    else if (attachment->timeout_ns > CREST_REPORT_TIMEOUT_MS_DEFAULT * ATTACHMENT_NS_PER_MS)
-        attachment->timeout_ns = CREST_REPORT_TIMEOUT_MS_DEFAULT * ATTACHMENT_NS_PER_MS;
+    else if (attachment->timeout_ns > most_ms * ATTACHMENT_NS_PER_MS)
+        attachment->timeout_ns = most_ms * ATTACHMENT_NS_PER_MS;
     return attachment;
 }
 
@@ -364,6 +369,23 @@ static int attachment_idle(crest_attachment *attachment)
     return attachment->stopping;
 }
 
+/* Under the lock, given up meanwhile: after the last report. */
+static void attachment_finish(crest_attachment *attachment)
+{
+    /* one that was started is stopped, even if it is not to report any more */
+    if (!attachment->abandoned && !attachment->orphaned &&
+        (!attachment->discard || attachment->order.reporter->start != NULL))
+        attachment_stop_reporter(attachment);
+    if (attachment->orphaned)
+        return;
+    crest_error error;
+    crest_error_set(&error, CREST_NOT_FOUND, "%s was detached", attachment->name);
+    attachment->ended = 1;
+    if (attachment->abandoned)
+        crest_attachment_unlink(attachment);
+    attachment_serve(&attachment->waiting, CREST_NOT_FOUND, &error);
+}
+
 void *crest_attachment_run(void *argument)
 {
     crest_attachment *attachment = argument;
@@ -378,24 +400,84 @@ void *crest_attachment_run(void *argument)
         if (!attachment->discard)
             attachment_turn(attachment, last);
     } while (!last && !attachment->abandoned && !attachment->orphaned);
-    /* one that was started is stopped, even if it is not to report any more */
-    if (!attachment->abandoned && !attachment->orphaned &&
-        (!attachment->discard || attachment->order.reporter->start != NULL))
-        attachment_stop_reporter(attachment);
+    attachment_finish(attachment);
     int orphaned = attachment->orphaned, abandoned = attachment->abandoned;
     crest_gauge *running = attachment->order.measures.running;
-    if (!orphaned) {
-        crest_error error;
-        crest_error_set(&error, CREST_NOT_FOUND, "%s was detached", attachment->name);
-        attachment->ended = 1;
-        if (abandoned)
-            crest_attachment_unlink(attachment);
-        attachment_serve(&attachment->waiting, CREST_NOT_FOUND, &error);
-    }
     pthread_mutex_unlock(&crest_attachments_lock);
     if (!orphaned)
         crest_gauge_set(running, 0); /* whoever looked meanwhile saw it run */
     if (abandoned && !orphaned)
         crest_attachment_free(attachment);
     return NULL;
+}
+
+/* ---- the host's loop ---- */
+
+void crest_attachment_report(crest_attachment *attachment)
+{
+    attachment->thread = pthread_self(); /* for the report's watch: nobody else looks */
+    attachment_turn(attachment, 0);
+}
+
+void crest_attachment_end(crest_attachment *attachment)
+{
+    attachment->thread = pthread_self();
+    if (!attachment->discard)
+        attachment_turn(attachment, 1);
+    attachment_finish(attachment);
+}
+
+/* Under the lock: the one whose report is due longest, or NULL; *next_ns: when one will be. */
+static crest_attachment *attachment_due(uint64_t *next_ns)
+{
+    crest_attachment *first = NULL;
+    crest_pace_time now = attachment_time();
+    int align = 0;
+    for (crest_attachment *at = crest_attachments; at != NULL; at = at->next) {
+        if (!at->loop || at->server || at->attaching || at->stopping)
+            continue;
+        crest_pace_realign(&at->pace, now);
+        align |= at->pace.align;
+        if (first == NULL || at->pace.due_ns < first->pace.due_ns)
+            first = at;
+    }
+    *next_ns = first != NULL ? first->pace.due_ns : UINT64_MAX;
+    if (*next_ns <= now.now_ns)
+        return first;
+    if (align && *next_ns > now.now_ns + ATTACHMENT_LOOK_NS)
+        *next_ns = now.now_ns + ATTACHMENT_LOOK_NS;
+    return NULL;
+}
+
+/* Under the lock. None of them can go while the loop is held. */
+static unsigned attachment_servers(crest_reporter *servers[CREST_REPORTERS_MAX])
+{
+    unsigned count = 0;
+    for (const crest_attachment *at = crest_attachments; at != NULL; at = at->next)
+        if (at->loop && at->server && !at->attaching)
+            servers[count++] = at->order.reporter;
+    return count;
+}
+
+uint64_t crest_attachments_turn(void)
+{
+    uint64_t next_ns;
+    crest_reporter *servers[CREST_REPORTERS_MAX];
+    crest_attachments_prepare();
+    pthread_mutex_lock(&crest_attachments_lock);
+    crest_attachment *due = attachment_due(&next_ns);
+    if (due != NULL) {
+        crest_attachment_report(due);
+        (void)attachment_due(&next_ns);
+    }
+    unsigned count = attachment_servers(servers);
+    pthread_mutex_unlock(&crest_attachments_lock);
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t left_ms = servers[i]->turn(servers[i]);
+        if (left_ms >= CREST_INTERVAL_MS_MAX)
+            continue;
+        uint64_t again_ns = crest_attachment_now_ns() + left_ms * ATTACHMENT_NS_PER_MS;
+        next_ns = again_ns < next_ns ? again_ns : next_ns;
+    }
+    return next_ns;
 }

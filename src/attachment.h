@@ -41,6 +41,7 @@ typedef struct crest_attachment {
     crest_one_report order; /* what is reported, and to whom */
     int owned;              /* the reporter is freed with the attachment */
     int server;             /* it serves by itself: there is no thread, and no report is made */
+    int loop;               /* the host's loop does it: there is no thread either */
     int cancels;            /* it has a cancel */
     char *name, *include, *exclude;
     crest_pace pace;
@@ -97,5 +98,14 @@ void crest_attachments_delivered(const struct crest_registry_state *state, uint6
 
 /* The thread. */
 void *crest_attachment_run(void *attachment);
+
+/* Of one that the host's loop does, under the lock, which is given up meanwhile, while the loop is
+ * held: a report now; and its end, to be followed by what follows a thread's. */
+void crest_attachment_report(crest_attachment *attachment);
+void crest_attachment_end(crest_attachment *attachment);
+
+/* A turn of the host's loop (host_loop.h): the report that is due longest, and every server's turn.
+ * When the next one is due. */
+uint64_t crest_attachments_turn(void);
 
 #endif

@@ -9,12 +9,13 @@
 #include "atomic.h"
 #include "error.h"
 #include "forked.h"
+#include "host_loop.h"
+#include "monotonic.h"
 #include "thread.h"
 #include "uncancelled.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #define POLLER_NS_PER_MS UINT64_C(1000000)
 
@@ -34,7 +35,8 @@ static pthread_cond_t poller_changed; /* for the others: a round or an ended pol
 static crest_poll *poller_polls;      /* in the order in which they were registered */
 static crest_poll *poller_rest;       /* none before it is wanted */
 static unsigned poller_count;
-static uint32_t poller_live;    /* polls that have not ended; read without the lock too */
+/* Polls that have not ended and are not the host's loop's; read without the lock too. */
+static uint32_t poller_live;
 static crest_poll *poller_runs; /* whose callbacks are running */
 static uint64_t poller_turn;    /* which thread is the poller: it ends when this moves on */
 static int poller_alive;        /* there is one */
@@ -48,16 +50,9 @@ static int poller_to_tell; /* some poll's overruns */
 
 /* ---- time, waiting and the forked child ---- */
 
-static uint64_t poller_now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 static void poller_wait(pthread_cond_t *condition, uint64_t until_ns)
 {
-    struct timespec until = {(time_t)(until_ns / 1000000000u), (long)(until_ns % 1000000000u)};
+    struct timespec until = crest_monotonic_timespec(until_ns);
     if (until_ns == UINT64_MAX)
         pthread_cond_wait(condition, &poller_lock);
     else
@@ -66,12 +61,8 @@ static void poller_wait(pthread_cond_t *condition, uint64_t until_ns)
 
 static void poller_conditions_init(void)
 {
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&poller_wake, &monotonic);
-    pthread_cond_init(&poller_changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    crest_monotonic_condition(&poller_wake);
+    crest_monotonic_condition(&poller_changed);
 }
 
 /* The child has no poller. A callback that was running in the parent is cut off in the middle of
@@ -88,7 +79,7 @@ static void poller_forked(void)
         poll->ended |= poll->lost;
         poll->state.running = poll->late = poll->wanted = 0;
         poller_count++;
-        live += !poll->ended;
+        live += !poll->ended && !poll->loop;
     }
     crest_atomic_store32(&poller_live, live);
     poller_runs = poller_current = poller_rest = NULL;
@@ -177,12 +168,12 @@ static void poller_run_end(crest_poll *poll, uint64_t now_ns)
 /* Gives up the lock meanwhile; the poll may be gone afterwards. */
 static void poller_call(crest_poll *poll, int as_poller)
 {
-    poller_run_begin(poll, poller_now_ns());
+    poller_run_begin(poll, crest_monotonic_ns());
     if (as_poller)
         poller_current = poll;
     pthread_mutex_unlock(&poller_lock);
     crest_poll_value value = crest_poll_call(poll);
-    uint64_t now_ns = poller_now_ns();
+    uint64_t now_ns = crest_monotonic_ns();
     pthread_mutex_lock(&poller_lock);
     poller_run_end(poll, now_ns);
     if (!poll->lost)
@@ -269,12 +260,14 @@ static int poller_is_due(crest_poll *poll, uint64_t now_ns)
     return !poller_skips(poll);
 }
 
-/* The poll with an interval whose time comes, or came, first. */
-static crest_poll *poller_earliest(void)
+/* The poll with an interval whose time comes, or came, first: of the poller's thread, or of the
+ * host's loop, which has all of them where there are no threads. */
+static crest_poll *poller_earliest(int loop)
 {
     crest_poll *earliest = NULL;
     for (crest_poll *poll = poller_polls; poll != NULL; poll = poll->next)
         if (!poll->ended && !poll->state.running && poll->interval_ns != 0 &&
+            (poll->loop == loop || (loop && crest_threads_forbidden())) &&
             (earliest == NULL || poll->due_ns < earliest->due_ns))
             earliest = poll;
     return earliest;
@@ -283,11 +276,11 @@ static crest_poll *poller_earliest(void)
 /* One whose own time has come, or NULL and when the next one's will. The one that has waited
  * longest: in the order of the list, one that takes longer than its interval would be all that is
  * ever called. */
-static crest_poll *poller_next_due(uint64_t *next_ns)
+static crest_poll *poller_next_due(int loop, uint64_t *next_ns)
 {
-    uint64_t now_ns = poller_now_ns();
+    uint64_t now_ns = crest_monotonic_ns();
     for (;;) {
-        crest_poll *poll = poller_earliest();
+        crest_poll *poll = poller_earliest(loop);
         *next_ns = poll != NULL ? poll->due_ns : UINT64_MAX;
         if (*next_ns > now_ns)
             return NULL;
@@ -308,7 +301,7 @@ static void *poller_run(void *argument)
         crest_poll *poll = poller_next_wanted();
         if (poll == NULL && poller_serving != NULL)
             poller_serve(&poller_serving);
-        else if (poll != NULL || (poll = poller_next_due(&next_ns)) != NULL)
+        else if (poll != NULL || (poll = poller_next_due(0, &next_ns)) != NULL)
             poller_call(poll, 1);
         else
             poller_wait(&poller_wake, next_ns);
@@ -344,16 +337,23 @@ static int poller_ensure(void)
     return poller_alive || (poller_allowed && poller_live != 0 && poller_start());
 }
 
-/* Under the lock: some poll has ended. */
-static void poller_one_less(void)
+/* Under the lock: nobody waits for the poller any more, which ends. */
+static void poller_end(void)
 {
-    crest_atomic_store32(&poller_live, poller_live - 1);
-    if (poller_live != 0 || !poller_alive)
-        return;
     poller_dismiss();
     poller_serve(&poller_waiting);
     poller_serve(&poller_serving);
     pthread_cond_broadcast(&poller_wake);
+}
+
+/* Under the lock: this poll has ended. */
+static void poller_one_less(const crest_poll *poll)
+{
+    if (poll->loop)
+        return;
+    crest_atomic_store32(&poller_live, poller_live - 1);
+    if (poller_live == 0 && poller_alive)
+        poller_end();
 }
 
 /* ---- rounds, for those who take snapshots ---- */
@@ -361,7 +361,7 @@ static void poller_one_less(void)
 static int poller_inline_has(crest_poll *poll, const crest_registry_state *registry, uint64_t round,
                              uint64_t now_ns)
 {
-    if (poll->ended || poll->tried >= round)
+    if (poll->ended || poll->loop || poll->tried >= round)
         return 0;
     poll->tried = round;
     if (poll->interval_ns != 0)
@@ -380,10 +380,10 @@ static int poller_inline_has(crest_poll *poll, const crest_registry_state *regis
 static void poller_round_inline(const crest_registry_state *registry)
 {
     uint64_t round = ++poller_inline_rounds;
-    uint64_t until_ns = poller_now_ns() + CREST_POLL_ROUND_MS * POLLER_NS_PER_MS;
+    uint64_t until_ns = crest_monotonic_ns() + CREST_POLL_ROUND_MS * POLLER_NS_PER_MS;
     crest_poll *poll;
     do {
-        uint64_t now_ns = poller_now_ns();
+        uint64_t now_ns = crest_monotonic_ns();
         poll = poller_polls;
         if (now_ns >= until_ns)
             break;
@@ -417,9 +417,9 @@ static int poller_replace_if_over(uint64_t now_ns)
 /* Under the lock: waits for the round that the request asks for. */
 static void poller_await(poller_request *request)
 {
-    uint64_t now_ns = poller_now_ns();
+    uint64_t now_ns = crest_monotonic_ns();
     const uint64_t until_ns = now_ns + CREST_POLL_ROUND_MS * POLLER_NS_PER_MS;
-    for (; !request->served && now_ns < until_ns; now_ns = poller_now_ns()) {
+    for (; !request->served && now_ns < until_ns; now_ns = crest_monotonic_ns()) {
         /* a callback that has not begun yet may have the default budget */
         uint64_t look_ns = now_ns + CREST_POLL_BUDGET_MS_DEFAULT * POLLER_NS_PER_MS;
         if (!poller_replace_if_over(now_ns))
@@ -460,7 +460,7 @@ void crest_poller_round(const crest_registry_state *registry)
         poller_round_inline(registry);
     } else if (!poller_has(registry)) {
         /* none of its own to wait for; but intervals of others may be held up */
-        (void)poller_replace_if_over(poller_now_ns());
+        (void)poller_replace_if_over(crest_monotonic_ns());
     } else {
         poller_request request = {poller_waiting, registry, 0};
         poller_waiting = &request;
@@ -472,6 +472,24 @@ void crest_poller_round(const crest_registry_state *registry)
         }
     }
     pthread_mutex_unlock(&poller_lock);
+}
+
+/* ---- the host's loop ---- */
+
+uint64_t crest_poller_turn(void)
+{
+    CREST_UNCANCELLED;
+    uint64_t next_ns = 0, now_ns = crest_monotonic_ns();
+    const uint64_t until_ns = now_ns + CREST_POLL_ROUND_MS * POLLER_NS_PER_MS;
+    pthread_once(&poller_once, poller_prepare);
+    pthread_mutex_lock(&poller_lock);
+    for (crest_poll *poll; now_ns < until_ns && (poll = poller_next_due(1, &next_ns)) != NULL;) {
+        poller_call(poll, 0);
+        now_ns = crest_monotonic_ns();
+    }
+    poller_tell();
+    pthread_mutex_unlock(&poller_lock);
+    return next_ns;
 }
 
 /* ---- registering and stopping ---- */
@@ -490,12 +508,16 @@ crest_status crest_poller_add(crest_poll *poll)
         if (poller_rest == NULL)
             poller_rest = poll;
         poller_count++;
+        poll->due_ns = crest_monotonic_ns();
+    }
+    if (status == CREST_OK && !poll->loop) {
         crest_atomic_store32(&poller_live, poller_live + 1);
         poller_allowed = 1;
-        poll->due_ns = poller_now_ns();
         (void)poller_ensure(); /* without a thread, snapshots call it */
         pthread_cond_signal(&poller_wake);
     }
+    if (status == CREST_OK && (poll->loop || crest_threads_forbidden()))
+        crest_loop_wake();
     pthread_mutex_unlock(&poller_lock);
     return status;
 }
@@ -506,7 +528,10 @@ void crest_poller_resume(void)
         return;
     pthread_mutex_lock(&poller_lock);
     poller_allowed = 1;
-    (void)poller_ensure();
+    if (!crest_threads_forbidden())
+        (void)poller_ensure();
+    else if (poller_alive)
+        poller_end();
     pthread_mutex_unlock(&poller_lock);
 }
 
@@ -521,7 +546,7 @@ void crest_poller_forget(const crest_registry_state *registry)
         poll->wanted = 0;
         if (!poll->ended) {
             poll->ended = 1;
-            poller_one_less();
+            poller_one_less(poll);
         }
     }
     pthread_mutex_unlock(&poller_lock);
@@ -546,7 +571,7 @@ crest_status crest_poll_stop(crest_poll *poll)
     poller_count--;
     if (!poll->ended) {
         poll->ended = 1;
-        poller_one_less();
+        poller_one_less(poll);
     }
     if (poll->state.running && pthread_equal(poll->runner, pthread_self())) {
         poll->own = 1;

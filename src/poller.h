@@ -59,6 +59,7 @@ struct crest_poll {
     uint64_t last; /* count of a counter's source */
     int counted;   /* there is a last */
     int from_now;
+    int loop; /* called by the host's loop alone */
     /* all below: under the poller's lock */
     crest_poll_state state;
     pthread_t runner; /* while state.running */
@@ -90,11 +91,17 @@ crest_status crest_poller_add(crest_poll *poll);
  * callbacks. Without any poll: one load. */
 void crest_poller_round(const crest_registry_state *registry);
 
+/* A turn of the host's loop (host_loop.h): calls what is due of the polls that are the loop's, and
+ * of all that have an interval where there are no threads, for CREST_POLL_ROUND_MS at most. When
+ * the next one is due. */
+uint64_t crest_poller_turn(void);
+
 /* The registry is being freed: its polls are not called any more. A call that is running is not
  * waited for. */
 void crest_poller_forget(const crest_registry_state *registry);
 
-/* crest_start: the child of a fork may have a poller again. */
+/* crest_start: the child of a fork may have a poller again. Where threads are forbidden, the one
+ * that there is ends. */
 void crest_poller_resume(void);
 
 #endif

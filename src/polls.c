@@ -100,7 +100,10 @@ static crest_status polls_set_up(crest_poll *poll, const char *name,
 {
     uint32_t interval_ms = options->interval_ms, budget_ms = options->budget_ms;
     int with_snapshots = poll->kind == CREST_POLL_GAUGE || poll->kind == CREST_POLL_COUNTER;
-    if (interval_ms == CREST_POLL_EACH_SNAPSHOT && poll->kind == CREST_POLL_EVERY) {
+    poll->loop = options->loop != 0;
+    if (poll->loop && interval_ms == 0)
+        interval_ms = CREST_POLL_INTERVAL_MS_DEFAULT;
+    if (interval_ms == CREST_POLL_EACH_SNAPSHOT && poll->kind == CREST_POLL_EVERY && !poll->loop) {
         poll->registry = crest_registry_state_of(options->registry);
         if (poll->registry == NULL)
             return CREST_NO_MEMORY;
@@ -119,7 +122,7 @@ static crest_status polls_set_up(crest_poll *poll, const char *name,
     poll->interval_ns = interval_ms * POLLS_NS_PER_MS;
     poll->budget_ns = budget_ms * POLLS_NS_PER_MS;
     poll->from_now = options->from_now;
-    poll->wanted = poll->kind == CREST_POLL_COUNTER && poll->from_now;
+    poll->wanted = poll->kind == CREST_POLL_COUNTER && poll->from_now && !poll->loop;
     poll->name = crest_alloc(1, CREST_POLL_NAME_BYTES_MAX + 1);
     if (poll->name == NULL)
         return CREST_NO_MEMORY;

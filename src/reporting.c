@@ -9,6 +9,7 @@
 #include "attachment.h"
 #include "descriptor.h"
 #include "error.h"
+#include "host_loop.h"
 #include "one_report.h"
 #include "report_watch.h"
 #include "thread.h"
@@ -118,6 +119,8 @@ static crest_status reporting_start(crest_reporter *reporter, const char *name,
 /* Under the lock. */
 static crest_status reporting_launch(crest_attachment *attachment, crest_error *error)
 {
+    if (attachment->server || attachment->loop)
+        return CREST_OK;
     int failed = crest_thread_start(&attachment->thread, crest_attachment_run, attachment);
     if (failed)
         return crest_error_set(error, CREST_SYSTEM, "no thread for the reporter %s: %s",
@@ -137,13 +140,15 @@ static crest_status reporting_begin(crest_attachment *attachment, crest_error *e
     status = reporting_start(reporter, attachment->name, attachment->order.registry, error);
     int started = status == CREST_OK && reporter->start != NULL;
     pthread_mutex_lock(&crest_attachments_lock);
-    if (status == CREST_OK && !attachment->server)
+    if (status == CREST_OK)
         status = reporting_launch(attachment, error);
     attachment->attaching = 0;
     if (status == CREST_OK)
         reporting_see(reporter);
     else
         crest_attachment_unlink(attachment);
+    if (attachment->loop)
+        crest_loop_wake();
     pthread_mutex_unlock(&crest_attachments_lock);
     if (status != CREST_OK && started && reporter->stop != NULL) {
         crest_error ignored; /* what went wrong first is told */
@@ -165,11 +170,30 @@ static crest_status reporting_check(const crest_reporter *reporter, crest_error 
     return CREST_OK;
 }
 
+/* Whether the host's loop can serve it, if it has to. */
+static crest_status reporting_check_loop(const crest_reporter *reporter, crest_error *error)
+{
+    if (!crest_threads_forbidden())
+        return CREST_OK;
+    if (reporter->waits)
+        return crest_error_set(error, CREST_INVALID_ARGUMENT,
+                               "%s needs a thread, for it waits for its server, and threads=off "
+                               "allows none: take prometheus=, textfile=, json= or statsd= instead",
+                               reporter->name);
+    if (reporter->report == NULL && reporter->turn == NULL)
+        return crest_error_set(error, CREST_INVALID_ARGUMENT,
+                               "%s serves by threads of its own, and threads=off allows none",
+                               reporter->name);
+    return CREST_OK;
+}
+
 static crest_status reporting_attach(crest_registry *registry, crest_reporter *reporter,
                                      const char *name, const crest_schedule *schedule, int owned,
                                      crest_error *error)
 {
     crest_status status = reporting_check(reporter, error);
+    if (status == CREST_OK)
+        status = reporting_check_loop(reporter, error);
     if (status == CREST_OK)
         status = crest_pace_check(schedule, error);
     if (status != CREST_OK)
@@ -202,6 +226,43 @@ crest_status crest_reporter_attach(crest_registry *registry, crest_reporter *rep
     return reporting_attach(registry, reporter, NULL, schedule, 0, error);
 }
 
+/* ---- with the host's loop held ---- */
+
+int crest_reporting_by_loop(void)
+{
+    int by_loop = 0;
+    pthread_mutex_lock(&crest_attachments_lock);
+    for (const crest_attachment *at = crest_attachments; at != NULL; at = at->next)
+        by_loop |= at->loop;
+    pthread_mutex_unlock(&crest_attachments_lock);
+    return by_loop;
+}
+
+/* Takes the lock, and the loop first if it serves a reporter: *held is for reporting_unlock. */
+static crest_status reporting_lock(uint64_t until_ns, int *held, crest_error *error)
+{
+    crest_status status = CREST_OK;
+    *held = crest_reporting_by_loop();
+    if (*held)
+        status = crest_loop_hold(until_ns, error);
+    *held = *held && status == CREST_OK;
+    pthread_mutex_lock(&crest_attachments_lock);
+    return status;
+}
+
+static void reporting_unlock(int held)
+{
+    pthread_mutex_unlock(&crest_attachments_lock);
+    if (held)
+        crest_loop_release();
+}
+
+/* Whether the caller is the thread of that reporter. */
+static int reporting_is_own(const crest_attachment *attachment)
+{
+    return !attachment->loop && pthread_equal(attachment->thread, pthread_self());
+}
+
 /* ---- detaching ---- */
 
 /* Under the lock: asks the thread to end. It is then the caller's to free. */
@@ -223,7 +284,7 @@ static void reporting_remove(crest_attachment *attachment)
 {
     crest_attachment_unlink(attachment);
     pthread_mutex_unlock(&crest_attachments_lock);
-    if (!attachment->server)
+    if (!attachment->server && !attachment->loop)
         pthread_join(attachment->thread, NULL);
     crest_attachment_free(attachment);
     pthread_mutex_lock(&crest_attachments_lock);
@@ -267,7 +328,9 @@ static crest_status reporting_await_end(crest_attachment *attachment, crest_erro
 {
     if (attachment->server)
         return reporting_end_server(attachment, error);
-    int own_thread = pthread_equal(attachment->thread, pthread_self());
+    if (attachment->loop)
+        crest_attachment_end(attachment);
+    int own_thread = reporting_is_own(attachment);
     int timed_out = own_thread;
     while (!attachment->ended && !timed_out) {
         uint64_t next_ns = crest_report_watch();
@@ -311,12 +374,14 @@ crest_status crest_reporter_detach(crest_reporter *reporter, uint64_t deadline_m
     uint64_t until_ns = reporting_deadline_ns(deadline_ms, REPORTING_DETACH_MS_DEFAULT);
     crest_error reason;
     crest_error_clear(&reason);
-    pthread_mutex_lock(&crest_attachments_lock);
+    int held;
+    crest_status status = reporting_lock(until_ns, &held, &reason);
     crest_attachment *attachment = reporting_find(reporter);
-    crest_status status;
-    if (attachment == NULL)
+    if (status != CREST_OK)
+        ; /* the loop could not be held */
+    else if (attachment == NULL)
         status = crest_error_set(&reason, CREST_NOT_FOUND, "the reporter is not attached");
-    else if (pthread_equal(attachment->thread, pthread_self()))
+    else if (reporting_is_own(attachment))
         status = crest_error_set(&reason, CREST_INVALID_ARGUMENT,
                                  "a reporter cannot be detached from its own thread");
     else if (attachment->abandoned)
@@ -329,13 +394,24 @@ crest_status crest_reporter_detach(crest_reporter *reporter, uint64_t deadline_m
         reporting_begin_end(attachment, CREST_REPORTING_FLUSH, until_ns);
         status = reporting_await_end(attachment, &reason);
     }
-    pthread_mutex_unlock(&crest_attachments_lock);
+    reporting_unlock(held);
     if (status != CREST_OK)
         crest_error_set(error, status, "detaching %s: %s",
                         status != CREST_NOT_FOUND && reporter->name != NULL ? reporter->name
                                                                             : "a reporter",
                         reason.message);
     return status;
+}
+
+/* Under the lock: of the loop's, which end one after the other, each has its part of the time. */
+static void reporting_share(crest_attachment *const *ending, unsigned count, uint64_t until_ns)
+{
+    unsigned others = 0;
+    for (unsigned i = 0; i < count; i++)
+        others += ending[i] != NULL && ending[i]->loop && !ending[i]->server;
+    uint64_t now_ns = crest_attachment_now_ns();
+    if (others > 0 && ending[0]->loop && until_ns > now_ns)
+        ending[0]->stop_ns = now_ns + (until_ns - now_ns) / others;
 }
 
 crest_status crest_reporting_stop_all(crest_reporting_end how, uint64_t deadline_ms,
@@ -362,6 +438,7 @@ crest_status crest_reporting_stop_all(crest_reporting_end how, uint64_t deadline
                 continue;
             crest_error one;
             char name[CREST_RESOURCE_BYTES_MAX];
+            reporting_share(ending + i, count - i, until_ns);
             crest_utf8_copy(ending[i]->name, name, sizeof name, NULL);
             if (reporting_await_end(ending[i], &one) != CREST_OK) {
                 crest_error_add(&all, name, &one);
@@ -400,17 +477,20 @@ crest_status crest_report_now(crest_reporter *reporter, uint64_t deadline_ms, cr
 {
     CREST_UNCANCELLED;
     uint64_t until_ns = reporting_deadline_ns(deadline_ms, CREST_REPORT_TIMEOUT_MS_DEFAULT);
-    pthread_mutex_lock(&crest_attachments_lock);
-    crest_attachment *attachment = reporting_find(reporter);
+    int held;
     crest_request request = {NULL, 0, CREST_OK, error};
-    if (attachment == NULL || attachment->stopping || attachment->attaching) {
+    request.status = reporting_lock(until_ns, &held, error);
+    crest_attachment *attachment = reporting_find(reporter);
+    if (request.status != CREST_OK) {
+        ; /* the loop could not be held */
+    } else if (attachment == NULL || attachment->stopping || attachment->attaching) {
         request.status =
             crest_error_set(error, CREST_NOT_FOUND, "the reporter to report now is not attached");
     } else if (attachment->server) {
         request.status =
             crest_error_set(error, CREST_INVALID_ARGUMENT,
                             "%s serves by itself and makes no reports", attachment->name);
-    } else if (pthread_equal(attachment->thread, pthread_self())) {
+    } else if (reporting_is_own(attachment)) {
         request.status =
             crest_error_set(error, CREST_INVALID_ARGUMENT,
                             "the reporter %s cannot ask itself to report now", attachment->name);
@@ -418,6 +498,8 @@ crest_status crest_report_now(crest_reporter *reporter, uint64_t deadline_ms, cr
         request.next = attachment->waiting;
         attachment->waiting = &request;
         pthread_cond_signal(&attachment->wake);
+        if (attachment->loop)
+            crest_attachment_report(attachment);
         int timed_out = 0;
         while (!request.served && !timed_out) {
             uint64_t next_ns = crest_report_watch();
@@ -430,7 +512,7 @@ crest_status crest_report_now(crest_reporter *reporter, uint64_t deadline_ms, cr
                                              "reporting now did not end before the deadline");
         }
     }
-    pthread_mutex_unlock(&crest_attachments_lock);
+    reporting_unlock(held);
     return request.status;
 }
 

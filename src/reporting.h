@@ -19,8 +19,11 @@ typedef enum crest_reporting_end {
     CREST_REPORTING_DISCARD /* the owned ones only, and no report: crest_start is being undone */
 } crest_reporting_end;
 
-/* Detaches all reporters, in parallel, within deadline_ms. CREST_OK, or the first failure with a
- * message that names each. */
+/* Non-zero when the host's loop serves a reporter: it is held (host_loop.h) around what follows. */
+int crest_reporting_by_loop(void);
+
+/* Detaches all reporters, in parallel, within deadline_ms; those that the host's loop serves one
+ * after the other. CREST_OK, or the first failure with a message that names each. */
 crest_status crest_reporting_stop_all(crest_reporting_end how, uint64_t deadline_ms,
                                       crest_error *error);
 

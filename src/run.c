@@ -12,11 +12,14 @@
 #include "cells.h"
 #include "error.h"
 #include "forked.h"
+#include "host_loop.h"
 #include "misuse.h"
+#include "monotonic.h"
 #include "one_report.h"
 #include "poller.h"
 #include "reporting.h"
 #include "run_plan.h"
+#include "thread.h"
 #include "uncancelled.h"
 
 #include <errno.h>
@@ -29,6 +32,7 @@
 
 /* How long a start waits for another thread's start or stop. */
 #define RUN_SETTLE_MS 60000u
+#define RUN_NS_PER_MS UINT64_C(1000000)
 
 typedef enum run_phase { RUN_IDLE, RUN_STARTING, RUN_RUNNING, RUN_STOPPING } run_phase;
 
@@ -130,6 +134,23 @@ static void run_tell_orphaned(void)
     pthread_mutex_lock(&run_lock);
 }
 
+/* Keeps the host's loop from working, if it serves reporters, until run_let_go(*held). */
+static crest_status run_hold(uint64_t deadline_ms, int *held, crest_error *error)
+{
+    crest_status status = CREST_OK;
+    *held = crest_reporting_by_loop();
+    if (*held)
+        status = crest_loop_hold(crest_monotonic_ns() + deadline_ms * RUN_NS_PER_MS, error);
+    *held = *held && status == CREST_OK;
+    return status;
+}
+
+static void run_let_go(int held)
+{
+    if (held)
+        crest_loop_release();
+}
+
 /* At exit, whatever the count: what was recorded since the last report would be lost. */
 static void run_exit(void)
 {
@@ -147,8 +168,12 @@ static void run_exit(void)
     if (!flush)
         return;
     crest_error error;
-    if (crest_reporting_stop_all(CREST_REPORTING_FLUSH, CREST_ATEXIT_DEADLINE_MS, &error) !=
-        CREST_OK)
+    int held;
+    crest_status status = run_hold(CREST_ATEXIT_DEADLINE_MS, &held, &error);
+    if (status == CREST_OK)
+        status = crest_reporting_stop_all(CREST_REPORTING_FLUSH, CREST_ATEXIT_DEADLINE_MS, &error);
+    run_let_go(held);
+    if (status != CREST_OK)
         crest_log_write(CREST_LOG_WARNING, "crest: at exit: %s", error.message);
     run_end_collecting();
     run_enter(RUN_IDLE);
@@ -204,7 +229,10 @@ static crest_status run_attach(crest_run_plan *plan, crest_error *error)
         if (status == CREST_OK)
             continue;
         if (status == CREST_NO_MEMORY) {
-            crest_reporting_stop_all(CREST_REPORTING_DISCARD, CREST_ATEXIT_DEADLINE_MS, NULL);
+            int held;
+            if (run_hold(CREST_ATEXIT_DEADLINE_MS, &held, NULL) == CREST_OK)
+                crest_reporting_stop_all(CREST_REPORTING_DISCARD, CREST_ATEXIT_DEADLINE_MS, NULL);
+            run_let_go(held);
             return crest_error_set(error, status, "%s", one.message);
         }
         crest_one_report_failed(name, status);
@@ -282,6 +310,11 @@ static crest_status run_start(const char *options, crest_error *error)
     crest_run_plan *plan;
     crest_status status = crest_run_plan_make(options, &plan, error);
     if (status == CREST_OK)
+        crest_threads_allow(plan->threads);
+    if (status == CREST_OK && !plan->threads)
+        crest_loop_wake(); /* its fork handler with it */
+    crest_poller_resume();
+    if (status == CREST_OK)
         status = run_launch(plan, error);
     int goes_on = run_goes_on(status);
     if (goes_on && crest_option(plan->options, "strict") != NULL)
@@ -306,7 +339,6 @@ crest_status crest_start(const char *options, crest_error *error)
 {
     CREST_UNCANCELLED;
     crest_error_clear(error);
-    crest_poller_resume();
     pthread_once(&run_once, run_prepare);
     pthread_mutex_lock(&run_lock);
     int busy = run_settle(RUN_SETTLE_MS), first = run_now == RUN_IDLE;
@@ -322,7 +354,9 @@ crest_status crest_start(const char *options, crest_error *error)
                                  RUN_SETTLE_MS / 1000);
     else if (first)
         status = run_start(options, error);
-    else if (options != NULL)
+    else
+        crest_poller_resume();
+    if (!busy && !first && options != NULL)
         status =
             crest_error_set(error, CREST_ALREADY,
                             "Crest was started before, with the options given then; what "
@@ -355,15 +389,9 @@ crest_status crest_options_check(const char *options, crest_error *error)
     return status;
 }
 
-crest_status crest_stop(uint64_t deadline_ms, crest_error *error)
+/* Not under the lock; the host's loop is held if it serves reporters. */
+static crest_status run_stop(uint64_t deadline_ms, crest_error *error)
 {
-    CREST_UNCANCELLED;
-    crest_error_clear(error);
-    if (deadline_ms == 0)
-        deadline_ms = CREST_ATEXIT_DEADLINE_MS;
-    if (deadline_ms > CREST_INTERVAL_MS_MAX)
-        deadline_ms = CREST_INTERVAL_MS_MAX;
-    pthread_once(&run_once, run_prepare);
     pthread_mutex_lock(&run_lock);
     int busy = run_settle(deadline_ms), running = run_now == RUN_RUNNING && !busy;
     int last = running && --run_users == 0, orphaned = run_orphaned;
@@ -383,6 +411,24 @@ crest_status crest_stop(uint64_t deadline_ms, crest_error *error)
     crest_status status = crest_reporting_stop_all(CREST_REPORTING_FLUSH, deadline_ms, error);
     run_end_collecting();
     run_enter(RUN_IDLE);
+    return status;
+}
+
+crest_status crest_stop(uint64_t deadline_ms, crest_error *error)
+{
+    CREST_UNCANCELLED;
+    crest_error_clear(error);
+    if (deadline_ms == 0)
+        deadline_ms = CREST_ATEXIT_DEADLINE_MS;
+    if (deadline_ms > CREST_INTERVAL_MS_MAX)
+        deadline_ms = CREST_INTERVAL_MS_MAX;
+    pthread_once(&run_once, run_prepare);
+    int held;
+    crest_status status = run_hold(deadline_ms, &held, error);
+    if (status != CREST_OK)
+        return status;
+    status = run_stop(deadline_ms, error);
+    run_let_go(held);
     return status;
 }
 

@@ -26,6 +26,7 @@ static const char *const run_plan_keys[] = {"service",
                                             "windows.series",
                                             "atexit",
                                             "strict",
+                                            "threads",
                                             "hiccups",
                                             "hiccups.resolution",
                                             RUN_PLAN_RESOURCE,
@@ -326,6 +327,7 @@ static crest_status run_plan_read_common(crest_run_plan *plan, crest_error *erro
 {
     plan->interval_ms = CREST_INTERVAL_MS_DEFAULT;
     plan->at_exit = 1;
+    plan->threads = 1;
     crest_status status = run_plan_read_resource(plan, error);
     if (status == CREST_OK)
         status = run_plan_read_ms(plan->options, "interval", CREST_INTERVAL_MS_MIN,
@@ -337,7 +339,14 @@ static crest_status run_plan_read_common(crest_run_plan *plan, crest_error *erro
     if (status == CREST_OK)
         status = crest_option_switch(plan->options, "strict", &plan->strict, error);
     if (status == CREST_OK)
+        status = crest_option_switch(plan->options, "threads", &plan->threads, error);
+    if (status == CREST_OK)
         status = run_plan_read_hiccups(plan, error);
+    if (status == CREST_OK && plan->hiccups && !plan->threads)
+        status = run_plan_refuse(plan->options, "hiccups",
+                                 "possible with threads=off: it measures how late a thread of its "
+                                 "own wakes up",
+                                 error);
     if (status == CREST_OK)
         status = run_plan_read_system(plan, error);
     return status == CREST_OK ? run_plan_read_windows(plan, error) : status;
@@ -474,11 +483,19 @@ static crest_status run_plan_make_one(crest_run_plan *plan, const run_plan_kind 
         made->reporter = one->kind->create(value, options, &plan->resource, &reason);
         if (made->reporter == NULL)
             status = run_plan_unmade(made, options, &reason, error);
+        else if (made->reporter->waits && !plan->threads)
+            status = run_plan_refuse(options, one->kind->name,
+                                     "possible with threads=off, for it waits for its server: take "
+                                     "prometheus=, textfile=, json= or statsd= instead",
+                                     error);
     }
     if (status == CREST_OK)
         plan->reporter_count++;
-    else
+    else {
+        crest_reporter_free(made->reporter);
+        made->reporter = NULL;
         crest_options_free(made->options);
+    }
     return status;
 }
 

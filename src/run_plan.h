@@ -33,6 +33,7 @@ typedef struct crest_run_plan {
     crest_resource resource;
     uint64_t interval_ms; /* of reporters that have none of their own */
     double jitter;
+    int threads; /* may be made */
     int windows;
     crest_windows_options window_options;
     int at_exit;

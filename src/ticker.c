@@ -10,8 +10,10 @@
 #include "clock_inside.h"
 #include "forked.h"
 #include "handles.h"
+#include "host_loop.h"
 #include "lives.h"
 #include "misuse.h"
+#include "monotonic.h"
 #include "poller.h"
 #include "report_watch.h"
 #include "series.h"
@@ -22,7 +24,6 @@
 
 #include <pthread.h>
 #include <string.h>
-#include <time.h>
 
 CREST_GAUGE_FAMILY_OPTIONS(ticker_covered, "crest.window-covered",
                            "How much of the moving window has been observed.",
@@ -42,6 +43,8 @@ CREST_GAUGE(ticker_records, "crest.thread-records",
 CREST_GAUGE(ticker_memory, "crest.arena-used", "Memory of cells, names and labels in use.",
             .unit = CREST_BYTES);
 
+#define TICKER_NS (CREST_TICK_MS * UINT64_C(1000000))
+
 typedef struct ticker_observed {
     crest_registry_state *state;
     unsigned users;
@@ -60,6 +63,15 @@ static pthread_t ticker_thread;
 static int ticker_running;
 static int ticker_stopping;
 
+/* Of the next tick. */
+typedef struct ticker_pace {
+    uint64_t due_ns;  /* when it should come */
+    uint64_t next_ns; /* when it is to come, since the last took so long */
+} ticker_pace;
+
+static int ticker_loops;             /* the host's loop ticks; under ticker_lock */
+static ticker_pace ticker_loop_pace; /* then; under ticker_lock */
+
 /* The child of a fork has no ticker and observes nothing; its own crest_start begins anew. */
 static void ticker_forked(void)
 {
@@ -67,7 +79,7 @@ static void ticker_forked(void)
     ticker_control = fresh;
     ticker_lock = fresh;
     memset(ticker_table, 0, sizeof ticker_table);
-    ticker_running = ticker_stopping = 0;
+    ticker_running = ticker_stopping = ticker_loops = 0;
     crest_windows_forked();
 }
 
@@ -208,54 +220,85 @@ static void ticker_tick_all(void)
     ticker_tell();
 }
 
-static uint64_t ticker_monotonic_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 static uint64_t ticker_later(uint64_t a_ns, uint64_t b_ns)
 {
     return a_ns > b_ns ? a_ns : b_ns;
 }
 
+static ticker_pace ticker_pace_from_now(void)
+{
+    uint64_t due_ns = crest_monotonic_ns() + TICKER_NS;
+    return (ticker_pace){due_ns, due_ns};
+}
+
+/* The tick whose time has come, and when the one after it comes. */
+static void ticker_turn(ticker_pace *pace)
+{
+    uint64_t begun_ns = crest_monotonic_ns();
+    ticker_tick_all();
+    uint64_t now_ns = crest_monotonic_ns();
+    /* in this order: who sees that a tick has ended sees how late it was */
+    crest_counter_add(&ticker_late,
+                      (int64_t)((begun_ns - pace->due_ns + TICKER_NS / 2) / TICKER_NS));
+    crest_timer_record(&ticker_time, (int64_t)(now_ns - begun_ns), CREST_OUTCOME_OK);
+    /* a late tick is measured as it is; the one after it still gets at least half its time, so
+       that a short tick's few events do not look like a peak */
+    pace->due_ns = ticker_later(pace->due_ns + TICKER_NS, begun_ns + TICKER_NS / 2);
+    pace->next_ns = ticker_later(pace->due_ns, now_ns + TICKER_NS / 2);
+}
+
 static void *ticker_run(void *unused)
 {
-    const uint64_t tick_ns = CREST_TICK_MS * UINT64_C(1000000);
-    /* of the next tick: when it should come, and when it is to come, since the last took so long */
-    uint64_t due_ns = ticker_monotonic_ns() + tick_ns, next_ns = due_ns;
+    ticker_pace pace = ticker_pace_from_now();
     pthread_mutex_lock(&ticker_lock);
     while (!ticker_stopping) {
-        struct timespec until = {(time_t)(next_ns / 1000000000u), (long)(next_ns % 1000000000u)};
+        struct timespec until = crest_monotonic_timespec(pace.next_ns);
         if (pthread_cond_timedwait(&ticker_wake, &ticker_lock, &until) == 0 ||
-            ticker_monotonic_ns() < next_ns)
+            crest_monotonic_ns() < pace.next_ns)
             continue;
         pthread_mutex_unlock(&ticker_lock);
-        uint64_t begun_ns = ticker_monotonic_ns();
-        ticker_tick_all();
-        uint64_t now_ns = ticker_monotonic_ns();
-        /* in this order: who sees that a tick has ended sees how late it was */
-        crest_counter_add(&ticker_late, (int64_t)((begun_ns - due_ns + tick_ns / 2) / tick_ns));
-        crest_timer_record(&ticker_time, (int64_t)(now_ns - begun_ns), CREST_OUTCOME_OK);
-        /* a late tick is measured as it is; the one after it still gets at least half its time, so
-           that a short tick's few events do not look like a peak */
-        due_ns = ticker_later(due_ns + tick_ns, begun_ns + tick_ns / 2);
-        next_ns = ticker_later(due_ns, now_ns + tick_ns / 2);
+        ticker_turn(&pace);
         pthread_mutex_lock(&ticker_lock);
     }
     pthread_mutex_unlock(&ticker_lock);
     return unused;
 }
 
+uint64_t crest_ticker_turn(void)
+{
+    pthread_mutex_lock(&ticker_lock);
+    ticker_pace pace = ticker_loop_pace;
+    int loops = ticker_loops;
+    pthread_mutex_unlock(&ticker_lock);
+    if (!loops)
+        return UINT64_MAX;
+    if (crest_monotonic_ns() < pace.next_ns)
+        return pace.next_ns;
+    ticker_turn(&pace);
+    pthread_mutex_lock(&ticker_lock);
+    ticker_loop_pace = pace;
+    loops = ticker_loops;
+    pthread_mutex_unlock(&ticker_lock);
+    return loops ? pace.next_ns : UINT64_MAX;
+}
+
+/* Under ticker_control: where there are no threads, the host's loop ticks. */
+static int ticker_start_loop(void)
+{
+    pthread_mutex_lock(&ticker_lock);
+    ticker_loops = 1;
+    ticker_loop_pace = ticker_pace_from_now();
+    pthread_mutex_unlock(&ticker_lock);
+    crest_loop_wake();
+    return 1;
+}
+
 /* Under ticker_control. */
 static int ticker_start(void)
 {
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&ticker_wake, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    if (crest_threads_forbidden())
+        return ticker_start_loop();
+    crest_monotonic_condition(&ticker_wake);
     ticker_stopping = 0;
     if (crest_thread_start(&ticker_thread, ticker_run, NULL) != 0)
         return 0;
@@ -269,8 +312,12 @@ static void ticker_stop(void)
 {
     pthread_mutex_lock(&ticker_lock);
     ticker_stopping = 1;
-    pthread_cond_signal(&ticker_wake);
+    ticker_loops = 0;
+    if (ticker_running)
+        pthread_cond_signal(&ticker_wake);
     pthread_mutex_unlock(&ticker_lock);
+    if (!ticker_running)
+        return;
     pthread_join(ticker_thread, NULL);
     pthread_cond_destroy(&ticker_wake);
     ticker_running = 0;
@@ -331,7 +378,7 @@ crest_status crest_ticker_attach(crest_registry *registry)
     if (status == CREST_OK) {
         if (ticker_tick(state, 0))
             status = CREST_NO_MEMORY;
-        else if (!ticker_running && !ticker_start())
+        else if (!ticker_running && !ticker_loops && !ticker_start())
             status = CREST_SYSTEM;
         int last;
         if (status != CREST_OK)
@@ -388,7 +435,7 @@ static crest_status ticker_detach(const crest_registry_state *state, int all)
     if (status == CREST_OK) {
         int last;
         ticker_remove(state, all, &last);
-        if (last && ticker_running)
+        if (last)
             ticker_stop();
     }
     pthread_mutex_unlock(&ticker_control);

@@ -23,6 +23,10 @@ int crest_ticker_copy(const crest_directory *directory, int ranges_only,
 /* The registry is being freed: its windows go, whoever attached it. */
 void crest_ticker_forget(const crest_registry_state *state);
 
+/* A turn of the host's loop (host_loop.h): the tick, if it is due and there is no thread for it.
+ * When the next one is due. */
+uint64_t crest_ticker_turn(void);
+
 /* crest_testing_tick: a reading now, and none by the thread from then on. */
 crest_status crest_ticker_by_hand(crest_registry *registry);
 

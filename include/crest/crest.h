@@ -16,6 +16,7 @@
 #include <crest/histogram.h>
 #include <crest/in_flight.h>
 #include <crest/lifetime.h>
+#include <crest/loop.h>
 #include <crest/mutex.h>
 #include <crest/page.h>
 #include <crest/peer_clock.h>

@@ -17,7 +17,9 @@
  * for it; it ends with the last. No lock is held meanwhile: a callback may record, register
  * metrics, take snapshots (whose polled values are those of before), stop itself or others, start
  * and stop reporters. Where no thread can be had, and in the child of a fork until it registers a
- * poll or calls crest_start, callbacks run on the thread that takes a snapshot.
+ * poll or calls crest_start, callbacks run on the thread that takes a snapshot. Those registered
+ * with .loop run on the host's, when that calls crest_loop_run; with threads=off all that have an
+ * interval do, see loop.h.
  *
  * Nobody waits long for them. A snapshot, and so a report, a page, or a tick, asks for a round of
  * the polls of its registry and waits for it no longer than CREST_POLL_ROUND_MS. A callback that
@@ -88,6 +90,10 @@ typedef struct crest_poll_options {
     /* crest_poll_every with CREST_POLL_EACH_SNAPSHOT: of which registry; NULL: the default one.
        Borrowed while the call lasts */
     struct crest_registry *registry CREST_DEFAULT_(NULL);
+    /* non-zero: called by crest_loop_run (loop.h) alone, on the host's own thread, and shown by
+       snapshots as of then; interval_ms 0 is CREST_POLL_INTERVAL_MS_DEFAULT for all kinds, and
+       CREST_POLL_EACH_SNAPSHOT is refused. What is late is not replaced by another thread */
+    int loop CREST_DEFAULT_(0);
 } crest_poll_options;
 
 /* How a poll is doing. */
@@ -110,7 +116,7 @@ CREST_BEGIN_C
  * crest_poll_stop. NULL, which crest_poll_stop takes, and *status on failure:
  * CREST_INVALID_ARGUMENT, CREST_LIMIT, CREST_NO_MEMORY, or why the handle records nowhere.
  * Thread-safe, from callbacks too; not for signal handlers. Cost: locks, allocates; the first
- * starts the thread.
+ * starts the thread, one with .loop none.
  */
 
 /* Sets the gauge to what the callback returns. */

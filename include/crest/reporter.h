@@ -24,6 +24,7 @@
 #ifndef CREST_REPORTER_H
 #define CREST_REPORTER_H
 
+#include <crest/loop.h>
 #include <crest/page.h>
 
 #include <pthread.h>
@@ -95,6 +96,13 @@ typedef struct crest_reporter {
        long as it does: so `report` may begin with forgetting an earlier one. Must not block. May be
        NULL */
     void (*cancel)(struct crest_reporter *self);
+    /* with threads=off (loop.h), of one without `report`: does what is due, without waiting, and
+       says when to come again at the latest, in ms; UINT64_MAX: never. Called by crest_loop_run,
+       from `start` to `stop`; its descriptors are crest_loop_watch's. NULL: it needs threads of its
+       own, and is not attached then */
+    uint64_t (*turn)(struct crest_reporter *self);
+    int waits; /* non-zero: `report` waits for servers for longer than a host's loop can, so that it
+                  is not attached with threads=off */
 } crest_reporter;
 
 /*
@@ -108,7 +116,8 @@ typedef struct crest_schedule {
     uint64_t interval_ms CREST_DEFAULT_(0);
     /* 0: a tenth; up to 1; negative: none, and the first report comes after one interval */
     double jitter CREST_DEFAULT_(0);
-    /* for one report; 0: CREST_REPORT_TIMEOUT_MS_DEFAULT, at most the interval */
+    /* for one report; 0: CREST_REPORT_TIMEOUT_MS_DEFAULT, with threads=off CREST_LOOP_REPORT_MS, at
+       most the interval */
     uint64_t timeout_ms CREST_DEFAULT_(0);
     /* non-zero: the points of time are the multiples of the interval on the wall clock (in UTC),
        the first one included; each report is moved by the jitter as above. When the wall clock is
@@ -150,6 +159,8 @@ CREST_BEGIN_C
  * The status of the reporter's `start`, CREST_ALREADY, CREST_LIMIT,
  * CREST_INVALID_ARGUMENT, CREST_NO_MEMORY, CREST_SYSTEM; error may be NULL. Thread-safe; locks;
  * allocates; starts a thread that blocks all signals.
+ * With threads=off (loop.h) there is none: reports are made by crest_loop_run, crest_report_now and
+ * crest_reporter_detach, on their callers' threads.
  */
 CREST_API crest_status crest_reporter_attach(crest_registry *registry, crest_reporter *reporter,
                                              const crest_schedule *schedule, crest_error *error);

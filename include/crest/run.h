@@ -25,6 +25,8 @@
  *                                called
  *   strict                       on or off (the default): refuse metrics whose names differ from
  *                                others' only in case or separators, see crest_registry_strict
+ *   threads                      on (the default) or off: Crest makes no thread, and the host's own
+ *                                loop does what is due, see loop.h
  *   hiccups                      on or off (the default): measures how late a thread wakes up, see
  *                                hiccups.h
  *   hiccups.resolution           how long that thread sleeps, 100us to 1s; 1ms by default

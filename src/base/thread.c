@@ -4,11 +4,11 @@
  */
 #define _GNU_SOURCE
 #include "thread.h"
-
 #include "atomic.h"
 
 #include <crest/abi.h>
 
+#include <errno.h>
 #include <link.h>
 #include <signal.h>
 
@@ -22,6 +22,18 @@
 #define THREAD_STACK_ROUND ((size_t)0x3fff)
 
 static uint64_t thread_stack_bytes = CREST_THREAD_STACK_DEFAULT;
+
+static uint32_t thread_forbidden;
+
+void crest_threads_allow(int allowed)
+{
+    crest_atomic_store32(&thread_forbidden, !allowed);
+}
+
+int crest_threads_forbidden(void)
+{
+    return crest_atomic_load32(&thread_forbidden) != 0;
+}
 
 void crest_thread_stack_set(size_t bytes)
 {
@@ -56,6 +68,8 @@ static int thread_attributes(pthread_attr_t *attributes, int detach_state)
 /* A thread inherits its maker's mask: blocked from its first instruction on. */
 static int thread_make(pthread_t *thread, int detach_state, void *(*run)(void *), void *context)
 {
+    if (crest_threads_forbidden())
+        return EPERM;
     pthread_attr_t attributes;
     int failed = thread_attributes(&attributes, detach_state);
     if (failed)

@@ -6,6 +6,8 @@
  *
  *     int failed = crest_thread_detach(NULL, worker_run, worker);
  *     if (failed) … strerror(failed)
+ *
+ * A host may have forbidden them (threads=off): then none is ever made.
  */
 #ifndef CREST_THREAD_H
 #define CREST_THREAD_H
@@ -25,5 +27,11 @@ int crest_thread_detach(pthread_t *thread, void *(*run)(void *), void *context);
 
 /* The stack of threads that are started from now on, without what thread-local variables take. */
 void crest_thread_stack_set(size_t bytes);
+
+/* Whether threads are made from now on; at first they are, and so in the child of a fork. While
+ * they are not, the two above answer EPERM. */
+void crest_threads_allow(int allowed);
+/* Non-zero when they are not. Thread-safe: one load. */
+int crest_threads_forbidden(void);
 
 #endif
