@@ -29,8 +29,10 @@ static crest_in_flight_entry **in_flight_find(crest_in_flight_shard *shard, uint
 }
 
 /* Under the lock: a free entry or a tombstone becomes this operation's. */
-static void in_flight_start(crest_in_flight_entry *entry, uint64_t hash, crest_keyed *keyed,
-                            const crest_op *op, uint64_t now_ns)
+static inline __attribute__((always_inline)) void in_flight_start(crest_in_flight_entry *entry,
+                                                                  uint64_t hash, crest_keyed *keyed,
+                                                                  const crest_op *op,
+                                                                  uint64_t now_ns)
 {
     uint64_t kind; /* and length */
     _Static_assert(sizeof op->word + sizeof kind == sizeof *op, "an op is five words");
@@ -128,6 +130,21 @@ in_flight_try_begin(crest_in_flight_table *table, uint64_t hash, crest_keyed *ke
     return status;
 }
 
+/* A begin for which there was no room or no memory tries once more where that may help. */
+static __attribute__((noinline)) crest_status
+in_flight_begin_again(crest_in_flight_table *table, uint64_t hash, crest_keyed *keyed,
+                      const crest_op *op, const crest_op *owner, uint64_t now_ns,
+                      crest_status status)
+{
+    if (status == CREST_LIMIT && crest_in_flight_make_room(table, now_ns))
+        status = in_flight_try_begin(table, hash, keyed, op, owner, now_ns);
+    /* a handler has forked meanwhile, and the child has another table */
+    if (status == CREST_NO_MEMORY && table != crest_in_flight_table_seen() &&
+        (table = crest_in_flight_table_made()) != NULL)
+        status = in_flight_try_begin(table, hash, keyed, op, owner, now_ns);
+    return status;
+}
+
 static inline __attribute__((always_inline)) crest_status
 in_flight_begin(crest_keyed *keyed, const crest_op *op, const crest_op *owner)
 {
@@ -137,12 +154,8 @@ in_flight_begin(crest_keyed *keyed, const crest_op *op, const crest_op *owner)
     if (CREST_UNLIKELY(table == NULL) && (table = crest_in_flight_table_made()) == NULL)
         return CREST_NO_MEMORY;
     crest_status status = in_flight_try_begin(table, hash, keyed, op, owner, now_ns);
-    if (CREST_UNLIKELY(status == CREST_LIMIT) && crest_in_flight_make_room(table, now_ns))
-        status = in_flight_try_begin(table, hash, keyed, op, owner, now_ns);
-    /* a handler has forked meanwhile, and the child has another table */
-    if (CREST_UNLIKELY(status == CREST_NO_MEMORY) && table != crest_in_flight_table_seen() &&
-        (table = crest_in_flight_table_made()) != NULL)
-        status = in_flight_try_begin(table, hash, keyed, op, owner, now_ns);
+    if (CREST_UNLIKELY(status == CREST_LIMIT || status == CREST_NO_MEMORY))
+        return in_flight_begin_again(table, hash, keyed, op, owner, now_ns, status);
     return status;
 }
 

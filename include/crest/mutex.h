@@ -20,7 +20,7 @@
  * measured.
  *
  * While nobody else wants the lock, a lock and an unlock cost two readings of the processor's
- * counter and some fifteen instructions more than those of a plain mutex: its holder writes the
+ * counter and some thirty instructions more than those of a plain mutex: its holder writes the
  * figures with plain stores. That is so of a mutex that has its name alone. Where several are alive
  * they share the figures, and each pair takes about 25 ns more (docs/performance.md); so it does
  * where the counter is not the clock.

@@ -80,6 +80,27 @@ static void test_begin_and_end(void **state)
     crest_registry_free(registry);
 }
 
+/* Ids that differ in one byte, wherever that is, are different operations at one time. */
+static void test_ids_of_all_bytes(void **state)
+{
+    (void)state;
+    crest_registry *registry = fixture_registry(NULL);
+    crest_timer *timer = fixture_timer(registry, "t");
+    unsigned char id[CREST_OP_EXACT_BYTES];
+    for (unsigned round = 0; round < 2; round++)
+        for (unsigned at = 0; at < sizeof id; at++) {
+            memset(id, 0x5a, sizeof id);
+            id[at] ^= 0x81;
+            crest_op op = crest_op_bytes(id, sizeof id);
+            assert_int_equal(round == 0 ? crest_timer_begin(timer, op)
+                                        : crest_timer_end(timer, op, CREST_OUTCOME_OK),
+                             CREST_OK);
+        }
+    assert_int_equal(crest_timer_in_flight(timer).count, 0);
+    assert_int_equal(keyed_recorded(registry, "t", "ok", NULL), sizeof id);
+    crest_registry_free(registry);
+}
+
 static void test_wrong_use(void **state)
 {
     (void)state;
@@ -450,6 +471,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_begin_and_end),
+        cmocka_unit_test(test_ids_of_all_bytes),
         cmocka_unit_test(test_wrong_use),
         cmocka_unit_test(test_deadline_without_sweep),
         cmocka_unit_test(test_sweep),
