@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A test takes a registry over from the ticker's thread, which has begun a reading of it: that
- * reading counts no more. To read takes memory, so the allocator is where the thread is stopped.
+ * reading counts no more. To read takes memory, so the allocator is where the thread is stopped. And
+ * what the thread looks at where nobody takes snapshots.
  *
  * crest-test: sanitizers=none waits
  */
 #include "atomic.h"
 #include "core_fixture.h"
 #include "reading.h"
+#include "registry_inside.h"
 
 #include <crest/window.h>
 
 #define TURN_SERIES 3u
+#define TURN_PATIENCE_S 20
 
 void *__libc_calloc(size_t count, size_t size);
 
@@ -62,9 +65,36 @@ static void test_taken_over(void **state)
     crest_registry_free(registry);
 }
 
+/* Series that were given back are looked at by the thread, also where nobody takes snapshots: one
+ * that was used again needs no more looks. */
+static void test_looks(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"key"};
+    const char *value = "a";
+    crest_registry *registry = fixture_registry(NULL);
+    crest_metric_options options = {.name = "f"};
+    crest_counter_family family = crest_counter_family_new(registry, &options, keys, 1, NULL);
+    crest_counter *counter = crest_counter_family_get(&family, &value, 1);
+    crest_counter_inc(counter);
+    assert_int_equal(crest_counter_release(counter), CREST_OK);
+    crest_counter_inc(counter);
+    assert_int_equal(crest_atomic_load(&registry->state->waiting), 1);
+    assert_int_equal(crest_ticker_attach(registry), CREST_OK);
+    time_t end = time(NULL) + TURN_PATIENCE_S;
+    while (crest_atomic_load(&registry->state->waiting) != 0 && time(NULL) < end)
+        fixture_nap();
+    assert_int_equal(crest_atomic_load(&registry->state->waiting), 0);
+    assert_int_equal(crest_ticker_detach(registry), CREST_OK);
+    crest_registry_free(registry);
+}
+
 int main(void)
 {
     fixture_watchdog(60);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_taken_over)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_taken_over),
+        cmocka_unit_test(test_looks),
+    };
     return cmocka_run_group_tests_name("whose turn it is", tests, NULL, NULL);
 }
