@@ -21,6 +21,7 @@ int main(void)
 #define _GNU_SOURCE
 #include "distribution_inside.h"
 #include "in_flight_entries.h"
+#include "range_cell.h"
 #include "reading.h"
 #include "series.h"
 #include "shards.h"
@@ -385,6 +386,72 @@ static void test_tick_amid_slowest(void **state)
     assert_in_range(counted, 1, trap_count - 1);
 }
 
+/* ---- range samplers ---- */
+
+static struct range {
+    crest_range_sampler *sampler;
+    crest_range_reading reading;
+} range;
+
+static void range_set(void)
+{
+    crest_range_sampler_set(range.sampler, 50);
+}
+
+static void range_set_slowly(void)
+{
+    crest_range_sampler_set_slow(range.sampler, 50);
+}
+
+static void range_add(void)
+{
+    crest_range_sampler_add(range.sampler, 7);
+}
+
+static void range_rotate(void)
+{
+    crest_range_rotate(range.sampler->cell, &range.reading);
+}
+
+static void range_begin(void)
+{
+    static unsigned number;
+    char name[16];
+    snprintf(name, sizeof name, "range-%u", number++);
+    range.sampler = fixture_range_sampler(&trap_registry, name);
+    crest_range_sampler_set(range.sampler, 10);
+}
+
+/* On a clock that stands still a moment is its value times the time. */
+static void range_check(uint64_t value, uint64_t moment)
+{
+    assert_true(value * crest_range_time() == moment);
+}
+
+static void test_range(void **state)
+{
+    (void)state;
+    static void (*const acts[])(void) = {range_set, range_set_slowly, range_add, range_rotate};
+    crest_testing_clock_set(1000 * TRAP_SECOND);
+    for (unsigned act = 0; act < LENGTH(acts); act++) {
+        range_begin();
+        trap_learn(acts[act]);
+        for (unsigned i = 0; i < trap_count; i++) {
+            range_begin();
+            unsigned met = trap_between(i, acts[act], range_add);
+            crest_range_state seen = crest_range_seen(range.sampler->cell);
+            range_check(seen.value, seen.moment);
+            if (acts[act] == range_set || acts[act] == range_set_slowly)
+                assert_true(seen.value == 50 || (met && seen.value == 57));
+            else
+                assert_int_equal(seen.value, 10 + 7 * (met + (acts[act] == range_add)));
+            if (acts[act] == range_rotate)
+                range_check((uint64_t)range.reading.value, range.reading.moment);
+        }
+    }
+    crest_testing_clock_real();
+}
+
 int main(void)
 {
     fixture_watchdog(170);
@@ -394,6 +461,7 @@ int main(void)
         cmocka_unit_test(test_read_amid_records),
         cmocka_unit_test(test_record_amid_readings),
         cmocka_unit_test(test_tick_amid_slowest),
+        cmocka_unit_test(test_range),
     };
     return cmocka_run_group_tests_name("traps", tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A test takes a registry over from the ticker's thread, which has begun a reading of it: that
- * reading counts no more. To read takes memory, so the allocator is where the thread is stopped. And
- * what the thread looks at where nobody takes snapshots.
+ * reading counts no more. To read takes memory, so the allocator is where the thread is stopped.
+ * And what the thread looks at where nobody takes snapshots.
  *
  * crest-test: sanitizers=none waits
  */
