@@ -463,6 +463,7 @@ crest_reporter *crest_pushgateway_new(const crest_pushgateway_options *options, 
         .state = gateway,
         .start = pushgateway_start,
         .cancel = pushgateway_cancel,
+        .waits = 1,
     };
     gateway->process = getpid();
     gateway->post = options->post != 0;

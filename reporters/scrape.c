@@ -67,6 +67,16 @@ static crest_status scrape_stop(crest_reporter *self, uint64_t deadline_ns, cres
     return scrape_end(self->state, deadline_ns > now_ns ? deadline_ns - now_ns : 0, error);
 }
 
+/* Without the lock: the host's polls may ask for the port. The server cannot go meanwhile. */
+static uint64_t scrape_turn(crest_reporter *self)
+{
+    scrape *endpoint = self->state;
+    pthread_mutex_lock(&endpoint->lock);
+    crest_scrape_server *server = endpoint->server;
+    pthread_mutex_unlock(&endpoint->lock);
+    return server != NULL ? crest_scrape_server_turn(server) : UINT64_MAX;
+}
+
 unsigned crest_prometheus_port(const crest_reporter *reporter)
 {
     if (reporter == NULL || reporter->start != scrape_start)
@@ -201,6 +211,7 @@ crest_reporter *crest_prometheus_new(const crest_prometheus_options *options, cr
         .start = scrape_start,
         .stop = scrape_stop,
         .free = scrape_free,
+        .turn = scrape_turn,
         .state = endpoint,
     };
     if (scrape_copy(&endpoint->settings, &made) == 0)

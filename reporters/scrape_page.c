@@ -16,7 +16,7 @@ crest_scrape_page *crest_scrape_page_new(const crest_scrape_settings *settings,
     if (page == NULL)
         return NULL;
     /* The pipe's bytes are left alone: a small page does not touch all of them. */
-    crest_scrape_pipe_init(&page->pipe, gzip, deadline_ns, wake);
+    crest_scrape_pipe_init(&page->pipe, gzip, crest_loop_only(), deadline_ns, wake);
     memset((char *)page + sizeof page->pipe, 0, sizeof *page - sizeof page->pipe);
     page->settings = settings;
     page->registry = registry;
@@ -54,10 +54,8 @@ static crest_status scrape_page_write(crest_scrape_page *page, const crest_page_
     return status;
 }
 
-static void *scrape_page_run(void *argument)
+void crest_scrape_page_make(crest_scrape_page *page)
 {
-    crest_scrape_page *page = argument;
-    pthread_setname_np(pthread_self(), "crest-page");
     crest_page_options options = page->settings->page;
     const char **names = page->name_count > 0 ? malloc(page->name_count * sizeof *names) : NULL;
     crest_status status = crest_scrape_pipe_open(&page->pipe);
@@ -72,6 +70,12 @@ static void *scrape_page_run(void *argument)
         status = scrape_page_write(page, &options);
     free(names);
     crest_scrape_pipe_close(&page->pipe, status);
+}
+
+static void *scrape_page_run(void *page)
+{
+    pthread_setname_np(pthread_self(), "crest-page");
+    crest_scrape_page_make(page);
     return NULL;
 }
 
@@ -83,7 +87,8 @@ int crest_scrape_page_start(crest_scrape_page *page)
 int crest_scrape_page_join(crest_scrape_page *page)
 {
     if (!page->joined && crest_scrape_pipe_closed(&page->pipe)) {
-        pthread_join(page->thread, NULL);
+        if (!page->here)
+            pthread_join(page->thread, NULL);
         page->joined = 1;
     }
     return page->joined;

@@ -5,6 +5,7 @@
 #include "scrape_pipe.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,10 +24,14 @@ uint64_t crest_scrape_now_ns(void)
     return (uint64_t)now.tv_sec * SCRAPE_PIPE_NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-void crest_scrape_pipe_init(crest_scrape_pipe *pipe, int gzip, uint64_t deadline_ns, int wake)
+void crest_scrape_pipe_init(crest_scrape_pipe *pipe, int gzip, int grows, uint64_t deadline_ns,
+                            int wake)
 {
     pthread_condattr_t monotonic;
-    memset(pipe, 0, offsetof(crest_scrape_pipe, bytes));
+    memset(pipe, 0, offsetof(crest_scrape_pipe, own));
+    pipe->bytes = pipe->own;
+    pipe->size = sizeof pipe->own;
+    pipe->grows = grows;
     pipe->gzip = gzip;
     pipe->deadline_ns = deadline_ns;
     pipe->wake = wake;
@@ -39,6 +44,8 @@ void crest_scrape_pipe_init(crest_scrape_pipe *pipe, int gzip, uint64_t deadline
 
 void crest_scrape_pipe_fini(crest_scrape_pipe *pipe)
 {
+    if (pipe->bytes != pipe->own)
+        free(pipe->bytes);
     pthread_cond_destroy(&pipe->room);
     pthread_mutex_destroy(&pipe->lock);
 }
@@ -58,12 +65,28 @@ static void scrape_pipe_wake(crest_scrape_pipe *pipe)
         continue;
 }
 
+/* Makes room, of a pipe from which nothing has been read; 0 when there is no memory. */
+static int scrape_pipe_grow(crest_scrape_pipe *pipe)
+{
+    char *more = malloc(2 * pipe->size);
+    if (more == NULL)
+        return 0;
+    memcpy(more, pipe->bytes, pipe->used);
+    if (pipe->bytes != pipe->own)
+        free(pipe->bytes);
+    pipe->bytes = more;
+    pipe->size *= 2;
+    return 1;
+}
+
 /* Under the lock, given up meanwhile: non-zero when there is room. */
 static int scrape_pipe_wait(crest_scrape_pipe *pipe)
 {
+    if (pipe->grows && pipe->used == pipe->size)
+        return scrape_pipe_grow(pipe);
     const struct timespec until = {(time_t)(pipe->deadline_ns / SCRAPE_PIPE_NS_PER_S),
                                    (long)(pipe->deadline_ns % SCRAPE_PIPE_NS_PER_S)};
-    while (pipe->used == sizeof pipe->bytes && !pipe->cancelled)
+    while (pipe->used == pipe->size && !pipe->cancelled)
         if (pthread_cond_timedwait(&pipe->room, &pipe->lock, &until) == ETIMEDOUT)
             return 0;
     return !pipe->cancelled;
@@ -78,8 +101,8 @@ static int scrape_pipe_put(crest_scrape_pipe *pipe, const char *bytes, size_t le
             failed = 1;
             break;
         }
-        size_t end = (pipe->start + pipe->used) % sizeof pipe->bytes;
-        size_t part = (end < pipe->start ? pipe->start : sizeof pipe->bytes) - end;
+        size_t end = (pipe->start + pipe->used) % pipe->size;
+        size_t part = (end < pipe->start ? pipe->start : pipe->size) - end;
         if (part > length)
             part = length;
         memcpy(pipe->bytes + end, bytes, part);
@@ -151,23 +174,23 @@ ssize_t crest_scrape_pipe_read(crest_scrape_pipe *pipe, char *bytes, size_t size
     if (pipe->cancelled || (pipe->closed && pipe->status != CREST_OK)) {
         result = CREST_SCRAPE_PIPE_BROKEN;
     } else if (pipe->used > 0) {
-        size_t part = sizeof pipe->bytes - pipe->start;
+        size_t part = pipe->size - pipe->start;
         if (part > pipe->used)
             part = pipe->used;
         if (part > size)
             part = size;
         memcpy(bytes, pipe->bytes + pipe->start, part);
-        pipe->start = (pipe->start + part) % sizeof pipe->bytes;
+        pipe->start = (pipe->start + part) % pipe->size;
         pipe->used -= part;
         pipe->taken += part;
         result = (ssize_t)part;
         /* Not for each piece: writer and reader would wake each other all the time. */
-        if (pipe->used <= sizeof pipe->bytes / 2)
+        if (pipe->used <= pipe->size / 2)
             pthread_cond_signal(&pipe->room);
     } else if (pipe->closed) {
         result = CREST_SCRAPE_PIPE_END;
     } else {
-        pipe->enough = sizeof pipe->bytes / 2;
+        pipe->enough = pipe->size / 2;
         pipe->awaited = 1;
     }
     pthread_mutex_unlock(&pipe->lock);
@@ -177,7 +200,7 @@ ssize_t crest_scrape_pipe_read(crest_scrape_pipe *pipe, char *bytes, size_t size
 void crest_scrape_pipe_await(crest_scrape_pipe *pipe)
 {
     pthread_mutex_lock(&pipe->lock);
-    pipe->enough = sizeof pipe->bytes;
+    pipe->enough = pipe->size;
     pipe->awaited = 1;
     scrape_pipe_wake(pipe);
     pthread_mutex_unlock(&pipe->lock);

@@ -5,7 +5,8 @@
  * CREST_PROMETHEUS_BUFFER_BYTES, compressed on the way in if wanted: the writer waits when it is
  * full, until the deadline; the reader never waits, and is woken through a descriptor.
  *
- * One writer, one reader.
+ * One writer, one reader. Where they are the same thread, the writer cannot wait for itself: such a
+ * pipe takes more memory instead, until the whole page is in it.
  */
 #ifndef CREST_REPORTERS_SCRAPE_PIPE_H
 #define CREST_REPORTERS_SCRAPE_PIPE_H
@@ -31,14 +32,18 @@ typedef struct crest_scrape_pipe {
     int cancelled, closed;
     crest_status status; /* how it was closed */
     uint64_t taken;      /* bytes read, in all */
-    char bytes[CREST_PROMETHEUS_BUFFER_BYTES];
+    char *bytes;         /* its own below, or memory that it has grown into */
+    size_t size;
+    int grows;
+    char own[CREST_PROMETHEUS_BUFFER_BYTES];
 } crest_scrape_pipe;
 
 /* Nanoseconds of CLOCK_MONOTONIC, which no test moves. */
 uint64_t crest_scrape_now_ns(void);
 
-/* Never fails. */
-void crest_scrape_pipe_init(crest_scrape_pipe *pipe, int gzip, uint64_t deadline_ns, int wake);
+/* Never fails. `grows`: writer and reader are one thread, which writes all before it reads. */
+void crest_scrape_pipe_init(crest_scrape_pipe *pipe, int gzip, int grows, uint64_t deadline_ns,
+                            int wake);
 void crest_scrape_pipe_fini(crest_scrape_pipe *pipe);
 
 /* The writer's, in this order; `write` is a crest_write_fn. CREST_OK or CREST_NO_MEMORY; 0, or not

@@ -5,11 +5,12 @@
  * libmicrohttpd runs without a thread and without a listening socket of its own: this thread
  * accepts, and hands it the connections. So the number of connections is bounded by closing the one
  * that waits longest, instead of letting those who are served wait behind those who never ask; and
- * all of libmicrohttpd is called from one thread.
+ * all of libmicrohttpd is called from one thread. With threads=off that is the host's, in turns.
  */
 #define _GNU_SOURCE
 #include "scrape_server.h"
 #include "low_descriptors.h"
+#include "quiet_signals.h"
 #include "scrape_figures.h"
 #include "scrape_routes.h"
 
@@ -136,7 +137,8 @@ static void scrape_server_tell(crest_scrape_server *server)
 int crest_scrape_server_make(crest_scrape_server *server, crest_scrape_page *page)
 {
     crest_scrape_figures_begun(); /* first, so that a page has itself in it */
-    int failed = crest_scrape_page_start(page);
+    page->here = server->loop;
+    int failed = page->here ? 0 : crest_scrape_page_start(page);
     if (failed != 0) {
         crest_scrape_figures_made();
         return failed;
@@ -173,6 +175,20 @@ static void scrape_server_look_after_pages(crest_scrape_server *server)
             link = &page->next;
         }
     }
+}
+
+/* Those that have no thread. Under no lock: the host's polls are called. Non-zero if any was made.
+ */
+static int scrape_server_make_pages(crest_scrape_server *server)
+{
+    int made = 0;
+    for (crest_scrape_page *page = server->pages; page != NULL; page = page->next) {
+        if (!page->here || page->begun)
+            continue;
+        page->begun = made = 1;
+        crest_scrape_page_make(page);
+    }
+    return made;
 }
 
 /* ---- stopping ---- */
@@ -277,26 +293,108 @@ static int scrape_server_work(crest_scrape_server *server, int stopping, uint64_
     return 1;
 }
 
-static void *scrape_server_run(void *argument)
+/* Non-zero when it was the last round. */
+static int scrape_server_round(crest_scrape_server *server)
 {
-    crest_scrape_server *server = argument;
-    pthread_setname_np(pthread_self(), "crest-scrape");
+    uint64_t stop_ns;
+    int stopping = scrape_server_stopping(server, &stop_ns);
+    pthread_mutex_lock(&scrape_server_lock);
+    int over = scrape_server_work(server, stopping, stop_ns);
+    pthread_mutex_unlock(&scrape_server_lock);
+    scrape_server_tell(server);
+    return over;
+}
+
+/* Until it is stopped and all is over. */
+static void scrape_server_serve(crest_scrape_server *server)
+{
     int over = 0;
     while (!over) {
         uint64_t stop_ns;
         int stopping = scrape_server_stopping(server, &stop_ns);
         scrape_server_wait(server, stopping, stop_ns);
-        stopping = scrape_server_stopping(server, &stop_ns);
-        pthread_mutex_lock(&scrape_server_lock);
-        over = scrape_server_work(server, stopping, stop_ns);
-        pthread_mutex_unlock(&scrape_server_lock);
-        scrape_server_tell(server);
+        over = scrape_server_round(server);
+        if (!over && scrape_server_make_pages(server))
+            over = server->orphaned;
     }
     pthread_mutex_lock(&server->lock);
     server->ended = 1;
     pthread_cond_signal(&server->changed);
     pthread_mutex_unlock(&server->lock);
+}
+
+static void *scrape_server_run(void *server)
+{
+    pthread_setname_np(pthread_self(), "crest-scrape");
+    scrape_server_serve(server);
     return NULL;
+}
+
+/* ---- the host's loop ---- */
+
+/* The loop waits for the listener only while one more could be accepted. */
+static void scrape_server_listen(crest_scrape_server *server)
+{
+    int wanted = !server->stopping && crest_scrape_connections_have_room(server);
+    if (wanted == server->listening)
+        return;
+    if (wanted)
+        (void)crest_loop_watch(server->listener.socket);
+    else
+        (void)crest_loop_unwatch(server->listener.socket);
+    server->listening = wanted;
+}
+
+static crest_status scrape_server_join_loop(crest_scrape_server *server, crest_error *error)
+{
+    if (crest_loop_watch(server->wake) == CREST_OK && crest_loop_watch(server->epoll) == CREST_OK) {
+        server->loop = 1;
+        scrape_server_listen(server);
+        return CREST_OK;
+    }
+    return crest_error_set(error, CREST_SYSTEM,
+                           "The host's loop cannot wait for the scrape endpoint on %s: %s. Make "
+                           "room for two more descriptors (ulimit -n)",
+                           server->listener.shown, strerror(errno));
+}
+
+/* When it stops: what is left to do is done here. */
+static void scrape_server_leave_loop(crest_scrape_server *server)
+{
+    crest_quiet_signals quiet;
+    scrape_server_listen(server);
+    (void)crest_loop_unwatch(server->wake);
+    (void)crest_loop_unwatch(server->epoll);
+    crest_quiet_signals_begin(&quiet);
+    scrape_server_serve(server);
+    crest_quiet_signals_end(&quiet);
+}
+
+uint64_t crest_scrape_server_turn(crest_scrape_server *server)
+{
+    uint64_t count;
+    if (server->orphaned)
+        return UINT64_MAX;
+    struct pollfd events[] = {
+        {.fd = server->wake, .events = POLLIN},
+        {.fd = server->epoll, .events = POLLIN},
+        {.fd = server->listening ? server->listener.socket : -1, .events = POLLIN},
+    };
+    int left_ms = scrape_server_patience(server, 0, 0);
+    if (poll(events, sizeof events / sizeof events[0], 0) <= 0 && left_ms != 0)
+        return left_ms < 0 ? UINT64_MAX : (uint64_t)left_ms;
+    crest_quiet_signals quiet;
+    crest_quiet_signals_begin(&quiet);
+    (void)!read(server->wake, &count, sizeof count);
+    scrape_server_round(server);
+    if (scrape_server_make_pages(server) && !server->orphaned)
+        scrape_server_round(server); /* they go out at once */
+    crest_quiet_signals_end(&quiet);
+    if (server->orphaned)
+        return UINT64_MAX;
+    scrape_server_listen(server);
+    left_ms = scrape_server_patience(server, 0, 0);
+    return left_ms < 0 ? UINT64_MAX : (uint64_t)left_ms;
 }
 
 /* ---- starting and stopping, from outside ---- */
@@ -373,6 +471,12 @@ static crest_status scrape_server_set_up(crest_scrape_server *server, crest_erro
         crest_scrape_address_listen(server->settings->listen, &server->listener, error);
     if (status != CREST_OK)
         return status;
+    if (crest_loop_only()) {
+        status = scrape_server_join_loop(server, error);
+        if (status == CREST_OK)
+            scrape_server_list(server);
+        return status;
+    }
     scrape_server_list(server);
     int failed = crest_reporter_thread(&server->thread, scrape_server_run, server);
     if (failed == 0)
@@ -421,6 +525,10 @@ crest_status crest_scrape_server_stop(crest_scrape_server *server, uint64_t dead
     server->stopping = 1;
     server->stop_ns = now_ns + left_ns - closing_ns;
     (void)!write(server->wake, &one, sizeof one);
+    pthread_mutex_unlock(&server->lock);
+    if (server->loop && !server->ended)
+        scrape_server_leave_loop(server);
+    pthread_mutex_lock(&server->lock);
     while (!server->ended)
         if (pthread_cond_timedwait(&server->changed, &server->lock, &until) == ETIMEDOUT)
             break;
@@ -431,7 +539,8 @@ crest_status crest_scrape_server_stop(crest_scrape_server *server, uint64_t dead
                                "The scrape endpoint on %s did not end in time: a page is still "
                                "being made. Give it a longer deadline",
                                server->listener.shown);
-    pthread_join(server->thread, NULL);
+    if (!server->loop)
+        pthread_join(server->thread, NULL);
     scrape_server_free(server);
     return CREST_OK;
 }

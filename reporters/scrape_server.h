@@ -31,6 +31,8 @@ typedef struct crest_scrape_server {
     crest_scrape_listener listener; /* its socket is -1 once closed */
     int wake;                       /* an eventfd: pages and stop write to it */
     pthread_t thread;
+    int loop;      /* there is none: the host's loop takes turns */
+    int listening; /* the loop waits for the listener */
 
     pthread_mutex_t lock; /* guards these */
     pthread_cond_t changed;
@@ -53,7 +55,7 @@ typedef struct crest_scrape_server {
     int orphaned;                     /* in the child of a fork */
 } crest_scrape_server;
 
-/* Listens and starts the thread. NULL with *status and *error filled. settings are borrowed. */
+/* Listens and starts the thread, unless there are none (loop.h). NULL with *status and *error filled. settings are borrowed. */
 crest_scrape_server *crest_scrape_server_start(const crest_scrape_settings *settings,
                                                crest_registry *registry, crest_status *status,
                                                crest_error *error);
@@ -63,6 +65,10 @@ crest_scrape_server *crest_scrape_server_start(const crest_scrape_settings *sett
  * again. In the child of a fork it only forgets the server. */
 crest_status crest_scrape_server_stop(crest_scrape_server *server, uint64_t deadline_ns,
                                       crest_error *error);
+
+/* Of one whose turns the host's loop takes: does what is due, and says when to come again, in ms;
+ * UINT64_MAX: when a descriptor says so. */
+uint64_t crest_scrape_server_turn(crest_scrape_server *server);
 
 /* 0 in the child of a fork. */
 unsigned crest_scrape_server_port(crest_scrape_server *server);

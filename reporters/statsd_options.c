@@ -5,6 +5,7 @@
 #include "kinds.h"
 #include "push_text.h"
 #include "statsd_reporter.h"
+#include "statsd_resolve.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -122,6 +123,20 @@ static crest_status statsd_set_up(statsd_reporter *statsd, const crest_statsd_op
     return CREST_OK;
 }
 
+/* Without threads, no name can be looked up without the host waiting for it. */
+static crest_status statsd_start(crest_reporter *self, crest_registry *registry, crest_error *error)
+{
+    const statsd_reporter *statsd = self->state;
+    (void)registry;
+    if (!crest_loop_only() || statsd->url.transport == CREST_STATSD_UNIX ||
+        crest_statsd_is_address(statsd->url.host))
+        return CREST_OK;
+    return crest_error_set(error, CREST_INVALID_OPTIONS,
+                           "The StatsD server's host %s is a name, and with threads=off there is "
+                           "no thread to look it up: write its address, as udp://127.0.0.1:8125",
+                           statsd->url.host);
+}
+
 crest_reporter *crest_statsd_new(const crest_statsd_options *options, crest_error *error)
 {
     static const crest_statsd_options defaults = {.url = NULL};
@@ -138,6 +153,7 @@ crest_reporter *crest_statsd_new(const crest_statsd_options *options, crest_erro
     statsd->reporter = (crest_reporter){.name = "statsd",
                                         .report = crest_statsd_report,
                                         .free = statsd_free,
+                                        .start = statsd_start,
                                         .state = statsd,
                                         .cancel = statsd_cancel};
     crest_status status =

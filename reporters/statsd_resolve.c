@@ -151,6 +151,12 @@ static crest_status statsd_lookup_begin(const char *host, const char *port, int 
                            strerror(failed));
 }
 
+int crest_statsd_is_address(const char *host)
+{
+    crest_statsd_addresses addresses;
+    return statsd_ask(host, "1", SOCK_DGRAM, AI_NUMERICHOST, &addresses) == 0;
+}
+
 crest_status crest_statsd_resolve(const char *host, const char *port, int socket_type,
                                   uint64_t deadline_ns, int cancel_fd,
                                   crest_statsd_lookup **pending, crest_statsd_addresses *addresses,

@@ -29,6 +29,9 @@ typedef struct crest_statsd_lookup crest_statsd_lookup;
 /* Nobody waits for it any more: its thread ends when it has its answer. NULL does nothing. */
 void crest_statsd_lookup_drop(crest_statsd_lookup *lookup);
 
+/* Non-zero for one that is no name: resolving it waits for nobody. */
+int crest_statsd_is_address(const char *host);
+
 /*
  * The addresses of a host and a numeric port for sockets of this type. Numeric hosts are answered
  * at once. CREST_UNREACHABLE with *error filled: there are none; CREST_TIMED_OUT: not before the

@@ -65,7 +65,7 @@ CREST_API int crest_loop_fd(crest_error *error);
  *
  * Thread-safe in this sense; not for signal handlers. Calls back: polls, reporters, the log. Cost
  * when nothing is due: a few locks and reads of the clock, no system call, with a scrape endpoint
- * two. Not cancelled meanwhile.
+ * one. Not cancelled meanwhile.
  */
 CREST_API crest_status crest_loop_run(int *wait_ms);
 

@@ -53,7 +53,7 @@ static pipe_test *pipe_test_begin(int gzip, uint64_t left_ns, const void *bytes,
     test->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     test->bytes = bytes;
     test->length = length;
-    crest_scrape_pipe_init(&test->pipe, gzip, crest_scrape_now_ns() + left_ns, test->wake);
+    crest_scrape_pipe_init(&test->pipe, gzip, 0, crest_scrape_now_ns() + left_ns, test->wake);
     assert_int_equal(pthread_create(&test->thread, NULL, pipe_test_write, test), 0);
     return test;
 }
@@ -218,7 +218,7 @@ static void nothing_is_written_past_the_deadline(void **state)
         uint64_t seed = 1;
         for (size_t i = 0; i < sizeof noise; i++)
             noise[i] = (char)random_next(&seed);
-        crest_scrape_pipe_init(pipe, gzip, crest_scrape_now_ns(), wake);
+        crest_scrape_pipe_init(pipe, gzip, 0, crest_scrape_now_ns(), wake);
         assert_int_equal(crest_scrape_pipe_open(pipe), CREST_OK);
         int stopped = 0;
         for (unsigned i = 0; i < 4 && !stopped; i++)
