@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One page: a thread of its own takes the snapshot and writes it into a pipe, from which the
- * server's thread reads; where there are no threads, the server makes it. Everything but the thread's work is called by the server's thread.
+ * server's thread reads; where there are no threads, the server makes it. Everything but the
+ * thread's work is called by the server's thread.
  */
 #ifndef CREST_REPORTERS_SCRAPE_PAGE_H
 #define CREST_REPORTERS_SCRAPE_PAGE_H

@@ -55,7 +55,8 @@ typedef struct crest_scrape_server {
     int orphaned;                     /* in the child of a fork */
 } crest_scrape_server;
 
-/* Listens and starts the thread, unless there are none (loop.h). NULL with *status and *error filled. settings are borrowed. */
+/* Listens and starts the thread, unless there are none (loop.h). NULL with *status and *error
+ * filled. settings are borrowed. */
 crest_scrape_server *crest_scrape_server_start(const crest_scrape_settings *settings,
                                                crest_registry *registry, crest_status *status,
                                                crest_error *error);
