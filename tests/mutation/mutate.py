@@ -19,6 +19,7 @@ import difflib
 import json
 import os
 import pathlib
+import re
 import resource
 import shutil
 import signal
@@ -145,6 +146,15 @@ class Workplace:
         return failing
 
 
+def runs_with(sanitizer, test):
+    """Whether the test runs in a build with this sanitizer, by its line `crest-test:`."""
+    text = mutants.find_test(test).read_text(encoding="utf-8")
+    allowed = re.search(r"crest-test:.*\bsanitizers=(\S+)", text)
+    words_of_it = allowed.group(1).split(",") if allowed else ["all"]
+    return not sanitizer or "all" in words_of_it or any(
+        word in words_of_it for word in sanitizer.split(","))
+
+
 def in_order(*lists):
     return list(dict.fromkeys(test for tests in lists for test in tests))
 
@@ -155,7 +165,9 @@ def judge(place, mutant, part, sources):
     for path, text in changed.items():
         path.write_text(text, encoding="utf-8")
     try:
-        for tests in (mutant.tests, [test for test in part.tests if test not in mutant.tests]):
+        others = [test for test in part.tests if test not in mutant.tests]
+        for named in (mutant.tests, others):
+            tests = [test for test in named if runs_with(mutant.sanitizer, test)]
             if not tests:
                 continue
             said = place.make(mutant.sanitizer, tests)
@@ -179,6 +191,7 @@ def try_part(part, chosen, place, args):
     for sanitizer in sorted({mutant.sanitizer for mutant in running}):
         tests = in_order(part.tests, *(mutant.tests for mutant in running
                                        if mutant.sanitizer == sanitizer))
+        tests = [test for test in tests if runs_with(sanitizer, test)]
         said = place.make(sanitizer, tests)
         if said:
             sys.exit(f"The tree does not build as it is:\n{said}")
