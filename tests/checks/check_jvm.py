@@ -26,6 +26,7 @@ SANITIZERS = re.compile(r"lib[atu]b?san\.so")
 EXPORTS = {"JNI_OnLoad", "JNI_OnUnload"}
 NATIVES = "io/crest/native/"
 
+ABI = "the jar expects CREST_ABI as the headers have it"
 IMPORTS = "the library imports nothing but the JDK, and Kamon in io.crest.kamon"
 RELEASE = "every pom is of the Makefile's release"
 NATIVE_ONLY = "a class with native methods has nothing else that runs when it is initialised"
@@ -41,6 +42,14 @@ def release():
     return re.search(r"^VERSION *:= *(\S+)", read("Makefile"), re.M).group(1)
 
 
+def check_abi(rules, name):
+    headers = re.search(r"^#define CREST_ABI (\d+)u$", read("include/crest/abi.h"), re.M)
+    jar = re.search(r"EXPECTED = \{\s*(\d+),", read(name))
+    if headers is None or jar is None or headers.group(1) != jar.group(1):
+        rules.broken(ABI, f"Layout.java: {jar and jar.group(1)}, "
+                          f"and abi.h: {headers and headers.group(1)}")
+
+
 def check_sources(rules):
     for name in tree():
         if name.name == "pom.xml" and name.parts[0] == "jvm-shim":
@@ -49,6 +58,8 @@ def check_sources(rules):
                 rules.broken(RELEASE, f"{name}: {found.group(1)}, and VERSION is {release()}")
         if name.suffix == ".java" and MAIN in name.parents:
             check_java(rules, name)
+        if name == MAIN / "io/crest/Layout.java":
+            check_abi(rules, name)
 
 
 def check_java(rules, name):
@@ -108,7 +119,7 @@ def check_jar(rules, path):
 
 def main():
     rules = Rules()
-    for rule in (IMPORTS, RELEASE, NATIVE_ONLY):
+    for rule in (ABI, IMPORTS, RELEASE, NATIVE_ONLY):
         rules.rule(rule)
     check_sources(rules)
     library = BUILD / "lib/libcrest-jvm.so"

@@ -161,6 +161,9 @@ BREAKS = [
      lambda text: text.replace("fixture_holds(", "assert_true(")),
     ("thread_asserts", "functions of threads", "tests/unit/x_fixture.h",
      lambda text: text.replace("fixture_holds(", "assert_true(")),
+    ("jvm", "expects CREST_ABI", JAVA + "Layout.java",
+     lambda text: SLASHED + "package io.crest;\nfinal class Layout {\n"
+     "    static final long[] EXPECTED = {\n        4, 12,\n    };\n}\n"),
     ("jvm", "imports nothing but the JDK", JAVA + "X.java",
      lambda text: text.replace("java.util", "org.other")),
     ("jvm", "imports nothing but the JDK", JAVA + "X.java",
