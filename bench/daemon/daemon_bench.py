@@ -5,9 +5,9 @@
     bench/daemon/daemon_bench.py [--pairs N] [--only REGEX] [--variants crest,atomics]
                                  [--no-time] [--no-instructions]
 
-memcached and mosquitto are built four times from one patched source (daemon_hooks.h). Of each row
-the table has, above the variant whose hooks are empty: the instructions of the threads that serve
-and their processor time, a request. Instructions are callgrind's, and again with those of the
+memcached and mosquitto are built several times from one patched source (daemon_hooks.h). Of each
+row the table has, above the variant whose hooks are empty: the instructions of the threads that
+serve and their processor time, a request. Instructions are callgrind's, and again with those of the
 kernel's vDSO, which callgrind does not see; times are medians of paired differences, with their
 quartiles, and the difference of the first deciles, in which other programs have no part. All totals
 are compared exactly. It goes into build/daemon/results.json as well.
@@ -41,8 +41,9 @@ ROWS = [
 
 
 def variants_of(daemon, variants):
-    """mosquitto has no lock that could be measured."""
-    return [variant for variant in variants if (daemon, variant) != ("mosquitto", "crest-unlocked")]
+    """mosquitto has no lock that could be measured, memcached always has threads."""
+    without = {"mosquitto": "crest-unlocked", "memcached": "crest-alone"}[daemon]
+    return [variant for variant in variants if variant != without]
 
 
 def programs_of(variants, rows):
@@ -183,7 +184,7 @@ def cell(row, variant):
 
 def show(results):
     rows = results["rows"]
-    variants = [variant for variant in next(iter(rows.values())) if variant != "empty"]
+    variants = [variant for variant in VARIANTS[1:] if any(variant in row for row in rows.values())]
     lines = [["instructions (with the vDSO's); ns [quartiles] quiet ns", *variants, "empty hooks"]]
     for text, row in rows.items():
         empty = []

@@ -19,8 +19,8 @@ PLACE = ROOT / "build/daemon"
 CC = os.environ.get("CC", "gcc")
 
 # In the order of VARIANT in daemon_hooks.h.
-VARIANTS = ["empty", "crest", "crest-unlocked", "atomics"]
-CREST = ("crest", "crest-unlocked")
+VARIANTS = ["empty", "crest", "crest-unlocked", "atomics", "crest-alone"]
+CREST = ("crest", "crest-unlocked", "crest-alone")
 # The version that a patch was made for; apt may bring another, which it may not fit.
 DAEMONS = {"memcached": "1.6.18", "mosquitto": "2.0.11"}
 # What is left out of mosquitto needs libraries, and no message goes through it.

@@ -9,6 +9,7 @@
  *   HOOK_KEYED_BEGIN(field, timer, object, id), HOOK_KEYED_END(field, timer, object, id)
  *   HOOK_MUTEX(variable, name), HOOK_LOCK(variable), HOOK_UNLOCK(variable), HOOK_TRYLOCK(variable)
  *   HOOK_BEGIN_ALL(), HOOK_END_ALL()               before and after the daemon's work
+ *   HOOK_JOIN(epoll), HOOK_TURN(event)             of the daemon's loop: whether the event was ours
  *
  * DAEMON_METRICS is the header that lists the daemon's metrics, VARIANT the number of one of these:
  */
@@ -19,13 +20,14 @@
 #define VARIANT_CREST 1    /* Crest, with the measured lock */
 #define VARIANT_UNLOCKED 2 /* Crest, with a plain lock */
 #define VARIANT_ATOMICS 3  /* by hand */
+#define VARIANT_ALONE 4    /* Crest without threads, in the daemon's own loop */
 
 #include <pthread.h>
 #include <stdint.h>
 
 #include DAEMON_METRICS
 
-#if VARIANT == VARIANT_CREST || VARIANT == VARIANT_UNLOCKED
+#if VARIANT == VARIANT_CREST || VARIANT == VARIANT_UNLOCKED || VARIANT == VARIANT_ALONE
 #include "hooks_crest.h"
 #elif VARIANT == VARIANT_ATOMICS
 #include "hooks_atomics.h"
@@ -42,6 +44,11 @@
 #define HOOK_KEYED_END(field, timer, object, id) ((void)0)
 #define HOOK_BEGIN_ALL() ((void)0)
 #define HOOK_END_ALL() ((void)0)
+#endif
+
+#ifndef HOOK_TURN
+#define HOOK_JOIN(epoll) ((void)0)
+#define HOOK_TURN(event) 0
 #endif
 
 #ifndef HOOK_MUTEX

@@ -19,6 +19,11 @@ PATIENCE_S = 60
 # valgrind keeps twelve for itself, and lets the limit be set to no other than what is left
 DESCRIPTORS = 1024
 VALUE_BYTES = 102  # with the line end that memcached counts in
+# What is beside the page. Alone, ticks and collectors would be the daemon's own work, and under
+# callgrind, where a request takes fifty times as long, fifty times as much of it a request.
+OPTIONS = {"crest": "system=on", "crest-unlocked": "system=on",
+           "crest-alone": "threads=off,windows=off"}
+
 # What one request of daemon_load makes each metric grow by.
 GROWS = {
     "get": {"memcached.gets": 1, "memcached.hits": 1, "memcached.misses": 0,
@@ -63,7 +68,8 @@ class Daemon:
         self.totals_path = self.folder / "totals"
         self.totals_path.unlink(missing_ok=True)
         environment = {**os.environ, "DAEMON_TOTALS": str(self.totals_path),
-                       "DAEMON_CREST": f"prometheus=127.0.0.1:{self.page_port},system=on"}
+                       "DAEMON_CREST": f"prometheus=127.0.0.1:{self.page_port},{OPTIONS[variant]}"
+                       if variant in CREST else ""}
         with open(self.folder / "log", "w", encoding="utf-8") as log:
             # pylint: disable-next=consider-using-with
             self.process = subprocess.Popen(

@@ -33,6 +33,13 @@ void hook_end_all(void);
 #define HOOK_KEYED_END(field, timer, object, id)                                                   \
     crest_timer_end(&hook_##timer, HOOK_OP_(object, id), CREST_OUTCOME_OK)
 
+#if VARIANT == VARIANT_ALONE
+void hook_join(int epoll);
+int hook_turn(const void *event);
+#define HOOK_JOIN(epoll) hook_join(epoll)
+#define HOOK_TURN(event) hook_turn(event)
+#endif
+
 #if VARIANT == VARIANT_CREST
 #define HOOK_MUTEX(variable, name) CREST_MUTEX(variable, "daemon." #name)
 #define HOOK_LOCK(variable) crest_mutex_lock(&(variable))

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 
 #if VARIANT == VARIANT_ATOMICS
 #define METRICS_COUNTER(variable, name, text) hook_counter hook_##variable;
@@ -36,7 +37,7 @@ void hook_end_all(void)
     fclose(file);
 }
 
-#elif VARIANT == VARIANT_CREST || VARIANT == VARIANT_UNLOCKED
+#elif VARIANT == VARIANT_CREST || VARIANT == VARIANT_UNLOCKED || VARIANT == VARIANT_ALONE
 #define METRICS_COUNTER(variable, name, text) CREST_COUNTER_DEFINE(hook_##variable, name, text);
 #define METRICS_HISTOGRAM(variable, name, text)                                                    \
     CREST_HISTOGRAM_DEFINE(hook_##variable, name, text, .unit = CREST_BYTES);
@@ -60,4 +61,22 @@ void hook_end_all(void)
 {
     crest_stop(1000, NULL);
 }
+
+#if VARIANT == VARIANT_ALONE
+static const int hook_mark = -1; /* where the daemon's events say what they are */
+
+void hook_join(int epoll)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = (void *)(uintptr_t)&hook_mark};
+    epoll_ctl(epoll, EPOLL_CTL_ADD, crest_loop_fd(NULL), &event);
+}
+
+int hook_turn(const void *event)
+{
+    if (event != &hook_mark)
+        return 0;
+    crest_loop_run(NULL);
+    return 1;
+}
+#endif
 #endif

@@ -48,7 +48,10 @@ FRAGMENT = """#include <crest/crest.h>
 #include <crest/probe.h>
 #include <crest/stamp.h>
 #include <stdint.h>
+#include <sys/epoll.h>
 #include <unistd.h>
+extern int epoll, i;
+extern struct epoll_event events[8];
 extern int fd, put_message(void *connection, int what, uint64_t id);
 extern void *connection;
 extern uint64_t id, received_ns;

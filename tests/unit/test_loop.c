@@ -329,6 +329,7 @@ static int child(int descriptor)
 {
     unsigned calls = 0;
     int wait_ms;
+    threads_before = loop_threads(); /* a sanitizer's may have come or gone */
     if (crest_loop_only() || fcntl(descriptor, F_GETFD) >= 0)
         return 1;
     if (crest_loop_run(&wait_ms) != CREST_OK || wait_ms != -1)
