@@ -552,6 +552,14 @@ void crest_poller_forget(const crest_registry_state *registry)
     pthread_mutex_unlock(&poller_lock);
 }
 
+void crest_poller_orphan(crest_poll *poll)
+{
+    if (poll->ended)
+        return;
+    poll->ended = 1;
+    poller_one_less(poll);
+}
+
 crest_status crest_poll_stop(crest_poll *poll)
 {
     CREST_UNCANCELLED;

@@ -100,6 +100,10 @@ uint64_t crest_poller_turn(void);
  * waited for. */
 void crest_poller_forget(const crest_registry_state *registry);
 
+/* In the child of a fork, after the poller's own handler: the poll is not called any more. It is
+ * freed by crest_poll_stop as ever, which such a handler may not call. */
+void crest_poller_orphan(crest_poll *poll);
+
 /* crest_start: the child of a fork may have a poller again. Where threads are forbidden, the one
  * that there is ends. */
 void crest_poller_resume(void);

@@ -13,6 +13,7 @@
 #include "collectors.h"
 #include "error.h"
 #include "forked.h"
+#include "poller.h"
 #include "registry_inside.h"
 #include "system_groups.h"
 #include "system_inside.h"
@@ -36,6 +37,7 @@ static pthread_mutex_t system_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t system_changed; /* a collection has ended */
 static pthread_once_t system_once = PTHREAD_ONCE_INIT, system_fork_once = PTHREAD_ONCE_INIT;
 static crest_system *system_running;
+static crest_system *system_orphans; /* the parent's, in the child of a fork */
 
 /* ---- freeing ---- */
 
@@ -75,24 +77,42 @@ static void system_condition_init(void)
 }
 
 /*
- * The child has no collectors, and what they set says nothing about it. One that was at work is cut
- * off in the middle of what it does and cannot be freed; its poll ended when the poller's own
- * handler ran, which is before this.
+ * The child has no collectors, and what they set says nothing about it. They are not freed here:
+ * of _Fork() and clone() the C library does not hear, and another thread may have left malloc
+ * locked. The poller's own handler ran before this.
  */
 static void system_forked(void)
 {
     static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
-    crest_system *system = system_running, *next;
     system_lock = fresh;
     system_condition_init();
-    system_running = NULL;
-    for (; system != NULL; system = next) {
-        next = system->next;
-        for (unsigned i = 0, count = system->count; i < count; i++) {
+    while (system_running != NULL) {
+        crest_system *system = system_running;
+        for (unsigned i = 0; i < system->count; i++) {
             crest_collector *collector = system->collectors[i];
             collector->series_lock = fresh;
             collector->stopped = 1;
             crest_figures_withdraw(collector);
+            crest_poller_orphan(collector->poll);
+        }
+        system_running = system->next;
+        system->next = system_orphans;
+        system_orphans = system;
+    }
+}
+
+/* Frees what forks have left, when collectors start anew. One that was at work is cut off in the
+ * middle of what it did and cannot be freed. */
+static void system_free_orphans(void)
+{
+    pthread_mutex_lock(&system_lock);
+    crest_system *system = system_orphans, *next;
+    system_orphans = NULL;
+    pthread_mutex_unlock(&system_lock);
+    for (; system != NULL; system = next) {
+        next = system->next;
+        for (unsigned i = 0, count = system->count; i < count; i++) {
+            crest_collector *collector = system->collectors[i];
             if (collector->running)
                 continue;
             (void)crest_poll_stop(collector->poll);
@@ -359,6 +379,7 @@ crest_system *crest_system_start_kinds(const crest_system_options *options,
                                        crest_error *error)
 {
     pthread_once(&system_once, system_condition_init);
+    system_free_orphans();
     crest_system *system = system_new(options);
     if (system != NULL && !system_fill(system, kinds, count)) {
         system_discard(system);
