@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "core_fixture.h"
 #include "poll_fixture.h"
+#include "thread.h"
 
 #include <crest/testing.h>
 #include <errno.h>
@@ -379,11 +380,7 @@ static void test_free_callbacks(void **state)
 static void test_no_threads(void **state)
 {
     (void)state;
-    pthread_attr_t before, huge;
-    assert_int_equal(pthread_getattr_default_np(&before), 0);
-    assert_int_equal(pthread_getattr_default_np(&huge), 0);
-    assert_int_equal(pthread_attr_setstacksize(&huge, (size_t)1 << 46), 0);
-    assert_int_equal(pthread_setattr_default_np(&huge), 0);
+    crest_thread_stack_set((size_t)1 << 46); /* more than there are addresses */
     crest_registry *registry = fixture_registry(NULL);
     crest_gauge *gauge = fixture_gauge(registry, "g");
     unsigned sleep_ms = 3;
@@ -413,7 +410,7 @@ static void test_no_threads(void **state)
     assert_in_range(poll_state(own).calls, own_calls + 1,
                     1 + (poll_now_ms() + 1 - start_ms) / often.interval_ms);
     /* a thread that can be had later is */
-    assert_int_equal(pthread_setattr_default_np(&before), 0);
+    crest_thread_stack_set(CREST_THREAD_STACK_DEFAULT);
     poll_set(value, 6);
     assert_true(poller_look_until(registry, gauge, 6));
     /* but for one that the slow poll may have been left to, until it comes back */
@@ -422,8 +419,6 @@ static void test_no_threads(void **state)
     crest_poll_stop(poll);
     crest_poll_stop(own);
     assert_true(poll_wait_threads(0));
-    pthread_attr_destroy(&before);
-    pthread_attr_destroy(&huge);
     crest_registry_free(registry);
 }
 
