@@ -90,13 +90,11 @@ lib_flags := -fPIC -fvisibility=hidden -fno-semantic-interposition \
              -ftls-model=initial-exec -DCREST_BUILDING \
              -DCREST_BUILD_VERSION='"$(VERSION)"'
 
-# Who may see what is DESIGN's direction of dependencies: base sees nothing of src, reporters see
-# public headers only.
-inc_base      := -Iinclude -Isrc/base
-inc_src       := -Iinclude -Isrc/base -Isrc
+# Includes name the room, so that an arrow is seen in the text; reporters see public headers only.
+inc_src       := -Iinclude -Isrc
 inc_reporters := -Iinclude -Ireporters
 inc_public    := -Iinclude
-inc_tests     := -Iinclude -Isrc -Isrc/base -Isrc/system -Isrc/latency -Ireporters -Itests
+inc_tests     := -Iinclude -Isrc -Ireporters -Itests
 
 # A library whose threads run its destructors must not be unmapped by dlclose: nodelete. Clang keeps
 # the sanitizer runtime in the program, so there the library's references to it stay open.
@@ -111,14 +109,14 @@ so_flags := -shared -Wl,-z,relro,-z,now,-z,nodelete,--as-needed,-Bsymbolic-funct
 HEADERS       := $(wildcard include/crest/*.h)
 off_headers   := $(wildcard include/crest/off/*.h)
 base_src      := $(wildcard src/base/*.c)
-core_src      := $(wildcard src/*.c src/system/*.c src/latency/*.c)
-reporters_src := $(wildcard reporters/*.c)
+core_src      := $(filter-out $(base_src),$(wildcard src/*/*.c src/*/*/*.c))
+reporters_src := $(wildcard reporters/*.c reporters/*/*.c)
 examples_src  := $(wildcard examples/*.c)
 node_src      := $(wildcard examples/node/*.c)
 demo_src      := $(wildcard examples/demo/*.c)
-unit_src      := $(wildcard tests/unit/test_*.c tests/unit/test_*.cc)
+unit_src      := $(foreach depth,* */*,$(wildcard tests/unit/$(depth)/test_*.c tests/unit/$(depth)/test_*.cc))
 conc_src      := $(wildcard tests/concurrency/test_*.c)
-integ_src     := $(wildcard tests/integration/*.c)
+integ_src     := $(wildcard tests/programs/*.c)
 fuzz_src      := $(wildcard tests/fuzz/fuzz_*.c)
 side_src      := $(wildcard bench/side/*.cc)
 sides         := crest whole
@@ -375,9 +373,9 @@ symbols-update: all ## rewrites tests/checks/*.symbols from the libraries as the
 
 # What is generated from manifests (*.metrics.yaml), and checked in, so that building needs no
 # PyYAML. A page has a place for each team's table; a header is generated where there is one.
-library_manifests := $(wildcard src/system/*.metrics.yaml src/latency/*.metrics.yaml \
-                       jvm-shim/*.metrics.yaml src/*.metrics.yaml)
-library_views     := src/crest_dashboard.json src/crest_rules.yml
+library_manifests := $(addprefix catalogue/,host.metrics.yaml system.metrics.yaml latency.metrics.yaml probe.metrics.yaml) \
+                     jvm-shim/jvm.metrics.yaml catalogue/crest.metrics.yaml
+library_views     := share/crest_dashboard.json share/crest_rules.yml
 node_manifests    := $(wildcard examples/node/*.metrics.yaml)
 rnode_manifests   := $(wildcard examples/rnode/*.metrics.yaml)
 metrics_header     = $(if $(wildcard $(2)),$(1)=$(2))
@@ -448,7 +446,7 @@ $(B)/toolchain: | $(first)
 
 $(all_obj): $(B)/flags | $(B)/toolchain
 
-$(base_obj): private cpp = $(inc_base) $(lib_flags)
+$(base_obj): private cpp = $(inc_src) $(lib_flags)
 $(core_obj): private cpp = $(inc_src) $(lib_flags) -DCREST_OWN_CELLS
 $(reporters_obj): private cpp = $(inc_reporters) $(lib_flags)
 $(link_obj): private cpp = $(inc_public) -fPIC
@@ -473,7 +471,7 @@ $(OBJ)/%.o: %.c
 
 # Its functions take into themselves all that they call: with link-time optimisation that would be
 # the whole library, again and again, for minutes and gigabytes.
-$(OBJ)/src/inline_symbols.o: private ALL_CFLAGS += -fno-lto
+$(OBJ)/src/instruments/inline_symbols.o: private ALL_CFLAGS += -fno-lto
 # One reference, which every linker has to see.
 $(link_obj): private ALL_CFLAGS += -fno-lto
 
@@ -547,7 +545,7 @@ $(FUZZ_TESTS): $(B)/%: $(OBJ)/%.o $(call objects,$(fuzz_replay)) $(need_archive)
 	$(run)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(link_archive) -lm
 
 # Apart from every variant: the library's objects are instrumented for the fuzzer too.
-$(FUZZ_B)/obj/%.o: %.c $(HEADERS) $(wildcard src/*.h src/*/*.h reporters/*.h tests/fuzz/*.h)
+$(FUZZ_B)/obj/%.o: %.c $(HEADERS) $(wildcard src/*/*.h src/*/*/*.h reporters/*.h reporters/*/*.h tests/support/*.h tests/fuzz/*.h)
 	$(call say,FUZZ,$<)
 	@mkdir -p $(@D)
 	@command -v $(firstword $(FUZZ_CC)) > /dev/null || { echo "make fuzz needs clang: install it, or name one with FUZZ_CC=" >&2; exit 1; }

@@ -181,7 +181,7 @@ class Prometheus(Server):
         text = (source / "prometheus.yml").read_text()
         if text.count("127.0.0.1:9091") < 1:
             raise Failure(f"{source}/prometheus.yml has no target 127.0.0.1:9091 to replace.")
-        library = "../../src/crest_rules.yml"
+        library = "../../share/crest_rules.yml"
         (self.folder / "prometheus.yml").write_text(
             text.replace("127.0.0.1:9091", f"127.0.0.1:{gateway.port}")
             .replace(library, str((source / library).resolve())))

@@ -7,7 +7,7 @@
  *
  * The thread-local pointer starts at a constant table without chunks, and slot 0 lies in a chunk
  * that no thread ever gets, so one predictable branch covers "new thread", "not registered yet" and
- * "chunk not there yet". What follows that branch is out of line, in src/cells.c.
+ * "chunk not there yet". What follows that branch is out of line, in src/cells/cells.c.
  *
  * Users include counter.h and its neighbours; this header is the part of them that is inlined.
  */

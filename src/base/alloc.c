@@ -2,8 +2,8 @@
 /*
  * Heap memory through one door. See alloc.h.
  */
-#include "alloc.h"
-#include "atomic.h"
+#include "base/alloc.h"
+#include "base/atomic.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
  * Pages are touched only when used, so a region's size costs addresses, not memory. Huge pages are
  * refused: with them ten threads' cells cost 20 MiB instead of 40 KiB.
  */
-#include "arena.h"
-#include "atomic.h"
+#include "base/arena.h"
+#include "base/atomic.h"
 
 #include <errno.h>
 #include <string.h>

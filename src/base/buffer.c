@@ -2,9 +2,9 @@
 /*
  * A fixed buffer in front of a write callback. See buffer.h.
  */
-#include "buffer.h"
-#include "alloc.h"
-#include "number.h"
+#include "base/buffer.h"
+#include "base/alloc.h"
+#include "base/number.h"
 
 int crest_buffer_init(crest_buffer *buffer, crest_buffer_write_fn *write, void *context)
 {

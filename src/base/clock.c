@@ -9,9 +9,9 @@
  * continues where the kernel's clock stands.
  */
 #define _GNU_SOURCE
-#include "atomic.h"
-#include "clock_inside.h"
-#include "descriptor.h"
+#include "base/atomic.h"
+#include "base/clock_inside.h"
+#include "base/descriptor.h"
 
 #include <fcntl.h>
 #include <sched.h>

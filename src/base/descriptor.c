@@ -3,7 +3,7 @@
  * Descriptors above 2. See descriptor.h.
  */
 #define _GNU_SOURCE
-#include "descriptor.h"
+#include "base/descriptor.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,9 +2,9 @@
 /*
  * Statuses, error texts and the log callback. See <crest/status.h> and error.h.
  */
-#include "error.h"
-#include "atomic.h"
-#include "uncancelled.h"
+#include "base/error.h"
+#include "base/atomic.h"
+#include "base/uncancelled.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
  * What is called in the child of a fork. See forked.h.
  */
 #define _GNU_SOURCE
-#include "forked.h"
-#include "arena.h"
-#include "lock.h"
+#include "base/forked.h"
+#include "base/arena.h"
+#include "base/lock.h"
 
 #include <sched.h>
 #include <signal.h>

@@ -9,7 +9,7 @@
 #ifndef CREST_BASE_FORKED_H
 #define CREST_BASE_FORKED_H
 
-#include "atomic.h"
+#include "base/atomic.h"
 
 #include <crest/abi.h>
 #include <stddef.h>

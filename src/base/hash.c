@@ -2,8 +2,8 @@
 /*
  * The seed of hash.h.
  */
-#include "hash.h"
-#include "atomic.h"
+#include "base/hash.h"
+#include "base/atomic.h"
 
 #include <sys/auxv.h>
 

@@ -6,9 +6,9 @@
  * Source: U. Drepper, "Futexes Are Tricky", mutex 2.
  */
 #define _GNU_SOURCE
-#include "lock.h"
-#include "atomic.h"
-#include "forked.h"
+#include "base/lock.h"
+#include "base/atomic.h"
+#include "base/forked.h"
 
 #include <errno.h>
 #include <limits.h>

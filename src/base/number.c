@@ -2,7 +2,7 @@
 /*
  * Numbers as text. See number.h.
  */
-#include "number.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <stdio.h>

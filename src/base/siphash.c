@@ -2,7 +2,7 @@
 /*
  * SipHash-2-4-128. See siphash.h.
  */
-#include "siphash.h"
+#include "base/siphash.h"
 
 #include <string.h>
 #include <sys/auxv.h>

@@ -3,8 +3,8 @@
  * Starting threads. See thread.h.
  */
 #define _GNU_SOURCE
-#include "thread.h"
-#include "atomic.h"
+#include "base/thread.h"
+#include "base/atomic.h"
 
 #include <crest/abi.h>
 

@@ -2,7 +2,7 @@
 /*
  * UTF-8. See utf8.h.
  */
-#include "utf8.h"
+#include "base/utf8.h"
 
 #include <string.h>
 

@@ -6,8 +6,8 @@
  *     crest_clock_wall now = crest_clock_wall_read();
  */
 #define _GNU_SOURCE
-#include "atomic.h"
-#include "clock_inside.h"
+#include "base/atomic.h"
+#include "base/clock_inside.h"
 
 #include <errno.h>
 #include <sys/timex.h>

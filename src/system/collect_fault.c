@@ -2,7 +2,7 @@
 /*
  * Faults of parsers, and buckets in percent. See collect_fault.h.
  */
-#include "collect_fault.h"
+#include "system/collect_fault.h"
 
 #include <stdio.h>
 

@@ -9,8 +9,8 @@
 #ifndef CREST_COLLECT_FAULT_H
 #define CREST_COLLECT_FAULT_H
 
-#include "collector.h"
-#include "proc_table.h"
+#include "system/collector.h"
+#include "system/parse/proc_table.h"
 
 /* Of histograms in percent of a whole. */
 extern const crest_buckets crest_percent_buckets;

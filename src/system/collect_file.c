@@ -4,12 +4,12 @@
  * collector.h.
  */
 #define _GNU_SOURCE
-#include "alloc.h"
-#include "descriptor.h"
-#include "error.h"
-#include "hash.h"
-#include "system_inside.h"
-#include "utf8.h"
+#include "base/alloc.h"
+#include "base/descriptor.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "system/system_inside.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -33,7 +33,7 @@
 #ifndef CREST_COLLECTOR_H
 #define CREST_COLLECTOR_H
 
-#include "proc_text.h"
+#include "system/parse/proc_text.h"
 
 #include <crest/registry.h>
 #include <dirent.h>

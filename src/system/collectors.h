@@ -6,7 +6,7 @@
 #ifndef CREST_COLLECTORS_H
 #define CREST_COLLECTORS_H
 
-#include "collector.h"
+#include "system/collector.h"
 
 /* clang-format off: a line each */
 #define CREST_COLLECTOR_TABLE(X)                                                                   \

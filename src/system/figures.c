@@ -3,10 +3,10 @@
  * The series of collectors: made when there is a value for them, withdrawn when there is none any
  * more, and cumulative sources turned into counters. See collector.h.
  */
-#include "alloc.h"
-#include "lives.h"
-#include "range_cell.h"
-#include "system_inside.h"
+#include "base/alloc.h"
+#include "registry/lifecycle.h"
+#include "cells/range_cell.h"
+#include "system/system_inside.h"
 
 #include <assert.h>
 #include <crest/lifetime.h>

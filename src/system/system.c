@@ -8,16 +8,16 @@
  * they share with the last.
  */
 #define _GNU_SOURCE
-#include "alloc.h"
-#include "clock_inside.h"
-#include "collectors.h"
-#include "error.h"
-#include "forked.h"
-#include "poller.h"
-#include "registry_inside.h"
-#include "system_groups.h"
-#include "system_inside.h"
-#include "uncancelled.h"
+#include "base/alloc.h"
+#include "base/clock_inside.h"
+#include "system/collectors.h"
+#include "base/error.h"
+#include "base/forked.h"
+#include "polls/poller.h"
+#include "registry/metric_inside.h"
+#include "system/system_groups.h"
+#include "system/system_inside.h"
+#include "base/uncancelled.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,10 +2,10 @@
 /*
  * What crest_system_start is given, checked before anything is done. See system_groups.h.
  */
-#include "system_groups.h"
-#include "collectors.h"
-#include "error.h"
-#include "utf8.h"
+#include "system/system_groups.h"
+#include "system/collectors.h"
+#include "base/error.h"
+#include "base/utf8.h"
 
 #include <crest/system.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #ifndef CREST_SYSTEM_INSIDE_H
 #define CREST_SYSTEM_INSIDE_H
 
-#include "collector.h"
+#include "system/collector.h"
 
 #include <crest/family.h>
 #include <crest/poll.h>

@@ -64,7 +64,7 @@ def check_installed(rules, root, version):
 def check_views(rules, root):
     """What the library's own metrics look like, and the manifests that say what they are."""
     share = pathlib.Path(f"{root}{PREFIX}/share/crest")
-    manifests = {path.name for folder in ("src", "jvm-shim")
+    manifests = {path.name for folder in ("catalogue", "jvm-shim")
                  for path in (ROOT / folder).rglob("*.metrics.yaml")}
     for name in sorted(manifests | {"crest_dashboard.json", "crest_rules.yml"}):
         if not (share / name).exists():

@@ -11,7 +11,7 @@ import sys
 from checklib import ROOT, Rules, command, skip
 
 LINT = ROOT / "tools/crest-lint"
-CREST = "src"
+CREST = "catalogue"
 NODE = "examples/node"
 NUMBERED = ["examples/examples.metrics.yaml", "examples/28_catalogue.metrics.yaml"]
 RNODE = "examples/rnode"

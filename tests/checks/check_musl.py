@@ -16,7 +16,7 @@ from checklib import ROOT, Rules, command, skip, temporary_folder
 
 HEADERS = pathlib.Path("/usr/include")
 FLAGS = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror"]
-FOLDERS = ["include", "src", "src/base", "src/system", "src/latency"]
+FOLDERS = ["include", "src"]
 
 
 def borrow_headers(place):
@@ -44,7 +44,7 @@ def main():
         (place / "include").mkdir()
         compiler = ["musl-gcc", *FLAGS, f"-isystem{borrow_headers(place / 'include')}",
                     *(f"-I{ROOT / folder}" for folder in FOLDERS)]
-        sources = sorted([*(ROOT / "src").glob("*.c"), *(ROOT / "src").glob("*/*.c"),
+        sources = sorted([*(ROOT / "src").glob("**/*.c"),
                           ROOT / "tests/checks/musl.c"])
         objects = [place / f"{source.stem}.o" for source in sources]
         built = rules.rule("the core compiles with musl-gcc")

@@ -60,7 +60,7 @@ def check_one_source(rules, sources):
     text = "".join(f'#include "{ROOT}/{name}"\n' for name in parts)
     status, output = command(
         [*CC, "-x", "c", "-std=gnu11", "-D_GNU_SOURCE", "-DCREST_BUILDING", "-w", "-fsyntax-only",
-         '-DCREST_BUILD_VERSION="0"', f"-I{ROOT}/include", f"-I{ROOT}/src/base", f"-I{ROOT}/src",
+         '-DCREST_BUILD_VERSION="0"', f"-I{ROOT}/include", f"-I{ROOT}/src",
          f"-I{ROOT}/reporters", "-"], input=text.encode())
     if status != 0:
         rules.broken(ONE_SOURCE, output.strip())

@@ -3,9 +3,9 @@
  * Sums over many slots while threads add to them, come and go: no sum falls, none is more than was
  * added, what was added before a sum began is in it, and in the end all is there.
  */
-#include "atomic.h"
-#include "cells.h"
-#include "unit/core_fixture.h"
+#include "base/atomic.h"
+#include "cells/cells.h"
+#include "support/core_fixture.h"
 
 enum { SUMS_COUNTERS = 1500, SUMS_WRITERS = 3, SUMS_LIVES = 40 };
 #define SUMS_ROUNDS FIXTURE_TIMES(20)

@@ -7,8 +7,8 @@
  * told between attaching and detaching adds up to exactly what was recorded by then.
  */
 #define _GNU_SOURCE
-#include "unit/core_fixture.h"
-#include "unit/random_numbers.h"
+#include "support/core_fixture.h"
+#include "support/random_numbers.h"
 
 #include <time.h>
 

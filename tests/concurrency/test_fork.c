@@ -9,12 +9,12 @@
  * crest-test: sanitizers=none
  */
 #define _GNU_SOURCE
-#include "atomic.h"
-#include "cells.h"
-#include "child_fixture.h"
-#include "clock_inside.h"
-#include "unit/lane_fixture.h"
-#include "windows.h"
+#include "base/atomic.h"
+#include "cells/cells.h"
+#include "support/child_fixture.h"
+#include "base/clock_inside.h"
+#include "support/lane_fixture.h"
+#include "windows/windows.h"
 
 #include <crest/by_name.h>
 #include <errno.h>

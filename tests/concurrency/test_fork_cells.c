@@ -7,11 +7,11 @@
  * crest-test: sanitizers=none
  */
 #define _GNU_SOURCE
-#include "atomic.h"
-#include "cells.h"
-#include "child_fixture.h"
-#include "lives.h"
-#include "unit/owned_records.h"
+#include "base/atomic.h"
+#include "cells/cells.h"
+#include "support/child_fixture.h"
+#include "registry/lifecycle.h"
+#include "support/owned_records.h"
 
 #include <crest/lifetime.h>
 

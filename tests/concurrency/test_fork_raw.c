@@ -6,10 +6,10 @@
  * crest-test: sanitizers=none
  */
 #define _GNU_SOURCE
-#include "atomic.h"
-#include "fake_reporter.h"
-#include "lock.h"
-#include "unit/core_fixture.h"
+#include "base/atomic.h"
+#include "support/fake_reporter.h"
+#include "base/lock.h"
+#include "support/core_fixture.h"
 
 #include <crest/crest.h>
 #include <malloc.h>

@@ -21,7 +21,7 @@ int main(void)
 #else
 
 #define _GNU_SOURCE
-#include "step_fixture.h"
+#include "support/step_fixture.h"
 
 #include <crest/in_flight.h>
 #include <crest/stages.h>

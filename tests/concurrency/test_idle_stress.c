@@ -3,7 +3,7 @@
  * Series that fall idle and come back while others take snapshots: none stays hidden that was
  * written to, and no record is lost.
  */
-#include "../unit/core_fixture.h"
+#include "support/core_fixture.h"
 
 #include <crest/testing.h>
 

@@ -4,10 +4,10 @@
  * operation that began is recorded exactly once, and what the calls answered adds up to what the
  * series count.
  */
-#include "atomic.h"
-#include "in_flight_table.h"
-#include "unit/core_fixture.h"
-#include "unit/random_numbers.h"
+#include "base/atomic.h"
+#include "instruments/in_flight_table.h"
+#include "support/core_fixture.h"
+#include "support/random_numbers.h"
 
 #include <crest/lifetime.h>
 

@@ -4,11 +4,11 @@
  * normal calls, snapshots are taken, and windows take what was noted: every total is exact, no
  * reading goes back, a sum covers only what the counts have, and the slowest operation is found.
  */
-#include "atomic.h"
-#include "clock_inside.h"
-#include "reading.h"
-#include "unit/lane_fixture.h"
-#include "windows.h"
+#include "base/atomic.h"
+#include "base/clock_inside.h"
+#include "snapshot/snapshot_inside.h"
+#include "support/lane_fixture.h"
+#include "windows/windows.h"
 
 #include <sched.h>
 

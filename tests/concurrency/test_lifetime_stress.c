@@ -8,9 +8,9 @@
  * writing its cell". Here it is over in no time, on a clock that is moved by hand, so before it is
  * moved all threads are seen to have finished what they were at.
  */
-#include "cells.h"
-#include "lives.h"
-#include "unit/core_fixture.h"
+#include "cells/cells.h"
+#include "registry/lifecycle.h"
+#include "support/core_fixture.h"
 
 #include <crest/testing.h>
 #include <sched.h>

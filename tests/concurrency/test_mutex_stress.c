@@ -5,9 +5,9 @@
  * mutex that has its name alone, with two that share it from some moment on, and with mutexes that
  * come and go.
  */
-#include "atomic.h"
-#include "range_cell.h"
-#include "unit/core_fixture.h"
+#include "base/atomic.h"
+#include "cells/range_cell.h"
+#include "support/core_fixture.h"
 
 #include <errno.h>
 

@@ -3,9 +3,9 @@
  * Calls by name while the table of names grows: threads that make names and threads that look for
  * those just made come to the same handles, and nothing that they record is lost.
  */
-#include "atomic.h"
-#include "name_table.h"
-#include "unit/core_fixture.h"
+#include "base/atomic.h"
+#include "instruments/name_table.h"
+#include "support/core_fixture.h"
 
 #include <crest/by_name.h>
 

@@ -3,9 +3,9 @@
  * Open families while several threads bring keys and series and others make pages and snapshots:
  * every page is one, and in the end nothing is lost.
  */
-#include "atomic.h"
-#include "unit/page_lines_apart.h"
-#include "unit/random_numbers.h"
+#include "base/atomic.h"
+#include "support/page_lines_apart.h"
+#include "support/random_numbers.h"
 
 enum { OPEN_WRITERS = 3, OPEN_ROUNDS = 4000, OPEN_VALUES = 5 };
 

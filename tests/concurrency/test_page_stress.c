@@ -3,9 +3,9 @@
  * Pages while series come, are released, are retired and come again, under a ticker's thread: no
  * page has a line twice, no counter falls within a life, and in the end nothing is lost.
  */
-#include "atomic.h"
-#include "unit/page_lines_apart.h"
-#include "unit/random_numbers.h"
+#include "base/atomic.h"
+#include "support/page_lines_apart.h"
+#include "support/random_numbers.h"
 
 CREST_REGISTRY(stress_registry, .prefix = "stress");
 #undef CREST_REGISTRY_HERE

@@ -6,7 +6,7 @@
  * outcomes, and each answer that was taken is an `ok`.
  */
 #define _GNU_SOURCE
-#include "../unit/probe_fixture.h"
+#include "support/probe_fixture.h"
 
 #include <sys/wait.h>
 

@@ -3,11 +3,11 @@
  * Range samplers while their windows change: no update is lost, no peak is missed, none is shown
  * that was not there, and the areas of all windows add up to the integral. Exactly.
  */
-#include "atomic.h"
-#include "clock_inside.h"
-#include "range_windows.h"
-#include "unit/core_fixture.h"
-#include "unit/random_numbers.h"
+#include "base/atomic.h"
+#include "base/clock_inside.h"
+#include "windows/range_windows.h"
+#include "support/core_fixture.h"
+#include "support/random_numbers.h"
 
 #include <sched.h>
 #include <signal.h>

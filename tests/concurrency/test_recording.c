@@ -3,8 +3,8 @@
  * Many threads record while they are read: snapshots never go back, never hold more than was begun
  * and never less than was done, and in the end every total is exact.
  */
-#include "atomic.h"
-#include "unit/core_fixture.h"
+#include "base/atomic.h"
+#include "support/core_fixture.h"
 
 #include <sched.h>
 

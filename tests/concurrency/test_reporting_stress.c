@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include "unit/random_numbers.h"
+#include "support/random_numbers.h"
 
 #define REPORTERS 4
 #define WORKERS 4

@@ -17,9 +17,9 @@
 
 #include <cmocka.h>
 
-#include "http_get.h"
-#include "unit/random_numbers.h"
-#include "unit/thread_asserts.h"
+#include "support/http_get.h"
+#include "support/random_numbers.h"
+#include "support/thread_asserts.h"
 
 #define SCRAPERS 4
 #define RECORDERS 3

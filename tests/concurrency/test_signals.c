@@ -7,8 +7,8 @@
  * crest-test: timeout=300
  */
 #define _GNU_SOURCE
-#include "atomic.h"
-#include "unit/core_fixture.h"
+#include "base/atomic.h"
+#include "support/core_fixture.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -26,9 +26,9 @@ int main(void)
 #else
 
 #define _GNU_SOURCE
-#include "beginnings.h"
-#include "cells.h"
-#include "step_fixture.h"
+#include "cells/first_values.h"
+#include "cells/cells.h"
+#include "support/step_fixture.h"
 
 #include <crest/by_name.h>
 #include <errno.h>

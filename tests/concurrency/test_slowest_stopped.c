@@ -5,9 +5,9 @@
  * next taking finds an operation: what was taken before keeps nothing from being noted. Operations
  * name their own durations, and totals are exact.
  */
-#include "atomic.h"
-#include "slowest.h"
-#include "unit/core_fixture.h"
+#include "base/atomic.h"
+#include "registry/slowest_note.h"
+#include "support/core_fixture.h"
 
 #include <signal.h>
 #include <time.h>

@@ -4,13 +4,13 @@
  * operation is the one that it says, none is missed, and totals are exact. And the distributions of
  * every range, read while they are recorded into.
  */
-#include "atomic.h"
-#include "clock_inside.h"
-#include "registry_inside.h"
-#include "slowest.h"
-#include "unit/core_fixture.h"
-#include "unit/random_numbers.h"
-#include "windows.h"
+#include "base/atomic.h"
+#include "base/clock_inside.h"
+#include "registry/metric_inside.h"
+#include "registry/slowest_note.h"
+#include "support/core_fixture.h"
+#include "support/random_numbers.h"
+#include "windows/windows.h"
 
 #include <signal.h>
 

@@ -5,10 +5,10 @@
  *
  * crest-test: timeout=300
  */
-#include "atomic.h"
-#include "registry_inside.h"
-#include "unit/core_fixture.h"
-#include "windows.h"
+#include "base/atomic.h"
+#include "registry/metric_inside.h"
+#include "support/core_fixture.h"
+#include "windows/windows.h"
 
 #include <sched.h>
 

@@ -3,8 +3,8 @@
  * Threads that exchange, record, relay, read and take snapshots at once: estimates are never a
  * mixture of two, and nothing is lost or counted twice.
  */
-#include "peer_filter.h"
-#include "unit/core_fixture.h"
+#include "latency/peers/peer_filter.h"
+#include "support/core_fixture.h"
 
 #include <crest/crest.h>
 #include <crest/testing.h>

@@ -28,9 +28,9 @@ int main(void)
 #else
 
 #define _GNU_SOURCE
-#include "cells.h"
-#include "step_fixture.h"
-#include "unit/late_fixture.h"
+#include "cells/cells.h"
+#include "support/step_fixture.h"
+#include "support/late_fixture.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

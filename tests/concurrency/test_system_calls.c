@@ -9,8 +9,8 @@
  * crest-test: sanitizers=none
  */
 #define _GNU_SOURCE
-#include "lock.h"
-#include "unit/core_fixture.h"
+#include "base/lock.h"
+#include "support/core_fixture.h"
 
 #include <crest/lane.h>
 #include <errno.h>

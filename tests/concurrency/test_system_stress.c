@@ -6,7 +6,7 @@
  * in no snapshot that begins afterwards.
  */
 #define _GNU_SOURCE
-#include "unit/system_fixture.h"
+#include "support/system_fixture.h"
 
 /* At least so long, and until they were started so often. */
 #define STRESS_MS 1500u

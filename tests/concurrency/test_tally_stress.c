@@ -4,8 +4,8 @@
  * that its count lacks, the count only grows and is that of the last bucket, and in the end all of
  * it is there.
  */
-#include "atomic.h"
-#include "unit/page_lines_apart.h"
+#include "base/atomic.h"
+#include "support/page_lines_apart.h"
 
 enum { STRESS_WRITERS = 3, STRESS_RECORDS = 10000000 };
 enum { STRESS_HISTOGRAMS = 7, STRESS_VALUE = 100000 };

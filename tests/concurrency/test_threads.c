@@ -3,10 +3,10 @@
  * Threads that come and go: nothing of what they counted is lost, and what they leave behind is no
  * more than threads ever were alive at once. Recording goes on in a thread's last destructors.
  */
-#include "arena.h"
-#include "cells.h"
-#include "unit/core_fixture.h"
-#include "unit/owned_records.h"
+#include "base/arena.h"
+#include "cells/cells.h"
+#include "support/core_fixture.h"
+#include "support/owned_records.h"
 
 #include <limits.h>
 

@@ -4,12 +4,12 @@
  * lock, while handlers on the same threads meet the same ones, others read all of them, memory of
  * the same sizes is given back and taken again, and the process forks. Totals are exact.
  */
-#include "arena.h"
-#include "atomic.h"
-#include "beginnings.h"
-#include "cells.h"
-#include "lock.h"
-#include "unit/core_fixture.h"
+#include "base/arena.h"
+#include "base/atomic.h"
+#include "cells/first_values.h"
+#include "cells/cells.h"
+#include "base/lock.h"
+#include "support/core_fixture.h"
 
 #include <errno.h>
 #include <sched.h>

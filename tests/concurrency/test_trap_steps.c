@@ -19,14 +19,14 @@ int main(void)
 #else
 
 #define _GNU_SOURCE
-#include "distribution_inside.h"
-#include "in_flight_entries.h"
-#include "range_cell.h"
-#include "reading.h"
-#include "series.h"
-#include "shards.h"
-#include "slowest.h"
-#include "trap_fixture.h"
+#include "cells/distribution_inside.h"
+#include "instruments/in_flight_entries.h"
+#include "cells/range_cell.h"
+#include "snapshot/snapshot_inside.h"
+#include "registry/series.h"
+#include "cells/shards.h"
+#include "registry/slowest_note.h"
+#include "support/trap_fixture.h"
 
 #include <crest/in_flight.h>
 #include <crest/lane.h>

@@ -5,7 +5,7 @@
  * both know from the machine's CLOCK_BOOTTIME, to within the error that it says; without
  * correction it is three seconds wrong.
  */
-#include "unit/core_fixture.h"
+#include "support/core_fixture.h"
 
 #include <crest/crest.h>
 #include <crest/testing.h>

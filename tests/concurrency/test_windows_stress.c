@@ -3,9 +3,9 @@
  * Ticks and results of windows while threads record and make series: what the longest window says
  * at the end is exactly what was recorded.
  */
-#include "atomic.h"
-#include "unit/core_fixture.h"
-#include "windows.h"
+#include "base/atomic.h"
+#include "support/core_fixture.h"
+#include "windows/windows.h"
 
 #define SECOND UINT64_C(1000000000)
 enum { WRITERS = 3, COUNTERS = 100, TICKS = 600 };

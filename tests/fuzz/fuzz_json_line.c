@@ -8,8 +8,8 @@
  * our encoder.
  */
 #include "fuzz_input.h"
-#include "json_line.h"
-#include "utf8.h"
+#include "json/json_line.h"
+#include "base/utf8.h"
 
 #define JSON_DEPTH_MAX 8
 

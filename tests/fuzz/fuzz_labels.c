@@ -6,7 +6,7 @@
  * Input: one byte of choices, then keys, values and a second set of values, each up to a NUL.
  */
 #include "fuzz_page.h"
-#include "names.h"
+#include "names/names.h"
 
 #include <crest/family.h>
 #include <crest/registry.h>

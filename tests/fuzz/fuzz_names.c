@@ -6,14 +6,14 @@
  * Input: one byte of choices, then prefix, name, another name and a description, each up to a NUL.
  */
 #include "fuzz_page.h"
-#include "names.h"
-#include "splits.h"
+#include "names/names.h"
+#include "names/lookalike_names.h"
 
 #include <crest/by_name.h>
 #include <crest/registry.h>
 #include <crest/snapshot.h>
 
-/* The rules of <crest/metric.h> in other words than src/names.c has for them. */
+/* The rules of <crest/metric.h> in other words than src/names/names.c has for them. */
 static int valid_name(const char *name)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";

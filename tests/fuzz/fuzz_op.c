@@ -3,7 +3,7 @@
  * Identities of operations from any bytes, hexadecimal digits and texts, and how they are shown.
  */
 #include "fuzz_input.h"
-#include "utf8.h"
+#include "base/utf8.h"
 
 #include <crest/op.h>
 

@@ -5,8 +5,8 @@
  */
 #define _GNU_SOURCE
 #include "fuzz_input.h"
-#include "options.h"
-#include "utf8.h"
+#include "run/options.h"
+#include "base/utf8.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

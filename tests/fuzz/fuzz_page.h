@@ -8,7 +8,7 @@
 #define CREST_TESTS_FUZZ_PAGE_H
 
 #include "fuzz_input.h"
-#include "utf8.h"
+#include "base/utf8.h"
 
 #include <crest/page.h>
 

@@ -4,7 +4,7 @@
  * it in one line, and a number exactly where the C library reads the same digits and nothing else.
  */
 #include "fuzz_input.h"
-#include "proc_text.h"
+#include "system/parse/proc_text.h"
 
 #include <errno.h>
 

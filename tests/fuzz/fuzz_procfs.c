@@ -7,9 +7,9 @@
  */
 #include "fuzz_input.h"
 
-#include "cgroup_text.h"
-#include "device_text.h"
-#include "host_text.h"
+#include "system/parse/cgroup_text.h"
+#include "system/parse/device_text.h"
+#include "system/parse/host_text.h"
 
 /* Of exactly its size, so that reading on is found. */
 static crest_text whole;

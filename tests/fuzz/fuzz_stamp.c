@@ -4,7 +4,7 @@
  * no time of a peer leads a record astray.
  */
 #include "fuzz_input.h"
-#include "stamp_code.h"
+#include "latency/peers/stamp_code.h"
 
 #include <crest/crest.h>
 #include <crest/testing.h>

@@ -8,8 +8,8 @@
  * encoder.
  */
 #include "fuzz_input.h"
-#include "statsd_line.h"
-#include "statsd_packet.h"
+#include "statsd/statsd_line.h"
+#include "statsd/statsd_packet.h"
 
 #include <crest/distribution.h>
 

@@ -334,7 +334,7 @@ class Program:
         self.begun = self.answer("(its start)")
 
     def command(self):
-        return [BUILD / "tests/integration" / self.name]
+        return [BUILD / "tests/programs" / self.name]
 
     def answer(self, line):
         """One line, with a watch on it: a program that hangs must not hang the tests."""

@@ -176,7 +176,7 @@ def a_limit_tears_no_line(place):
 def standard_output_is_shared(place):
     """Answers of the program and lines of ours on one pipe: none inside another."""
     result = subprocess.run(
-        [harness.BUILD / "tests/integration/textfile_program", "interval=100ms,jitter=0,json=-"],
+        [harness.BUILD / "tests/programs/textfile_program", "interval=100ms,jitter=0,json=-"],
         input="record 2 100\n" * 50 + "stop\n", text=True, encoding="utf-8", capture_output=True,
         timeout=harness.ANSWER_S, check=False)
     equal((result.returncode, result.stderr), (0, ""))

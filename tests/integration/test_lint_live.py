@@ -13,7 +13,7 @@ import time
 import nodelib
 
 LINT = nodelib.ROOT / "tools/crest-lint"
-MANIFESTS = [nodelib.ROOT / "examples/node", nodelib.ROOT / "src"]
+MANIFESTS = [nodelib.ROOT / "examples/node", nodelib.ROOT / "catalogue"]
 NODES = 3
 SECONDS = 300
 # Blocks get to full support, forks are orphaned, every neighbour has answered a ping.

@@ -18,7 +18,7 @@ def main():
         skip(f"{PROMTOOL} is not there: make servers")
     checks = Checks()
     for arguments in (["check", "config", "prometheus.yml"], ["check", "rules", "alerts.yml"],
-                      ["check", "rules", "generated_rules.yml", "../../src/crest_rules.yml"],
+                      ["check", "rules", "generated_rules.yml", "../../share/crest_rules.yml"],
                       ["test", "rules", "alerts_test.yml"]):
         done = subprocess.run([PROMTOOL, *arguments], cwd=FOLDER, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True)

@@ -34,7 +34,7 @@ class NodePrometheus(harness.Prometheus):
         shutil.copy(source / "generated_rules.yml", self.place.folder)
         path = self.place.folder / f"prometheus-{self.port}.yml"
         path.write_text(config.replace("127.0.0.1:9091", f"127.0.0.1:{self.targets[0].port}")
-                        .replace("../../src/", f"{ROOT}/src/"))
+                        .replace("../../share/", f"{ROOT}/share/"))
         return command
 
 

@@ -34,7 +34,7 @@ def pages_of(place, number, **environment):
     """The pages that page_program writes for this number, by their names."""
     folder = place.folder / f"pages-{number}"
     folder.mkdir()
-    subprocess.run([harness.BUILD / "tests/integration/page_program", folder, str(number)],
+    subprocess.run([harness.BUILD / "tests/programs/page_program", folder, str(number)],
                    check=True, timeout=60, env={**os.environ, **environment})
     return {path.name: path.read_bytes().decode("utf-8") for path in folder.iterdir()}
 

@@ -2,7 +2,7 @@
 /*
  * The first values of a histogram, and the shard that takes them over: a thread that records, its
  * signal handlers, and a reader, in every interleaving. The steps bear the names of the functions in
- * src/beginnings.c, src/shards.c and src/record.c; each is one access of the code that others can
+ * src/cells/first_values.c, src/cells/shards.c and src/instruments/record_slow.c; each is one access of the code that others can
  * see. All that is read is published by release and loaded by acquire, so sequential consistency is
  * the right model. A shard's counts are one number here: what happens in it is as it ever was.
  *

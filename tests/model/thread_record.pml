@@ -2,7 +2,7 @@
 /*
  * A thread's record from hand to hand: threads that end, threads that adopt, signal handlers that
  * record in between, and a reader that sums, in every interleaving. The steps bear the names of the
- * functions in src/cells.c and src/record.c; each step is one access of the code that others can
+ * functions in src/cells/cells.c and src/instruments/record_slow.c; each step is one access of the code that others can
  * see. What orders them there is release and acquire of `owned` and of the list, and the order that
  * a handler sees is the order of the program, so sequential consistency is the right model.
  *

@@ -178,8 +178,8 @@ def find_test(name, root=TREE):
     """The source of a test by its name without a suffix, or None."""
     for folder in TEST_FOLDERS:
         for suffix in TEST_SUFFIXES:
-            if (root / folder / (name + suffix)).exists():
-                return root / folder / (name + suffix)
+            for found in (root / folder).rglob(name + suffix):
+                return found
     return None
 
 

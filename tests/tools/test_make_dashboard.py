@@ -51,7 +51,7 @@ def panels_do_not_overlap(place):
 
 
 def rows_are_closed_where_there_are_many(place):
-    manifests = read() + read(ROOT / "src/system/host.metrics.yaml")
+    manifests = read() + read(ROOT / "catalogue/host.metrics.yaml")
     equal(len(list(every_panel(dashboard(manifests)))) > OPEN_PANELS_MAX, True, "many panels")
     board = dashboard(manifests)
     rows = [panel for panel in board["panels"] if panel["type"] == "row"]
@@ -70,7 +70,7 @@ def jobs_are_those_of_the_teams(place):
     def jobs(manifests):
         return dashboard(manifests)["templating"]["list"][1]["definition"]
 
-    system, host = (read(ROOT / f"src/system/{name}.metrics.yaml") for name in ("system", "host"))
+    system, host = (read(ROOT / f"catalogue/{name}.metrics.yaml") for name in ("system", "host"))
     contains(jobs(system), "process")
     contains(jobs(system + host), "host")
     equal("process" in jobs(system + host), False, "jobs found by the names of every library")

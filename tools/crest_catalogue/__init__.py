@@ -13,7 +13,7 @@ manifest_model   what a manifest is: Manifest, Metric, Label, Problem
 manifest_nodes   YAML with the place of every word, and what is wrong with it
 manifest_load    from YAML to the model, with every problem of a file at once
 manifest_tree    what only shows when manifests are looked at together: owners, clashes
-exported_names   under which names a metric is exported; a twin of the library's src/names.c
+exported_names   under which names a metric is exported; a twin of the library's src/names/names.c
 
 It knows no naming rules beyond what the library itself enforces: those are crest-lint's.
 """

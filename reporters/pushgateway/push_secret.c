@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Secrets from files. See push_secret.h.
+ */
+#define _GNU_SOURCE
+#include "pushgateway/push_secret.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What is wrong with it, or NULL. */
+static const char *push_secret_problem(const char *text, size_t length)
+{
+    if (length == 0)
+        return "is empty";
+    if (length > CREST_PUSHGATEWAY_SECRET_BYTES_MAX)
+        return "is too large for a secret";
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
+            return "has more than one line, or a control character; it must be the secret alone";
+    return NULL;
+}
+
+crest_status crest_push_secret_check(const char *text, const char *option, const char *name,
+                                     crest_error *error)
+{
+    const char *problem = push_secret_problem(text, strlen(text));
+    if (problem == NULL)
+        return CREST_OK;
+    return crest_error_set(error, CREST_INVALID_ARGUMENT, "%s: %s %s (at most %u bytes)", option,
+                           name, problem, CREST_PUSHGATEWAY_SECRET_BYTES_MAX);
+}
+
+/* Opens a regular file; what is wrong with it, or NULL. It may be a pipe: not blocking. */
+static const char *push_secret_open(const char *path, int *fd, mode_t *mode)
+{
+    struct stat about;
+    *fd = crest_reporter_descriptor(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    if (*fd < 0 || fstat(*fd, &about) != 0)
+        return strerror(errno);
+    *mode = about.st_mode;
+    return S_ISREG(about.st_mode) ? NULL : "it is not a regular file";
+}
+
+/* All of it, and a byte more if there is more; -1 when it cannot be read. */
+static ssize_t push_secret_fill(int fd, char *text, size_t size)
+{
+    size_t used = 0;
+    while (used < size) {
+        ssize_t got = read(fd, text + used, size - used);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -1;
+        if (got == 0)
+            break;
+        used += (size_t)got;
+    }
+    return (ssize_t)used;
+}
+
+static size_t push_secret_trim(const char *text, size_t length)
+{
+    if (length > 0 && text[length - 1] == '\n')
+        length--;
+    else
+        return length;
+    return length > 0 && text[length - 1] == '\r' ? length - 1 : length;
+}
+
+crest_status crest_push_secret_read(crest_push_secret *secret, const char *option, const char *path,
+                                    mode_t *mode, crest_error *error)
+{
+    /* Room for the line's end, and for a byte that would be too many. */
+    char bytes[CREST_PUSHGATEWAY_SECRET_BYTES_MAX + 3];
+    int fd;
+    size_t length = 0;
+    secret->text[0] = '\0';
+    const char *problem = push_secret_open(path, &fd, mode);
+    if (problem == NULL) {
+        ssize_t got = push_secret_fill(fd, bytes, sizeof bytes);
+        if (got < 0)
+            problem = strerror(errno);
+        else
+            length = push_secret_trim(bytes, (size_t)got);
+    }
+    if (fd >= 0)
+        close(fd);
+    crest_status status = CREST_OK;
+    if (problem != NULL)
+        status = crest_error_set(error, CREST_IO, "%s: the file %s cannot be read: %s", option,
+                                 path, problem);
+    else if ((problem = push_secret_problem(bytes, length)) != NULL)
+        status = crest_error_set(error, CREST_IO, "%s: the file %s %s (at most %u bytes)", option,
+                                 path, problem, CREST_PUSHGATEWAY_SECRET_BYTES_MAX);
+    else {
+        memcpy(secret->text, bytes, length);
+        secret->text[length] = '\0';
+    }
+    explicit_bzero(bytes, sizeof bytes);
+    return status;
+}
+
+void crest_push_secret_wipe(crest_push_secret *secret)
+{
+    explicit_bzero(secret, sizeof *secret);
+}
+
+void crest_push_secret_free(char *text)
+{
+    if (text != NULL)
+        explicit_bzero(text, strlen(text));
+    free(text);
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The StatsD reporter: from a snapshot to lines, packets and a socket, and what of it has arrived.
+ * See <crest/statsd.h>. Making one, and its options, are in statsd_options.c.
+ *
+ * A report has two rounds, first what is sent once (counters and distributions), then what is sent
+ * every time (gauges), so that gauges do not keep a slow connection from what only it still has.
+ */
+#include "statsd/statsd_number.h"
+#include "statsd/statsd_reporter.h"
+
+#include <crest/family.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Of ".p99_999999_15m" and shorter ones. */
+#define STATSD_SUFFIX_BYTES 64u
+
+CREST_COUNTER_FAMILY(statsd_packets, "crest.statsd-sent-packets",
+                     "Packets that the StatsD reporter has sent.", address);
+CREST_COUNTER_FAMILY_OPTIONS(statsd_bytes, "crest.statsd-sent",
+                             "What the StatsD reporter has sent.", (.unit = CREST_BYTES), address);
+CREST_COUNTER_FAMILY(statsd_dropped_packets, "crest.statsd-dropped-packets",
+                     "Packets that the StatsD reporter could not send.", cause);
+CREST_COUNTER_FAMILY(statsd_dropped_lines, "crest.statsd-dropped-lines",
+                     "Lines that the StatsD reporter left out.", cause);
+
+/* ---- packets ---- */
+
+static void statsd_failed(statsd_reporter *statsd, crest_status status)
+{
+    statsd->status = status;
+    crest_counter_inc(statsd_dropped_packets_with(crest_statsd_cause_names[statsd->to->cause]));
+}
+
+static int statsd_flush(statsd_reporter *statsd)
+{
+    crest_statsd_packet *packet = &statsd->packet;
+    if (packet->used == 0)
+        return 0;
+    crest_status status = crest_statsd_socket_send(statsd->to, packet->bytes, packet->used,
+                                                   statsd->deadline_ns, statsd->error);
+    crest_statsd_sent_confirm(&statsd->sent, statsd->to->confirmed);
+    if (status == CREST_OK) {
+        crest_counter_inc(statsd_packets_with(statsd->url.shown));
+        crest_counter_add(statsd_bytes_with(statsd->url.shown), (int64_t)packet->used);
+    } else {
+        statsd_failed(statsd, status);
+    }
+    packet->used = 0;
+    return status != CREST_OK;
+}
+
+static int statsd_settle_all(statsd_reporter *statsd)
+{
+    crest_status status =
+        crest_statsd_socket_settle(statsd->to, statsd->deadline_ns, statsd->error);
+    crest_statsd_sent_confirm(&statsd->sent, statsd->to->confirmed);
+    if (status != CREST_OK)
+        statsd_failed(statsd, status);
+    return status != CREST_OK;
+}
+
+/* Notes what is done when all that was put so far has arrived. */
+static int statsd_mark(statsd_reporter *statsd, uint64_t done)
+{
+    if (statsd->entry == NULL)
+        return 0;
+    uint64_t end = statsd->to->offered + statsd->packet.used;
+    crest_status status = crest_statsd_sent_mark(&statsd->sent, end, statsd->entry, done);
+    if (status == CREST_LIMIT) {
+        if (statsd_flush(statsd) || statsd_settle_all(statsd))
+            return 1;
+        status = crest_statsd_sent_mark(&statsd->sent, end, statsd->entry, done);
+        crest_statsd_sent_confirm(&statsd->sent, statsd->to->confirmed);
+    }
+    if (status != CREST_OK)
+        statsd->status = crest_error_set(
+            statsd->error, status, "No memory to remember what was sent to %s", statsd->url.shown);
+    return status != CREST_OK;
+}
+
+/* The encoder's lines go into packets. What fits into none is dropped, and not tried again. */
+static int statsd_put_line(void *context, const char *line, size_t length, uint64_t done)
+{
+    statsd_reporter *statsd = context;
+    if (!crest_statsd_packet_holds(&statsd->packet, length)) {
+        crest_counter_inc(statsd_dropped_lines_with("too-long"));
+        return statsd_mark(statsd, done);
+    }
+    if (!crest_statsd_packet_fits(&statsd->packet, length) && statsd_flush(statsd))
+        return 1;
+    crest_statsd_packet_add(&statsd->packet, line, length);
+    return statsd_mark(statsd, done);
+}
+
+/* ---- what is sent once ---- */
+
+static int statsd_put_counter(statsd_reporter *statsd, const crest_series_view *series)
+{
+    crest_statsd_entry *entry = statsd->entry;
+    uint64_t grown = series->counter > entry->counter ? series->counter - entry->counter : 0;
+    /* nothing comes after the last report for a rest to go with */
+    uint64_t amount = statsd->final ? grown : crest_statsd_amount(&statsd->form, series, grown);
+    if (amount == 0 && entry->known)
+        return 0;
+    crest_statsd_identify(&statsd->form, series, statsd->identity);
+    return crest_statsd_put_counter(&statsd->form, series, statsd->identity, amount,
+                                    statsd_put_line, statsd);
+}
+
+static int statsd_put_distribution(statsd_reporter *statsd, const crest_series_view *series)
+{
+    crest_statsd_entry *entry = statsd->entry;
+    if (crest_distribution_count(series->distribution) ==
+        crest_distribution_count(entry->distribution))
+        return 0;
+    entry->next = crest_distribution_copy(series->distribution);
+    crest_distribution *grown = crest_distribution_copy(series->distribution);
+    int stopped = 0;
+    if (entry->next == NULL || grown == NULL) {
+        statsd->status =
+            crest_error_set(statsd->error, CREST_NO_MEMORY,
+                            "No memory for what %s recorded since the last report", series->name);
+        stopped = 1;
+    } else if (crest_distribution_subtract(grown, entry->distribution) == CREST_OK) {
+        crest_statsd_identify(&statsd->form, series, statsd->identity);
+        stopped = crest_statsd_put_distribution(&statsd->form, series, statsd->identity, grown,
+                                                statsd_put_line, statsd);
+    }
+    crest_distribution_free(grown);
+    return stopped;
+}
+
+static int statsd_put_once(statsd_reporter *statsd, const crest_series_view *series)
+{
+    statsd->entry = crest_statsd_sent_entry(&statsd->sent, series);
+    int stopped = 0;
+    if (series->kind == CREST_KIND_COUNTER)
+        stopped = statsd_put_counter(statsd, series);
+    else if (series->distribution != NULL)
+        stopped = statsd_put_distribution(statsd, series);
+    statsd->entry = NULL;
+    return stopped;
+}
+
+/* ---- what is sent every time ---- */
+
+static int statsd_put_gauge(statsd_reporter *statsd, const char *suffix, double value)
+{
+    if (value - value != 0) {
+        crest_counter_inc(statsd_dropped_lines_with("not-a-number"));
+        return 0;
+    }
+    return crest_statsd_put_gauge(&statsd->form, statsd->identity, suffix, value, statsd_put_line,
+                                  statsd);
+}
+
+/* What the window's name ends in: 1m of 60 seconds. */
+static const char *statsd_window_word(unsigned window_s)
+{
+    return window_s == 60 ? "1m" : window_s == 300 ? "5m" : "15m";
+}
+
+/* ".p99_9_1m" of 0.999. */
+static void statsd_quantile_suffix(char suffix[STATSD_SUFFIX_BYTES], double quantile,
+                                   const char *word)
+{
+    char number[CREST_STATSD_NUMBER_BYTES];
+    /* to eight decimals, by which a metric's quantiles are told apart */
+    size_t length = crest_statsd_scaled(number, (uint64_t)(quantile * 1e8 + 0.5), 6);
+    for (size_t i = 0; i < length; i++)
+        if (number[i] == '.')
+            number[i] = '_';
+    snprintf(suffix, STATSD_SUFFIX_BYTES, ".p%s_%s", number, word);
+}
+
+static int statsd_put_quantiles(statsd_reporter *statsd, const crest_series_view *series,
+                                const crest_window *window, const char *word)
+{
+    int stopped = 0;
+    for (unsigned i = 0; i < CREST_QUANTILES_MAX && series->quantiles != NULL &&
+                         series->quantiles[i] != 0 && !stopped;
+         i++) {
+        char suffix[STATSD_SUFFIX_BYTES];
+        statsd_quantile_suffix(suffix, series->quantiles[i], word);
+        stopped = statsd_put_gauge(statsd, suffix,
+                                   crest_statsd_in_base_unit(series, window->quantiles[i]));
+    }
+    return stopped;
+}
+
+/* Results in the metric's unit are scaled; events a second of a distribution are not. Of a window
+ * without a record there is nothing to say but that there was none. */
+static int statsd_put_window(statsd_reporter *statsd, const crest_series_view *series,
+                             const crest_window *window, const char *word)
+{
+    int range = series->kind == CREST_KIND_RANGE_SAMPLER;
+    int counter = series->kind == CREST_KIND_COUNTER;
+    int values = range || (!counter && window->events != 0);
+    const struct {
+        const char *name;
+        int wanted, scaled;
+        double value;
+    } results[] = {{"rate", !range, counter, window->per_second},
+                   {"peak", !range, counter, window->peak},
+                   {"avg", values, 1, window->average},
+                   {"max", values, 1, window->maximum},
+                   {"min", range, 1, window->minimum}};
+    int stopped = 0;
+    for (unsigned i = 0; i < sizeof results / sizeof *results && !stopped; i++) {
+        char suffix[STATSD_SUFFIX_BYTES];
+        double value = results[i].value;
+        if (results[i].scaled)
+            value = crest_statsd_in_base_unit(series, value);
+        snprintf(suffix, sizeof suffix, ".%s%s", results[i].name, word);
+        if (results[i].wanted)
+            stopped = statsd_put_gauge(statsd, suffix, value);
+    }
+    return stopped || !values ? stopped : statsd_put_quantiles(statsd, series, window, word);
+}
+
+static int statsd_put_windows(statsd_reporter *statsd, const crest_report *report, size_t index,
+                              const crest_series_view *series)
+{
+    unsigned window_s[CREST_WINDOWS_MAX];
+    unsigned count = crest_snapshot_windows(report->snapshot, window_s);
+    int stopped = 0;
+    for (unsigned i = 0; i < count && !stopped; i++) {
+        crest_window window;
+        if (crest_snapshot_window(report->snapshot, index, window_s[i], &window) == CREST_OK &&
+            window.covered_s > 0)
+            stopped = statsd_put_window(statsd, series, &window, statsd_window_word(window_s[i]));
+    }
+    return stopped;
+}
+
+static int statsd_put_always(statsd_reporter *statsd, const crest_report *report, size_t index,
+                             const crest_series_view *series)
+{
+    int range = series->kind == CREST_KIND_RANGE_SAMPLER, gauge = series->kind == CREST_KIND_GAUGE;
+    int windows = !gauge && !report->final && (statsd->windows || range);
+    if (!range && !gauge && !windows)
+        return 0;
+    crest_statsd_identify(&statsd->form, series, statsd->identity);
+    int stopped = 0;
+    if (range || gauge)
+        stopped = statsd_put_gauge(
+            statsd, "",
+            crest_statsd_in_base_unit(series, range ? (double)series->current : series->gauge));
+    return stopped || !windows ? stopped : statsd_put_windows(statsd, report, index, series);
+}
+
+/* ---- a report ---- */
+
+/* Who reports, as tags: what options say, else what Datadog's variables said. */
+static void statsd_describe(statsd_reporter *statsd, const crest_resource *resource)
+{
+    const char *service = resource->service, *version = resource->version;
+    const char *env = statsd->env;
+    size_t length = 0, size = sizeof statsd->tags;
+    for (unsigned i = 0; i < resource->label_count; i++) {
+        const crest_page_label *label = &resource->labels[i];
+        if (strcmp(label->key, "env") == 0)
+            env = NULL;
+        length = crest_statsd_tag(statsd->tags, length, size, label->key, label->value);
+    }
+    length = crest_statsd_tag(statsd->tags, length, size, "env", env);
+    length = crest_statsd_tag(statsd->tags, length, size, "service",
+                              service != NULL && service[0] != '\0' ? service : statsd->service);
+    length = crest_statsd_tag(statsd->tags, length, size, "version",
+                              version != NULL && version[0] != '\0' ? version : statsd->version);
+    length = crest_statsd_tag(statsd->tags, length, size, "dd.internal.entity_id", statsd->entity);
+    statsd->tags[length] = '\0';
+}
+
+static void statsd_put_all(statsd_reporter *statsd, const crest_report *report)
+{
+    crest_series_view series;
+    int stopped = 0;
+    for (size_t i = 0; crest_snapshot_series(report->snapshot, i, &series) == CREST_OK && !stopped;
+         i++)
+        stopped = statsd_put_once(statsd, &series);
+    for (size_t i = 0; crest_snapshot_series(report->snapshot, i, &series) == CREST_OK && !stopped;
+         i++)
+        stopped = statsd_put_always(statsd, report, i, &series);
+    if (!stopped && !statsd_flush(statsd))
+        statsd_settle_all(statsd);
+}
+
+/* The end of a report, unless it is still on its way over a slow connection. */
+static void statsd_end(statsd_reporter *statsd)
+{
+    crest_statsd_sent_confirm(&statsd->sent, statsd->to->confirmed);
+    statsd->unsettled = crest_statsd_socket_unsettled(statsd->to);
+    if (!statsd->unsettled)
+        crest_statsd_sent_end(&statsd->sent, &statsd->form);
+}
+
+/* What the last report left on its way comes first: until it has arrived or is lost for good, what
+ * is news is not known. */
+static crest_status statsd_resume(statsd_reporter *statsd, const crest_report *report,
+                                  crest_error *error)
+{
+    if (!statsd->unsettled)
+        return CREST_OK;
+    crest_status status = crest_statsd_socket_resume(statsd->to, report->deadline_ns, error);
+    statsd_end(statsd);
+    if (status != CREST_OK)
+        statsd_failed(statsd, status);
+    return status;
+}
+
+static crest_status statsd_send(statsd_reporter *statsd, const crest_report *report,
+                                crest_error *error)
+{
+    statsd->error = error;
+    statsd->deadline_ns = report->deadline_ns;
+    statsd->final = report->final;
+    statsd->packet.used = 0;
+    statsd->status = CREST_OK;
+    if (statsd->form.dialect == CREST_STATSD_DATADOG)
+        statsd_describe(statsd, report->resource);
+    crest_status status = statsd_resume(statsd, report, error);
+    if (status != CREST_OK)
+        return status;
+    status = crest_statsd_socket_open(statsd->to, report->deadline_ns, error);
+    if (status != CREST_OK) {
+        statsd_failed(statsd, status);
+        return status;
+    }
+    status = crest_statsd_sent_begin(&statsd->sent, crest_snapshot_size(report->snapshot));
+    if (status != CREST_OK)
+        return crest_error_set(error, status, "No memory to remember what is sent to %s",
+                               statsd->url.shown);
+    statsd_put_all(statsd, report);
+    statsd_end(statsd);
+    return statsd->status;
+}
+
+crest_status crest_statsd_report(crest_reporter *self, const crest_report *report,
+                                 crest_error *error)
+{
+    statsd_reporter *statsd = self->state;
+    if (pthread_mutex_trylock(&statsd->one_at_a_time) != 0)
+        return crest_error_set(error, CREST_ALREADY,
+                               "Not sent to %s: this reporter is busy with another report",
+                               statsd->url.shown);
+    crest_statsd_socket_rearm(statsd->to);
+    crest_status status = statsd_send(statsd, report, error);
+    pthread_mutex_unlock(&statsd->one_at_a_time);
+    return status;
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sums of a slot's cells over all threads, as counters want them; see cells.h. Made without a lock
+ * and without stopping anybody: cells only ever grow, and each is read once.
+ */
+#include "base/arena.h"
+#include "base/atomic.h"
+#include "cells/cells.h"
+#include "base/misuse.h"
+
+#include <string.h>
+
+/* So many sums are made at a time: they stay in the first-level cache from one thread's cells to
+ * the next's. */
+#define SUMS_BATCH 1024
+/* Cells that lie in a row are read so many at once. */
+#define SUMS_STEP 8u
+/* Sums are made of all cells from the first to the last of a batch, if these are at most so many,
+ * and not more than so many for each that was asked for. */
+#define SUMS_ROW_MAX 2048u
+#define SUMS_ROW_FACTOR 4u
+
+/* What slots that are used again were at then. There since one of the chunk was. */
+static uint64_t *sums_base_chunk[CREST_CHUNK_COUNT];
+/* The most, so that the next series has room to count. */
+#define SUMS_BASE_MAX (UINT64_C(1) << 62)
+
+int crest_cells_shared_add(uint32_t slot, uint64_t amount)
+{
+    uint64_t *shared = crest_cells_shared(slot);
+    return crest_atomic_load(shared) != UINT64_MAX && crest_atomic_add_capped(shared, amount);
+}
+
+/* All that was ever added in this slot. */
+static uint64_t sums_ever(uint32_t slot)
+{
+    const uint64_t *cell = crest_cells_shared(slot);
+    uint64_t sum = cell ? crest_atomic_load(cell) : 0;
+    for (const crest_thread_record *record = crest_cells_records(); record; record = record->next) {
+        cell = crest_cells_of(record, slot);
+        if (cell == NULL || !__builtin_add_overflow(sum, crest_atomic_load(cell), &sum))
+            continue;
+        if (crest_cells_shared_add(slot, UINT64_MAX))
+            crest_misuse_count_later(CREST_MISUSE_FULL);
+        return UINT64_MAX;
+    }
+    return sum;
+}
+
+uint64_t crest_cells_sum(uint32_t slot)
+{
+    uint64_t sum = sums_ever(slot);
+    /* acquire: partner of the release store in crest_cells_sum_anew */
+    const uint64_t *base =
+        crest_atomic_load_ptr_acquire(CREST_PTR(&sums_base_chunk[slot >> CREST_CHUNK_BITS]));
+    if (base == NULL || sum == UINT64_MAX)
+        return sum;
+    return sum - crest_atomic_load(&base[slot & (CREST_CHUNK_CELLS - 1)]);
+}
+
+/* The cells of a chunk, biased so that the whole slot indexes them; NULL if there are none. */
+static const uint64_t *sums_biased(const uint64_t *chunk, uint32_t slot)
+{
+    uint64_t before = (slot & ~(CREST_CHUNK_CELLS - 1)) * sizeof(uint64_t);
+    return chunk ? (const uint64_t *)((uintptr_t)chunk - before) : NULL;
+}
+
+/* Slots of one chunk whose sums are made together. */
+typedef struct sums_batch {
+    const uint32_t *slots;
+    size_t count;
+    uint32_t lowest, highest;
+} sums_batch;
+
+/* What leads to a chunk's cells is looked up once, and each thread's cells are read one after the
+ * other. */
+static void sums_each(const sums_batch *batch, uint64_t *sums)
+{
+    const uint32_t *slots = batch->slots;
+    uint32_t chunk = batch->lowest >> CREST_CHUNK_BITS;
+    size_t count = batch->count;
+    int past = 0;
+    /* acquire: partners of the release stores in crest_cells_slot_new, _touch and _sum_anew */
+    const uint64_t *cells =
+        sums_biased(crest_cells_shared(slots[0] & ~(CREST_CHUNK_CELLS - 1)), slots[0]);
+    for (size_t i = 0; i < count; i++)
+        sums[i] = cells != NULL ? crest_atomic_load(&cells[slots[i]]) : 0;
+    for (const crest_thread_record *record = crest_cells_records(); record; record = record->next) {
+        cells = crest_atomic_load_ptr_acquire(CREST_PTR(&record->cells->chunk[chunk]));
+        /* what is read next, so that it is there by then: slots of a family are in no order */
+        const uint64_t *next = record->next ? crest_cells_of(record->next, slots[0]) : NULL;
+        next = next != NULL ? next - slots[0] : NULL;
+        for (size_t i = 0; cells != NULL && i < count; i++) {
+            if (next != NULL)
+                __builtin_prefetch(&next[slots[i]]);
+            past |= __builtin_add_overflow(sums[i], crest_atomic_load(&cells[slots[i]]), &sums[i]);
+        }
+    }
+    cells =
+        sums_biased(crest_atomic_load_ptr_acquire(CREST_PTR(&sums_base_chunk[chunk])), slots[0]);
+    for (size_t i = 0; cells != NULL && i < count; i++)
+        if (sums[i] != UINT64_MAX)
+            sums[i] -= crest_atomic_load(&cells[slots[i]]);
+    for (size_t i = 0; past && i < count; i++)
+        sums[i] = crest_cells_sum(slots[i]);
+}
+
+/* Adds one thread's cells, a multiple of SUMS_STEP, to the sums so far, modulo 2^64, and asks for
+ * those of the next thread, unless NULL. Returns at least the bits of each cell. */
+static uint64_t sums_add_row(uint64_t *sums, const uint64_t *cells, const uint64_t *next,
+                             size_t count)
+{
+#if CREST_ATOMIC_LOADS_TWO
+    crest_two_words *into = (crest_two_words *)(void *)sums, bits = {0, 0};
+    for (size_t i = 0; i < count; i += SUMS_STEP, into += SUMS_STEP / 2) {
+        crest_two_words a = crest_atomic_load_two(&cells[i]);
+        crest_two_words b = crest_atomic_load_two(&cells[i + 2]);
+        crest_two_words c = crest_atomic_load_two(&cells[i + 4]);
+        crest_two_words d = crest_atomic_load_two(&cells[i + 6]);
+        if (next != NULL)
+            __builtin_prefetch(&next[i]);
+        bits |= a | b | c | d;
+        into[0] += a;
+        into[1] += b;
+        into[2] += c;
+        into[3] += d;
+    }
+    return bits[0] | bits[1];
+#else
+    uint64_t bits = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t cell = crest_atomic_load(&cells[i]);
+        if (next != NULL && i % SUMS_STEP == 0)
+            __builtin_prefetch(&next[i]);
+        bits |= cell;
+        sums[i] += cell;
+    }
+    return bits;
+#endif
+}
+
+/* The cells from this slot on of a record, or NULL. */
+static const uint64_t *sums_row_of(const crest_thread_record *record, uint32_t slot)
+{
+    return record != NULL ? crest_cells_of(record, slot) : NULL;
+}
+
+/*
+ * Sums of all cells from the lowest slot to the highest, and of these the ones that were asked for:
+ * a family's slots lie together, but its series are sorted, and reading its cells in a row takes a
+ * third of the time of finding them one by one. 0 where sums may be past 64 bits, or a counter is
+ * full: then nothing was done.
+ */
+static int sums_row(const sums_batch *batch, uint64_t *sums)
+{
+    uint32_t first = batch->lowest & ~(SUMS_STEP - 1), chunk = first >> CREST_CHUNK_BITS;
+    size_t count = (batch->highest - first + SUMS_STEP) & ~(size_t)(SUMS_STEP - 1);
+    _Alignas(16) uint64_t row[SUMS_ROW_MAX + 2 * SUMS_STEP];
+    const crest_thread_record *record = crest_cells_records();
+    const uint64_t *next = sums_row_of(record, first), *cells = crest_cells_shared(first);
+    uint64_t bits = 0, parts = 1;
+    memset(row, 0, count * sizeof row[0]);
+    if (cells != NULL)
+        bits |= sums_add_row(row, cells, next, count);
+    for (; record != NULL; record = record->next, parts++) {
+        cells = next;
+        next = sums_row_of(record->next, first);
+        if (cells != NULL)
+            bits |= sums_add_row(row, cells, next, count);
+    }
+    if (bits >= UINT64_MAX / parts)
+        return 0;
+    for (size_t i = 0; i < batch->count; i++)
+        sums[i] = row[batch->slots[i] - first];
+    /* acquire: partner of the release store in crest_cells_sum_anew */
+    cells = sums_biased(crest_atomic_load_ptr_acquire(CREST_PTR(&sums_base_chunk[chunk])), first);
+    for (size_t i = 0; cells != NULL && i < batch->count; i++)
+        sums[i] -= crest_atomic_load(&cells[batch->slots[i]]);
+    return 1;
+}
+
+/* The slots that are of one chunk with the first one, as many as are summed at a time. */
+static sums_batch sums_batch_of(const uint32_t *slots, size_t left)
+{
+    uint32_t chunk = slots[0] >> CREST_CHUNK_BITS;
+    sums_batch batch = {slots, 1, slots[0], slots[0]};
+    size_t most = left < SUMS_BATCH ? left : SUMS_BATCH;
+    for (; batch.count < most && slots[batch.count] >> CREST_CHUNK_BITS == chunk; batch.count++) {
+        uint32_t slot = slots[batch.count];
+        batch.lowest = slot < batch.lowest ? slot : batch.lowest;
+        batch.highest = slot > batch.highest ? slot : batch.highest;
+    }
+    return batch;
+}
+
+void crest_cells_sums(const uint32_t *slots, size_t count, uint64_t *sums)
+{
+    while (count != 0) {
+        sums_batch batch = sums_batch_of(slots, count);
+        size_t span = batch.highest - batch.lowest + 1;
+        if (span > SUMS_ROW_MAX || span > batch.count * SUMS_ROW_FACTOR || !sums_row(&batch, sums))
+            sums_each(&batch, sums);
+        slots += batch.count;
+        sums += batch.count;
+        count -= batch.count;
+    }
+}
+
+int crest_cells_sum_anew(uint32_t slot)
+{
+    uint64_t **chunk = &sums_base_chunk[slot >> CREST_CHUNK_BITS];
+    uint64_t sum = sums_ever(slot), *base = *chunk;
+    if (sum > SUMS_BASE_MAX)
+        return 0;
+    if (base == NULL) {
+        base = crest_arena_take(CREST_ARENA_CELLS, CREST_CHUNK_CELLS * sizeof(uint64_t),
+                                CREST_LINE_BYTES);
+        if (base == NULL)
+            return 0;
+        /* partner: the acquire load in crest_cells_sum */
+        crest_atomic_store_ptr_release(CREST_PTR(chunk), base);
+    }
+    crest_atomic_store(&base[slot & (CREST_CHUNK_CELLS - 1)], sum);
+    return 1;
+}

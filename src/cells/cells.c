@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Slots, thread records and shared cells; sums over them are in cell_sums.c. See cells.h and
+ * <crest/cell.h>.
+ */
+#define _GNU_SOURCE
+#include "cells/cells.h"
+#include "base/arena.h"
+#include "base/atomic.h"
+#include "base/clock_inside.h"
+#include "base/forked.h"
+#include "base/lock.h"
+
+#include <crest/lane.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Before a record is made, so many of the owned ones are asked whether their threads still exist;
+ * each once at most. */
+#define CELLS_PROBES 16
+
+/* What a thread has before its first touch and after its end: no chunk at all. */
+static const crest_cells cells_none;
+
+__thread crest_cells *crest_thread_cells = (crest_cells *)(uintptr_t)&cells_none;
+
+/* The same word, as <crest/cell.h> says. */
+extern __attribute__((visibility("hidden"),
+                      alias("crest_thread_cells"))) __thread crest_cells *crest_thread_cells_own
+    __attribute__((tls_model("initial-exec")));
+
+/* This thread's record; NULL before the first touch, CELLS_GONE after the thread's end. With the
+ * pointer above these are all 16 bytes of static TLS that the library takes. */
+static __thread crest_thread_record *cells_record;
+
+static crest_thread_record cells_gone_mark;
+#define CELLS_GONE (&cells_gone_mark)
+
+static crest_thread_record *cells_newest;
+static uint64_t cells_record_count;
+static uint64_t *cells_shared_chunk[CREST_CHUNK_COUNT];
+/* chunk 0 is never given, so that slot 0 always leads to the cold path */
+static uint32_t cells_slot_next = CREST_CHUNK_CELLS;
+
+/* Of <crest/lane.h>: how many lanes there are, and their records. */
+static crest_thread_record *cells_lane[CREST_LANES_MAX];
+static uint32_t cells_lane_count;
+static uint32_t cells_runtime;
+
+/* A lent table is kept for so many calls of the thread's destructors, of which there are four:
+ * others may run what records by it in any but the last. */
+#define CELLS_LENT_ROUNDS 3u
+
+static pthread_key_t cells_key;
+static uint32_t cells_prepared; /* 0: not, 1: somebody does, 2: done, 3: there are no keys left */
+enum { CELLS_UNPREPARED, CELLS_PREPARING, CELLS_READY, CELLS_NO_KEY };
+
+static crest_lock_saved cells_fork_saved;
+static crest_thread_record *cells_probe_next; /* under the lock; NULL: the newest */
+
+/* The compiler may not move what handlers of this thread see across this. */
+static inline void cells_order_for_handlers(void)
+{
+    __asm__ volatile("" ::: "memory");
+}
+
+/*
+ * The end of a thread. The mark comes first: a handler that still finds the table may use it,
+ * because the record is not free yet, and one that finds no chunk takes the shared cell and cannot
+ * bring the table back.
+ */
+static void cells_thread_end(void *value)
+{
+    crest_thread_record *record = value;
+    if (record->lent > 1 && pthread_setspecific(cells_key, record) == 0) {
+        record->lent--;
+        return;
+    }
+    record->lent = 0;
+    cells_record = CELLS_GONE;
+    cells_order_for_handlers();
+    crest_thread_cells_own = (crest_cells *)(uintptr_t)&cells_none;
+    cells_order_for_handlers();
+    /* partner: the compare-and-swap in cells_record_adopt; the next owner sees all that was added
+     */
+    crest_atomic_store32_release(&record->owned, CREST_RECORD_FREE);
+}
+
+/* The slow path's lock is held across fork, so that the child's copy of what it guards is whole. */
+static void cells_fork_before(void)
+{
+    crest_lock_saved saved;
+    crest_lock_fork_before(&saved);
+    cells_fork_saved = saved;
+}
+
+static void cells_fork_parent(void)
+{
+    crest_lock_saved saved = cells_fork_saved;
+    crest_lock_fork_parent(&saved);
+}
+
+/* Under the lock: says whose record it is. */
+static void cells_sign(crest_thread_record *record)
+{
+    record->owner_process = getpid();
+    record->owner = (pid_t)syscall(SYS_gettid);
+}
+
+/* The first of all that is called in a child, whose cells the kernel has zeroed. */
+static void cells_forked(void)
+{
+    crest_arena_forked();
+    crest_clock_forked();
+}
+
+/* The child of fork() has one thread: every other record is free, but for the lanes. A child of
+ * _Fork() may have made others before it says so, and keeps what there is. */
+static void cells_fork_child(void)
+{
+    crest_lock_saved saved = cells_fork_saved;
+    for (crest_thread_record *record = cells_newest; record != NULL; record = record->next) {
+        if (record == cells_record)
+            cells_sign(record);
+        else if (record->owned != CREST_RECORD_LANE)
+            crest_atomic_store32(&record->owned, CREST_RECORD_FREE);
+    }
+    crest_forked_tell();
+    crest_lock_fork_child(&saved);
+}
+
+void crest_cells_prepare(void)
+{
+    /* acquire: partner of the release store below; whoever sees READY sees the key */
+    if (crest_atomic_load32_acquire(&cells_prepared) >= CELLS_READY ||
+        !crest_atomic_cas32_acquire(&cells_prepared, CELLS_UNPREPARED, CELLS_PREPARING))
+        return;
+    int no_key = pthread_key_create(&cells_key, cells_thread_end);
+    crest_forked_call(cells_forked);
+    pthread_atfork(cells_fork_before, cells_fork_parent, cells_fork_child);
+    crest_atomic_store32_release(&cells_prepared, no_key ? CELLS_NO_KEY : CELLS_READY);
+}
+
+/* Early, because setting a late key allocates; before other constructors record. */
+__attribute__((constructor(101))) static void cells_constructor(void)
+{
+    crest_cells_prepare();
+    crest_lock_saved saved;
+    crest_lock_take(&saved);
+    crest_forked_prepare();
+    crest_lock_drop(&saved);
+}
+
+uint32_t crest_cells_slot_new(void)
+{
+    uint32_t slot = cells_slot_next, chunk = slot >> CREST_CHUNK_BITS;
+    if (slot >= CREST_SLOT_COUNT)
+        return 0;
+    if (cells_shared_chunk[chunk] == NULL) {
+        uint64_t *cells = crest_arena_take(CREST_ARENA_CELLS, CREST_CHUNK_CELLS * sizeof(uint64_t),
+                                           CREST_LINE_BYTES);
+        if (cells == NULL)
+            return 0;
+        /* partner: crest_cells_shared's load, by threads that got the slot without the lock */
+        crest_atomic_store_ptr_release(CREST_PTR(&cells_shared_chunk[chunk]), cells);
+    }
+    crest_atomic_store32(&cells_slot_next, slot + 1);
+    return slot;
+}
+
+/*
+ * Under the lock: a record whose thread came too late for its destructor, and exists no more. A
+ * thread that got the number of one that ended only keeps the record from being found. What a
+ * thread wrote is there for all who are told that it is gone: its end in the kernel passes full
+ * barriers.
+ */
+static crest_thread_record *cells_record_left(void)
+{
+    pid_t process = getpid();
+    uint64_t records = crest_atomic_load(&cells_record_count);
+    for (uint64_t probes = 0; probes < CELLS_PROBES && probes < records; probes++) {
+        crest_thread_record *record = cells_probe_next ? cells_probe_next : cells_newest;
+        if (record == NULL)
+            return NULL;
+        cells_probe_next = record->next;
+        if (crest_atomic_load32(&record->owned) == CREST_RECORD_OWNED &&
+            record->owner_process == process &&
+            syscall(SYS_tgkill, process, record->owner, 0) != 0 && errno == ESRCH) {
+            /* it may have been freed since the look */
+            crest_atomic_store32(&record->owned, CREST_RECORD_OWNED);
+            return record;
+        }
+    }
+    return NULL;
+}
+
+/* Under the lock: a new record, for readers to find; NULL without memory. */
+static crest_thread_record *cells_record_new(crest_record_owner owner)
+{
+    crest_thread_record *record =
+        crest_arena_take(CREST_ARENA_META, sizeof *record, _Alignof(crest_thread_record));
+    crest_cells *cells = crest_arena_take(CREST_ARENA_CELLS, sizeof *cells, CREST_LINE_BYTES);
+    if (record == NULL || cells == NULL)
+        return NULL;
+    record->cells = cells;
+    record->owned = owner;
+    record->next = cells_newest;
+    crest_atomic_add(&cells_record_count, 1);
+    /* partner: the acquire load in crest_cells_records */
+    crest_atomic_store_ptr_release(CREST_PTR(&cells_newest), record);
+    return record;
+}
+
+static crest_thread_record *cells_record_adopt(void)
+{
+    for (crest_thread_record *record = cells_newest; record != NULL; record = record->next)
+        /* acquire: partner of the release store in cells_thread_end */
+        if (crest_atomic_load32(&record->owned) == CREST_RECORD_FREE &&
+            crest_atomic_cas32_acquire(&record->owned, CREST_RECORD_FREE, CREST_RECORD_OWNED))
+            return record;
+    crest_thread_record *left = cells_record_left();
+    return left != NULL ? left : cells_record_new(CREST_RECORD_OWNED);
+}
+
+/* This thread's record, made or adopted; NULL if there can be none. */
+static crest_thread_record *cells_record_own(void)
+{
+    if (cells_record == CELLS_GONE)
+        return NULL;
+    if (cells_record != NULL)
+        return cells_record;
+    crest_cells_prepare();
+    if (crest_atomic_load32_acquire(&cells_prepared) != CELLS_READY)
+        return NULL;
+    crest_thread_record *record = cells_record_adopt();
+    if (record == NULL)
+        return NULL;
+    cells_sign(record);
+    record->lent = 0;
+    if (pthread_setspecific(cells_key, record) != 0) {
+        /* as in cells_thread_end */
+        crest_atomic_store32_release(&record->owned, CREST_RECORD_FREE);
+        return NULL;
+    }
+    cells_record = record;
+    return record;
+}
+
+/* The cell of a record, its chunk made if need be; NULL without memory. */
+static uint64_t *cells_touch_of(const crest_thread_record *record, uint32_t slot)
+{
+    if (record == NULL || slot < CREST_CHUNK_CELLS)
+        return NULL;
+    uint64_t **chunk = &record->cells->chunk[slot >> CREST_CHUNK_BITS];
+    if (*chunk == NULL) {
+        uint64_t *cells = crest_arena_take(CREST_ARENA_CELLS, CREST_CHUNK_CELLS * sizeof(uint64_t),
+                                           CREST_LINE_BYTES);
+        if (cells == NULL)
+            return NULL;
+        /* biased, so that the whole slot indexes it; partner: the acquire load in crest_cells_of */
+        uint64_t before = (slot & ~(CREST_CHUNK_CELLS - 1)) * sizeof(uint64_t);
+        crest_atomic_store_ptr_release(CREST_PTR(chunk), (void *)((uintptr_t)cells - before));
+    }
+    return &(*chunk)[slot];
+}
+
+uint64_t *crest_cells_touch(uint32_t slot)
+{
+    const crest_thread_record *record = cells_record_own();
+    uint64_t *cell = cells_touch_of(record, slot);
+    if (cell != NULL)
+        crest_thread_cells_own = record->cells;
+    return cell;
+}
+
+crest_reserve *crest_cells_reserve(void)
+{
+    return cells_record != NULL && cells_record != CELLS_GONE ? &cells_record->reserve : NULL;
+}
+
+uint64_t *crest_cells_touch_lane(const crest_thread_record *lane, uint32_t slot)
+{
+    return cells_touch_of(lane, slot);
+}
+
+unsigned crest_cells_lanes_make(unsigned processors)
+{
+    uint32_t wanted = CREST_LANES_MIN, made = 0;
+    while (wanted < processors && wanted < CREST_LANES_MAX)
+        wanted *= 2;
+    if (cells_lane_count != 0)
+        return cells_lane_count;
+    /* some may be there: memory was lacking for the others */
+    while (made < wanted && cells_lane[made] != NULL)
+        made++;
+    while (made < wanted && (cells_lane[made] = cells_record_new(CREST_RECORD_LANE)) != NULL)
+        made++;
+    if (made < wanted)
+        return 0;
+    crest_atomic_store32(&cells_runtime, 1);
+    /* partner: the acquire load in crest_cells_lane */
+    crest_atomic_store32_release(&cells_lane_count, wanted);
+    return wanted;
+}
+
+crest_thread_record *crest_cells_lane(unsigned lane)
+{
+    /* acquire: partner of the release store in crest_cells_lanes_make */
+    uint32_t count = crest_atomic_load32_acquire(&cells_lane_count);
+    return count != 0 ? cells_lane[lane & (count - 1)] : NULL;
+}
+
+crest_cells *crest_cells_lend(uint32_t slot)
+{
+    crest_cells *cells = crest_thread_cells_own;
+    if (slot >= CREST_SLOT_COUNT || cells->chunk[slot >> CREST_CHUNK_BITS] == NULL)
+        return NULL;
+    if (cells_record->lent == 0)
+        cells_record->lent = CELLS_LENT_ROUNDS;
+    crest_atomic_store32(&cells_runtime, 1);
+    return cells;
+}
+
+int crest_cells_runtime(void)
+{
+    return crest_atomic_load32(&cells_runtime) != 0;
+}
+
+uint64_t *crest_cells_shared(uint32_t slot)
+{
+    /* acquire: partner of the release store in crest_cells_slot_new */
+    uint64_t *chunk =
+        crest_atomic_load_ptr_acquire(CREST_PTR(&cells_shared_chunk[slot >> CREST_CHUNK_BITS]));
+    return chunk ? &chunk[slot & (CREST_CHUNK_CELLS - 1)] : NULL;
+}
+
+const crest_thread_record *crest_cells_records(void)
+{
+    /* acquire: partner of the release store in cells_record_new */
+    return crest_atomic_load_ptr_acquire(CREST_PTR(&cells_newest));
+}
+
+const uint64_t *crest_cells_of(const crest_thread_record *record, uint32_t slot)
+{
+    /* acquire: partner of the release store in cells_touch_of */
+    const uint64_t *chunk =
+        crest_atomic_load_ptr_acquire(CREST_PTR(&record->cells->chunk[slot >> CREST_CHUNK_BITS]));
+    return chunk ? &chunk[slot] : NULL;
+}
+
+int crest_cells_any(void)
+{
+    uint32_t end = crest_atomic_load32(&cells_slot_next);
+    for (const crest_thread_record *record = crest_cells_records(); record != NULL;
+         record = record->next) {
+        for (uint32_t slot = CREST_CHUNK_CELLS; slot < end; slot++) {
+            const uint64_t *cell = crest_cells_of(record, slot);
+            if (cell != NULL && crest_atomic_load(cell) != 0)
+                return 1;
+        }
+    }
+    return 0;
+}
+
+uint64_t crest_cells_record_count(void)
+{
+    return crest_atomic_load(&cells_record_count);
+}
+
+uint64_t crest_cells_slot_count(void)
+{
+    return crest_atomic_load32(&cells_slot_next) - CREST_CHUNK_CELLS;
+}

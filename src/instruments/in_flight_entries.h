@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The entries of the table of operations in flight: what they consist of, their states, and the
+ * shards that they lie in. Inline is what a begin and an end need.
+ *
+ * A shard's lock guards its chains and its free entries, and is held for a look-up and a few
+ * stores, never while something is recorded. An entry's state word is another matter: a sweep reads
+ * entries and expires them without any lock, so that it delays no begin and no end. The word holds
+ * the entry's generation too: a compare-and-swap that succeeds is of the very operation whose
+ * fields were read before.
+ *
+ *     begin   under the lock   (free)  -> begun    generation + 1, after all fields
+ *     end     under the lock   begun   -> ended    and back to the free ones; or as a sweep, but
+ *                                                  by a store without a deadline
+ *     sweep   without it       begun   -> expired  stays in its chain: a tombstone
+ *     begin   under the lock   expired -> begun    generation + 1
+ *     sweep   under the lock   expired -> ended    an old tombstone goes back to the free ones
+ *     cancel  under the lock   begun, expired -> ended    of a closed series, which begins nothing
+ *
+ * All of it lies in memory that a fork zeroes in the child, which then takes another table. What a
+ * handler that forks has interrupted goes on there with zeros in the old one: so each place is read
+ * once where it may lead nowhere, and times before the state that says that they are right.
+ * tests/model/in_flight.pml has all interleavings.
+ */
+#ifndef CREST_IN_FLIGHT_ENTRIES_H
+#define CREST_IN_FLIGHT_ENTRIES_H
+
+#include "base/arena.h"
+#include "base/atomic.h"
+#include "base/hash.h"
+#include "instruments/in_flight_table.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define CREST_IN_FLIGHT_BUCKETS 256u
+#define CREST_IN_FLIGHT_BLOCKS (CREST_IN_FLIGHT_MAX / CREST_IN_FLIGHT_BLOCK)
+#define CREST_IN_FLIGHT_SHARD_MAX (CREST_IN_FLIGHT_MAX / CREST_IN_FLIGHT_SHARDS)
+_Static_assert(CREST_IN_FLIGHT_SHARD_MAX % CREST_IN_FLIGHT_BLOCK == 0, "a shard has whole blocks");
+_Static_assert(CREST_IN_FLIGHT_SHARD_MAX <= UINT16_MAX, "what a metric holds of a shard fits");
+#define IN_FLIGHT_NS UINT64_C(1000000000)
+
+/* The low bits of a state word; the others are the generation. */
+enum { CREST_IN_FLIGHT_ENDED, CREST_IN_FLIGHT_BEGUN, CREST_IN_FLIGHT_EXPIRED };
+#define CREST_IN_FLIGHT_STATE UINT64_C(3)
+#define CREST_IN_FLIGHT_GENERATION UINT64_C(4)
+
+#define CREST_IN_FLIGHT_OP_WORDS (sizeof(crest_op) / sizeof(uint64_t))
+_Static_assert(sizeof(crest_op) % sizeof(uint64_t) == 0, "an op is whole words");
+
+/* Every word is written under the shard's lock but for `state`; those that a sweep reads without it
+ * are written with release and read with acquire, see walks_read. */
+typedef struct crest_in_flight_entry {
+    uint64_t state;
+    uint64_t hash;
+    uint64_t begun_ns;
+    uint64_t overdue_ns; /* 0: never */
+    crest_keyed *keyed;
+    uint64_t op[CREST_IN_FLIGHT_OP_WORDS];
+    uint64_t last; /* the stage marked last, from 1; 0: none */
+    /* not read without the lock */
+    uint64_t marked_ns;
+    uint32_t marks; /* a bit a stage */
+    uint32_t place; /* of the entry, among those of all blocks; it stays */
+    struct crest_in_flight_entry *next;
+} crest_in_flight_entry;
+
+typedef struct crest_in_flight_shard {
+    uint32_t lock;
+    uint32_t used;                         /* entries in chains */
+    uint16_t held[CREST_IN_FLIGHT_SHARES]; /* of them, by share */
+    crest_in_flight_entry *free;
+    crest_in_flight_entry *chain[CREST_IN_FLIGHT_BUCKETS];
+} __attribute__((aligned(CREST_LINE_BYTES))) crest_in_flight_shard;
+
+typedef struct crest_in_flight_table {
+    uint64_t blocks;  /* in use, of in_flight_blocks */
+    uint64_t room_ns; /* when room was last searched for */
+    crest_in_flight_shard shard[CREST_IN_FLIGHT_SHARDS];
+} crest_in_flight_table;
+
+/* The table; NULL before the first begin. */
+extern crest_in_flight_table *crest_in_flight_root;
+
+/* The blocks of entries, as many as the table says; NULL in a fork's child until it takes them. */
+extern crest_in_flight_entry *crest_in_flight_blocks[CREST_IN_FLIGHT_BLOCKS];
+
+/* ---- a shard's lock: free, held, held with waiters (U. Drepper, "Futexes Are Tricky") ---- */
+
+static inline void crest_in_flight_lock(crest_in_flight_shard *shard)
+{
+    /* acquire: partner of the exchange in crest_in_flight_unlock */
+    if (CREST_LIKELY(crest_atomic_cas32_acquire(&shard->lock, 0, 1)))
+        return;
+    while (crest_atomic_exchange32(&shard->lock, 2) != 0)
+        syscall(SYS_futex, &shard->lock, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
+}
+
+static inline void crest_in_flight_unlock(crest_in_flight_shard *shard)
+{
+    if (CREST_UNLIKELY(crest_atomic_exchange32_release(&shard->lock, 0) == 2))
+        syscall(SYS_futex, &shard->lock, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+/* ---- places ---- */
+
+/* Both factors depend on the seed, which `hash` comes from, as in crest_hash_more. */
+static inline uint64_t crest_in_flight_hash_op(uint64_t hash, const crest_op *op)
+{
+    uint64_t other = hash << 32 | hash >> 32;
+    hash = crest_hash_fold(op->word[0] ^ hash, op->word[1] ^ other);
+    /* integers have zeros there, which need no mixing to be told apart by the kind */
+    if ((op->word[2] | op->word[3]) != 0)
+        hash = crest_hash_fold(op->word[2] ^ hash, op->word[3] ^ other);
+    return crest_hash_mix(hash, (uint64_t)op->length << 32 | op->kind);
+}
+
+static inline crest_in_flight_shard *crest_in_flight_shard_of(crest_in_flight_table *table,
+                                                              uint64_t hash)
+{
+    crest_in_flight_shard *shard = &table->shard[(hash >> 32) % CREST_IN_FLIGHT_SHARDS];
+    CREST_PLAIN_ADDRESS_(shard); /* not worked out anew for each of its words */
+    return shard;
+}
+
+static inline crest_in_flight_entry **crest_in_flight_chain_of(crest_in_flight_shard *shard,
+                                                               uint64_t hash)
+{
+    return &shard->chain[hash % CREST_IN_FLIGHT_BUCKETS];
+}
+
+static inline crest_in_flight_table *crest_in_flight_table_seen(void)
+{
+    /* acquire: partner of the release store in crest_in_flight_table_made */
+    return crest_atomic_load_ptr_acquire(CREST_PTR(&crest_in_flight_root));
+}
+
+/* ---- states ---- */
+
+static inline int crest_in_flight_is(uint64_t state, unsigned what)
+{
+    return (state & CREST_IN_FLIGHT_STATE) == what;
+}
+
+static inline int crest_in_flight_is_overdue(uint64_t overdue_ns, uint64_t now_ns)
+{
+    return overdue_ns != 0 && now_ns >= overdue_ns;
+}
+
+/*
+ * The one step in which an operation ends: non-zero for the one of all who try. Release and
+ * acquire: partners of the store in in_flight_start and of the loads in walks_read, so
+ * that what was read of the operation before was its own, and what is written of the next one comes
+ * after.
+ */
+static inline int crest_in_flight_settle(crest_in_flight_entry *entry, uint64_t begun, unsigned to)
+{
+    return crest_atomic_cas(&entry->state, begun, (begun & ~CREST_IN_FLIGHT_STATE) | to);
+}
+
+/*
+ * Under the lock: ends an operation that was begun; 0 when a sweep was faster. What has no deadline
+ * is never settled without the lock, so a store will do, which is a locked instruction less in
+ * every end. Release: as in crest_in_flight_settle.
+ */
+static inline int crest_in_flight_finish(crest_in_flight_entry *entry, uint64_t begun)
+{
+    if (entry->overdue_ns != 0)
+        return crest_in_flight_settle(entry, begun, CREST_IN_FLIGHT_ENDED);
+    crest_atomic_store_release(&entry->state,
+                               (begun & ~CREST_IN_FLIGHT_STATE) | CREST_IN_FLIGHT_ENDED);
+    return 1;
+}
+
+/* 0 for what began after this call had read the clock, when another thread ended and began it
+ * meanwhile. */
+static inline int64_t crest_in_flight_duration(uint64_t begun_ns, uint64_t now_ns)
+{
+    return now_ns > begun_ns ? (int64_t)(now_ns - begun_ns) : 0;
+}
+
+/* Under the lock: where the entry hangs in its chain. */
+static inline crest_in_flight_entry **
+crest_in_flight_at(crest_in_flight_shard *shard, uint64_t hash, const crest_in_flight_entry *entry)
+{
+    crest_in_flight_entry **at = crest_in_flight_chain_of(shard, hash), *there;
+    while ((there = *at) != NULL && there != entry)
+        at = &there->next;
+    return at;
+}
+
+/* Under the lock: takes the entry, which hangs there, out of its chain. */
+static inline void crest_in_flight_unchain(crest_in_flight_shard *shard, crest_in_flight_entry **at,
+                                           crest_in_flight_entry *entry, uint32_t share)
+{
+    *at = entry->next;
+    entry->next = shard->free;
+    shard->free = entry;
+    shard->used--;
+    shard->held[share]--;
+}
+
+/* Under the lock: another block of free entries for the shard, if there is memory. */
+void crest_in_flight_grow(crest_in_flight_table *table, crest_in_flight_shard *shard);
+
+/* The table, made if need be; NULL without memory. */
+crest_in_flight_table *crest_in_flight_table_made(void);
+
+/* What becomes of an operation that nobody ended in time: for the thread that settled it. */
+void crest_in_flight_record_timeout(const crest_keyed *keyed, const crest_op *op);
+
+/* in_flight_owners.c, under the lock of the entry's shard: whether there is memory for an owner of
+ * what is begun in it; and that the operation which was just begun has this one. */
+int crest_in_flight_can_own(const crest_in_flight_entry *entry);
+void crest_in_flight_own(const crest_in_flight_entry *entry, const crest_op *owner);
+
+/* In the child of a fork, of any kind: no operation has an owner. */
+void crest_in_flight_owners_forked(void);
+
+/* in_flight_walks.c: a begin was refused; whatever has expired goes, however lately. Not too often,
+ * for it reads all of the table; 0 when it was done just now. */
+int crest_in_flight_make_room(crest_in_flight_table *table, uint64_t now_ns);
+
+/* Whether nothing can begin in it. */
+int crest_in_flight_is_closed(const crest_keyed *keyed);
+
+#endif

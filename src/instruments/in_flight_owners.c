@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which operations in flight belong to whom, so that they can be ended by their owner.
+ *
+ * Beside each block of entries lies one of owners, made when an operation with an owner first falls
+ * into it. An owner's place says of which operation it is: the entry's state word at its begin,
+ * which has its generation. So an end, or a begin without an owner, does nothing here; what it
+ * leaves behind is told by that word from what is in flight. All places are looked through for an
+ * owner: 8 bytes each, of which 64 lie in a row. A list of its own for each owner would be found at
+ * once, but each end would have to take its operation out of it.
+ */
+#define _GNU_SOURCE
+#include "instruments/in_flight_entries.h"
+#include "base/lock.h"
+
+#include <string.h>
+
+/* Written under the lock of the shard that has the block; `hash` is read without it. */
+typedef struct owners_block {
+    uint64_t hash[CREST_IN_FLIGHT_BLOCK]; /* of the owner; 0: none, or it is over */
+    uint64_t state[CREST_IN_FLIGHT_BLOCK];
+    crest_op owner[CREST_IN_FLIGHT_BLOCK];
+} owners_block;
+
+static owners_block *owners_blocks[CREST_IN_FLIGHT_BLOCKS];
+
+void crest_in_flight_owners_forked(void)
+{
+    memset(owners_blocks, 0, sizeof owners_blocks);
+}
+
+static uint64_t owners_hash(const crest_op *owner)
+{
+    return crest_in_flight_hash_op(crest_hash_seed(), owner) | 1;
+}
+
+static owners_block *owners_of(uint64_t block)
+{
+    /* acquire: partner of the release store in crest_in_flight_can_own */
+    return crest_atomic_load_ptr_acquire(CREST_PTR(&owners_blocks[block]));
+}
+
+int crest_in_flight_can_own(const crest_in_flight_entry *entry)
+{
+    unsigned block = entry->place / CREST_IN_FLIGHT_BLOCK;
+    if (CREST_LIKELY(owners_of(block) != NULL))
+        return 1;
+    crest_lock_saved saved;
+    crest_lock_take(&saved);
+    owners_block *owners = crest_arena_take(CREST_ARENA_CELLS, sizeof *owners, CREST_LINE_BYTES);
+    crest_lock_drop(&saved);
+    /* partner: the acquire load in owners_of */
+    crest_atomic_store_ptr_release(CREST_PTR(&owners_blocks[block]), owners);
+    return owners != NULL;
+}
+
+void crest_in_flight_own(const crest_in_flight_entry *entry, const crest_op *owner)
+{
+    unsigned block = entry->place / CREST_IN_FLIGHT_BLOCK, i = entry->place % CREST_IN_FLIGHT_BLOCK;
+    owners_block *owners = owners_of(block);
+    if (owners == NULL || entry != crest_in_flight_blocks[block] + i)
+        return; /* in the child of a fork that came amid this begin */
+    owners->owner[i] = *owner;
+    owners->state[i] = crest_atomic_load(&entry->state);
+    crest_atomic_store(&owners->hash[i], owners_hash(owner));
+}
+
+/* What is ended, and how. */
+typedef struct owners_end {
+    const crest_op *owner;
+    uint64_t hash;
+    uint64_t now_ns;
+    crest_outcome outcome;
+} owners_end;
+
+/* Ends the operation in this place if it is the owner's and in flight; 0 if it is not, or if it is
+ * overdue and so has timed out. */
+static int owners_end_at(crest_in_flight_table *table, uint64_t block, unsigned i,
+                         const owners_end *end)
+{
+    owners_block *owners = owners_of(block);
+    crest_in_flight_entry *entry =
+        crest_atomic_load_ptr_acquire(CREST_PTR(&crest_in_flight_blocks[block]));
+    if (owners == NULL || entry == NULL)
+        return 0; /* in the child of a fork that came meanwhile */
+    entry += i;
+    /* its operations have all been in this shard */
+    crest_in_flight_shard *shard = crest_in_flight_shard_of(table, crest_atomic_load(&entry->hash));
+    crest_keyed *keyed = NULL;
+    uint64_t begun_ns = 0;
+    crest_op op;
+    int ended = 0, expired = 0;
+    crest_in_flight_lock(shard);
+    if (crest_atomic_load(&owners->hash[i]) == end->hash &&
+        memcmp(&owners->owner[i], end->owner, sizeof *end->owner) == 0) {
+        begun_ns = crest_atomic_load_acquire(&entry->begun_ns);
+        keyed = entry->keyed;
+        uint64_t state = crest_atomic_load_acquire(&entry->state);
+        memcpy(&op, entry->op, sizeof op);
+        if (keyed != NULL && state == owners->state[i]) {
+            if (crest_in_flight_is_overdue(entry->overdue_ns, end->now_ns))
+                expired = crest_in_flight_settle(entry, state, CREST_IN_FLIGHT_EXPIRED);
+            else
+                ended = crest_in_flight_finish(entry, state);
+        }
+        if (ended) {
+            crest_in_flight_entry **at = crest_in_flight_at(shard, entry->hash, entry);
+            crest_in_flight_unchain(shard, at, entry, keyed->share);
+        }
+        crest_atomic_store(&owners->hash[i], 0);
+    }
+    crest_in_flight_unlock(shard);
+    if (expired)
+        crest_in_flight_record_timeout(keyed, &op);
+    if (ended)
+        crest_timer_record_op(keyed->timer, crest_in_flight_duration(begun_ns, end->now_ns),
+                              end->outcome, &op);
+    return ended;
+}
+
+size_t crest_in_flight_end_owned(const crest_op *owner, crest_outcome outcome)
+{
+    owners_end end = {owner, owners_hash(owner), crest_now(), outcome};
+    crest_in_flight_table *table = crest_in_flight_table_seen();
+    size_t ended = 0;
+    /* acquire: partner of the release store in crest_in_flight_grow */
+    uint64_t blocks = table != NULL ? crest_atomic_load_acquire(&table->blocks) : 0;
+    for (uint64_t block = 0; block < blocks; block++) {
+        const owners_block *owners = owners_of(block);
+        for (unsigned i = 0; owners != NULL && i < CREST_IN_FLIGHT_BLOCK; i++)
+            if (CREST_UNLIKELY(crest_atomic_load(&owners->hash[i]) == end.hash))
+                ended += (size_t)owners_end_at(table, block, i, &end);
+    }
+    return ended;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What windows give, by kind of metric. See derived_results.h.
+ */
+#include "names/derived_results.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Quantiles are told apart by so many parts of 1: eight decimals. */
+#define RESULT_PARTS 100000000u
+
+typedef struct result_kind {
+    const char *word;
+    unsigned offset;          /* in crest_window */
+    int of_values;            /* of a distribution: about values, not about how many there were */
+    const char *counter;      /* what it is of a counter, a distribution and a range sampler, and */
+    const char *distribution; /* how that goes on after the length of the window; */
+    const char *range_sampler; /* NULL: there is no such result */
+    const char *more;
+} result_kind;
+
+static const result_kind result_kinds[] = {
+    {"rate", offsetof(crest_window, per_second), 0, "Per second, over the",
+     "Recorded per second, over the", NULL, ""},
+    {"peak", offsetof(crest_window, peak), 0, "Per second, the highest tick of the",
+     "Recorded per second, the highest tick of the", NULL, ""},
+    {"min", offsetof(crest_window, minimum), 1, NULL, NULL, "Lowest of the", ""},
+    {"avg", offsetof(crest_window, average), 1, NULL, "Average over the", "Average over the",
+     ", weighted by time"},
+    {"max", offsetof(crest_window, maximum), 1, NULL, "Largest of the", "Highest of the", ""},
+};
+
+static unsigned result_parts(double quantile)
+{
+    return (unsigned)(quantile * RESULT_PARTS + 0.5);
+}
+
+int crest_quantiles_valid(const double *quantiles)
+{
+    for (unsigned i = 0; quantiles[i] != 0; i++) {
+        if (i == CREST_QUANTILES_MAX || !(quantiles[i] > 0 && quantiles[i] < 1))
+            return 0;
+        unsigned parts = result_parts(quantiles[i]);
+        if (parts == 0 || parts == RESULT_PARTS)
+            return 0;
+        for (unsigned other = 0; other < i; other++)
+            if (result_parts(quantiles[other]) == parts)
+                return 0;
+    }
+    return 1;
+}
+
+static const char *result_what(const result_kind *result, crest_kind kind)
+{
+    switch (kind) {
+    case CREST_KIND_NONE:
+    case CREST_KIND_GAUGE:
+    case CREST_KIND_STAGES: return NULL; /* the last is of declarations only */
+    case CREST_KIND_COUNTER: return result->counter;
+    case CREST_KIND_HISTOGRAM:
+    case CREST_KIND_TIMER: return result->distribution;
+    case CREST_KIND_RANGE_SAMPLER: return result->range_sampler;
+    }
+    return NULL;
+}
+
+/* "last minute", "last 5 minutes". */
+static void result_meaning(crest_window_result *result, const char *what, const char *more)
+{
+    unsigned minutes = result->window_s / 60;
+    if (minutes == 1)
+        snprintf(result->meaning, sizeof result->meaning, "%s last minute%s", what, more);
+    else
+        snprintf(result->meaning, sizeof result->meaning, "%s last %u minutes%s", what, minutes,
+                 more);
+}
+
+/* A fraction as percent: "50", "99_9". Not by printf: metrics are made in signal handlers too. */
+static char *result_percent(char *out, double quantile, char separator)
+{
+    unsigned parts = result_parts(quantile), percent = RESULT_PARTS / 100;
+    if (parts / percent >= 10)
+        *out++ = (char)('0' + parts / percent / 10);
+    *out++ = (char)('0' + parts / percent % 10);
+    parts %= percent;
+    if (parts != 0)
+        *out++ = separator;
+    for (; parts != 0; parts = parts * 10 % percent)
+        *out++ = (char)('0' + parts * 10 / percent);
+    *out = '\0';
+    return out;
+}
+
+/* The `index`-th result of this kind of metric, but for quantiles; NULL at the end. */
+static const result_kind *result_at(crest_kind kind, unsigned *index)
+{
+    for (size_t i = 0; i < sizeof result_kinds / sizeof result_kinds[0]; i++)
+        if (result_what(&result_kinds[i], kind) != NULL && (*index)-- == 0)
+            return &result_kinds[i];
+    return NULL;
+}
+
+/* The `index`-th quantile; 0 past the last. */
+static double result_quantile(crest_kind kind, const double *quantiles, unsigned index)
+{
+    int distribution = kind == CREST_KIND_HISTOGRAM || kind == CREST_KIND_TIMER;
+    return distribution && quantiles != NULL && index < CREST_QUANTILES_MAX ? quantiles[index] : 0;
+}
+
+int crest_window_qualifier(crest_kind kind, const double *quantiles, unsigned index,
+                           unsigned window_s, char text[CREST_WINDOW_QUALIFIER_BYTES])
+{
+    char *out = text;
+    const result_kind *plain = result_at(kind, &index);
+    if (plain != NULL) {
+        for (const char *word = plain->word; *word != '\0'; word++)
+            *out++ = *word;
+    } else {
+        double quantile = result_quantile(kind, quantiles, index);
+        if (quantile == 0)
+            return 0;
+        *out++ = 'p';
+        out = result_percent(out, quantile, '_');
+        *out++ = '_';
+    }
+    unsigned minutes = window_s / 60;
+    if (minutes >= 10)
+        *out++ = (char)('0' + minutes / 10 % 10);
+    *out++ = (char)('0' + minutes % 10);
+    *out++ = 'm';
+    *out = '\0';
+    return 1;
+}
+
+static void result_fill(crest_window_result *result, crest_kind kind, const double *quantiles,
+                        unsigned index)
+{
+    char percent[12], what[48];
+    const result_kind *plain = result_at(kind, &index);
+    if (plain != NULL) {
+        int distribution = kind == CREST_KIND_HISTOGRAM || kind == CREST_KIND_TIMER;
+        result->offset = plain->offset;
+        result->of_values = plain->of_values;
+        result_meaning(result, result_what(plain, kind), distribution ? "" : plain->more);
+        return;
+    }
+    result->offset = (unsigned)(offsetof(crest_window, quantiles) + index * sizeof(double));
+    result->of_values = 1;
+    result_percent(percent, quantiles[index], '.');
+    snprintf(what, sizeof what, "%s %% were at most this, over the", percent);
+    result_meaning(result, what, "");
+}
+
+unsigned crest_window_results_of(crest_kind kind, const double *quantiles, const unsigned *window_s,
+                                 unsigned windows, crest_window_result *results)
+{
+    unsigned count = 0;
+    for (unsigned w = 0; w < windows && w < CREST_WINDOWS_MAX; w++)
+        for (unsigned i = 0;; i++) {
+            crest_window_result *result = &results[count];
+            if (!crest_window_qualifier(kind, quantiles, i, window_s[w], result->qualifier))
+                break;
+            result->window_s = window_s[w];
+            result_fill(result, kind, quantiles, i);
+            count++;
+        }
+    return count;
+}
+
+unsigned crest_window_results(const crest_series_view *series, const unsigned *window_s,
+                              unsigned windows,
+                              crest_window_result results[CREST_WINDOW_RESULTS_MAX])
+{
+    return crest_window_results_of(series->kind, series->quantiles, window_s, windows, results);
+}

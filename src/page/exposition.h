@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The encoder of pages, in Prometheus' text format 0.0.4 and in OpenMetrics 1.0: a snapshot in,
+ * bytes out, and nothing else; no clock, no locale, no registry. The public way to it is
+ * <crest/page.h>.
+ *
+ *     exposition.c          the page: metric after metric, the target, the end
+ *     page_families.c       names and headers of families, and which are wanted
+ *     page_values.c         samples of counters, gauges and range samplers
+ *     page_distributions.c  those of histograms and timers, with exemplars
+ *     page_windows.c        what windows compute
+ *     page_lines.c          how a line is put together
+ *     page_escape.c         text that has to be escaped
+ *     page_rows.c           the snapshot as it is read; page_source.h
+ *
+ * The formats differ in their headers, in the name of a counter's family, in escaping HELP, and in
+ * what OpenMetrics has beside: units, times of creation, exemplars, an end. All else is one.
+ *
+ * Sources: prometheus.io/docs/instrumenting/exposition_formats, and, where that is silent, what
+ * Prometheus 2.42 and Pushgateway 1.5.1 accept: each family in one piece under one HELP and TYPE,
+ * no timestamps, valid UTF-8 everywhere, a line feed at the end of every line. OpenMetrics 1.0.0,
+ * and what the parser of Prometheus' Python client accepts.
+ */
+#ifndef CREST_EXPOSITION_H
+#define CREST_EXPOSITION_H
+
+#include "page/page_source.h"
+#include <crest/page.h>
+
+/* Labels of crest_target_info. */
+#define CREST_TARGET_LABELS_MAX 64u
+
+/* As crest_snapshot_write, for formats that there are. `snapshot` is only handed to the source. */
+crest_status crest_exposition_write(const crest_page_source *source, const crest_snapshot *snapshot,
+                                    crest_format format, const crest_page_options *options,
+                                    crest_write_fn *write, void *context, crest_error *error);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Families of a page: their names and headers, and which are wanted.
+ *
+ * The two formats call some of them differently. A counter's samples are X_total in both; its
+ * family is X_total in text 0.0.4 and X in OpenMetrics.
+ */
+#ifndef CREST_PAGE_FAMILIES_H
+#define CREST_PAGE_FAMILIES_H
+
+#include "base/buffer.h"
+#include "names/names.h"
+#include "page/page_source.h"
+
+/* A page in the making. */
+typedef struct crest_page {
+    const crest_page_source *source;
+    const crest_snapshot *snapshot;
+    const crest_page_options *options;
+    crest_buffer *out;
+    size_t size; /* series in the snapshot */
+    int openmetrics;
+    unsigned window_count; /* of the windows that the page has */
+    unsigned window_s[CREST_WINDOWS_MAX];
+} crest_page;
+
+typedef struct crest_page_family {
+    char name[CREST_EXPORTED_BYTES_MAX]; /* in OpenMetrics: what its samples' names begin with */
+    size_t length;
+    crest_unit unit;
+    const char *type;     /* in text 0.0.4 */
+    const char *computed; /* "" for the metric itself; what a window computes: how HELP begins */
+} crest_page_family;
+
+/* Non-zero for histograms and timers. */
+int crest_page_is_distribution(crest_kind kind);
+
+/* The metric's own family. */
+void crest_page_family_main(crest_page_family *family, const crest_page_metric *metric);
+/* A gauge that a window computes of it. */
+void crest_page_family_window(crest_page_family *family, const crest_page_metric *metric,
+                              const char *qualifier, const char *computed);
+
+/* Whether the page is to have the family: all if no names were given. */
+int crest_page_wants(const crest_page *page, const crest_page_family *family);
+/* The same of a name without suffixes and one with. */
+int crest_page_wants_either(const crest_page *page, const char *name, const char *other);
+
+/* HELP and TYPE, or TYPE, UNIT and HELP. */
+void crest_page_put_header(const crest_page *page, const crest_page_family *family,
+                           const crest_page_metric *metric);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rows of a snapshot, for the encoder of pages. See page_source.h.
+ */
+#include "base/arena.h"
+#include "cells/created.h"
+#include "page/page_source.h"
+#include "snapshot/snapshot_inside.h"
+#include "registry/series.h"
+
+#include <string.h>
+
+static void page_rows_metric(const crest_snapshot *snapshot, size_t index,
+                             crest_page_metric *metric)
+{
+    crest_snapshot_describe(snapshot, index, &metric->first);
+    const crest_metric *own = snapshot->directory->series[index]->metric;
+    metric->constants = own->state->constant_count;
+    metric->identity = own;
+}
+
+/* The values' texts lie one behind the other in the child. */
+static inline void page_rows_lengths(crest_page_row *row, unsigned count, unsigned text_bytes)
+{
+    row->plain = count == 0 || text_bytes != 0;
+    row->bytes = 0;
+    if (!row->plain || count == 0)
+        return;
+    row->bytes = (uint16_t)(text_bytes - count);
+    const char *text = row->values[0], *end = text + text_bytes;
+    for (unsigned i = 1; i < count; text = row->values[i++])
+        row->lengths[i - 1] = (uint16_t)(row->values[i] - text - 1);
+    row->lengths[count - 1] = (uint16_t)(end - text - 1);
+}
+
+/* What a row of a timer has otherwise: the outcome, which is elsewhere. */
+static void page_rows_timer(const crest_series *series, unsigned count, crest_page_row *row)
+{
+    row->values = crest_series_values(series);
+    page_rows_lengths(row, count, series->text_bytes);
+    row->lengths[count] = (uint16_t)strlen(row->values[count]);
+    row->bytes = (uint16_t)(row->bytes + row->lengths[count]);
+}
+
+/* The three lines that most series lie in, into the second-level cache. */
+static void page_rows_ahead(const crest_snapshot *snapshot, size_t index)
+{
+    const crest_directory *directory = snapshot->directory;
+    if (index >= directory->count)
+        return;
+    const char *series = (const char *)directory->series[index];
+    __builtin_prefetch(series, 0, 2);
+    __builtin_prefetch(series + CREST_LINE_BYTES, 0, 2);
+    __builtin_prefetch(series + 2 * CREST_LINE_BYTES, 0, 2);
+}
+
+/* What rows have that are no distributions'. */
+static void page_rows_values(const crest_snapshot *snapshot, const crest_metric *own, size_t index,
+                             crest_page_row *rows, unsigned count)
+{
+    uint64_t values[CREST_PAGE_ROWS];
+    if (count == 0)
+        return;
+    crest_snapshot_values(snapshot, own->kind, index, count, values);
+    for (unsigned i = 0; i < count; i++)
+        rows[i].counter = values[i];
+}
+
+static unsigned page_rows_fill(const crest_snapshot *snapshot, const crest_page_metric *metric,
+                               size_t index, crest_page_row *rows, unsigned room)
+{
+    const crest_directory *directory = snapshot->directory;
+    const crest_metric *own = metric->identity;
+    size_t left = directory->count - index, values = crest_child_bytes(own->kind);
+    crest_series *const *series = directory->series + index;
+    unsigned count = 0, labels = own->label_count;
+    for (; count < room && count < left && series[count]->metric == own; count++) {
+        crest_page_row *row = &rows[count];
+        row->values = (const char *const *)((uintptr_t)series[count] + values);
+        row->made_s = metric->made ? crest_made_s(series[count]->slot) : 0;
+        if (own->kind == CREST_KIND_TIMER)
+            page_rows_timer(series[count], labels, row);
+        else
+            page_rows_lengths(row, labels, series[count]->text_bytes);
+    }
+    if (own->layout == NULL)
+        page_rows_values(snapshot, own, index, rows, count);
+    return count;
+}
+
+const crest_page_source crest_page_source_snapshot = {
+    crest_snapshot_size,    page_rows_metric,      page_rows_fill,        page_rows_ahead,
+    crest_snapshot_windows, crest_snapshot_window, crest_snapshot_totals, crest_snapshot_fetch,
+};

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the encoder of pages reads: a snapshot, metric by metric, and the series of a metric in rows
+ * that hold no more than a line of a page needs. A crest_series_view takes longer to fill than such
+ * a line takes to write.
+ *
+ *     crest_page_metric metric;
+ *     source->metric(snapshot, first, &metric);
+ *     while ((count = source->rows(snapshot, &metric, at, rows, CREST_PAGE_ROWS)) != 0)
+ *         at += count;
+ *
+ * An interface, so that a test can give the encoder any snapshot without threads, tickers or memory
+ * mappings. crest_page_source_snapshot is the one of real snapshots; page_rows.c.
+ */
+#ifndef CREST_PAGE_SOURCE_H
+#define CREST_PAGE_SOURCE_H
+
+#include "registry/metric_inside.h"
+#include "cells/bucket_totals.h"
+#include <crest/snapshot.h>
+
+/* Rows that are read at a time. */
+#define CREST_PAGE_ROWS 64u
+/* Labels of a row: those of a family of stages, and a timer's outcome. */
+#define CREST_PAGE_LABELS_MAX (CREST_LABELS_KEPT_MAX + 1)
+
+/* A metric, by its first series. */
+typedef struct crest_page_metric {
+    crest_series_view first;
+    /* of the labels, how many of the first have the same value in all series; rows begin behind
+     * them */
+    unsigned constants;
+    int made;             /* rows are to say when series were made */
+    const void *identity; /* the source's own */
+} crest_page_metric;
+
+/* One series, but for what it has of a distribution. */
+typedef struct crest_page_row {
+    const char *const *values; /* of the labels that are not constant */
+    union {
+        uint64_t counter;
+        double gauge;
+        int64_t current;
+    };
+    uint32_t made_s; /* since 1970; 0: not known, or not asked for */
+    /* non-zero: the values are valid UTF-8, need no escaping, and `bytes` and `lengths` are
+     * theirs */
+    uint16_t plain;
+    uint16_t bytes; /* of all values together */
+    uint16_t lengths[CREST_PAGE_LABELS_MAX];
+} crest_page_row;
+
+/* The reading half of <crest/snapshot.h> for the encoder. */
+typedef struct crest_page_source {
+    size_t (*size)(const crest_snapshot *snapshot);
+    /* The metric that series `index` belongs to, `index` being below the size; sets all but `made`.
+     */
+    void (*metric)(const crest_snapshot *snapshot, size_t index, crest_page_metric *metric);
+    /* The series from `index` on, at most `room` of them and none of another metric; 0 at the
+     * metric's end, and only there: fewer than `room` say nothing. */
+    unsigned (*rows)(const crest_snapshot *snapshot, const crest_page_metric *metric, size_t index,
+                     crest_page_row *rows, unsigned room);
+    /* Asks for the memory that the row of series `index` is made from, if there is one. Called for
+     * each row that is written, of a series CREST_PAGE_ROWS further on: with a million series none
+     * is in a cache, and asked for all at once they would be waited for. */
+    void (*ahead)(const crest_snapshot *snapshot, size_t index);
+    /* As the functions of these names in <crest/snapshot.h>. */
+    unsigned (*windows)(const crest_snapshot *snapshot, unsigned window_s[CREST_WINDOWS_MAX]);
+    crest_status (*window)(const crest_snapshot *snapshot, size_t index, unsigned window_s,
+                           crest_window *window);
+    /* As crest_snapshot_totals and crest_snapshot_fetch. */
+    void (*totals)(const crest_snapshot *snapshot, size_t index, const uint64_t *limits,
+                   unsigned count, crest_totals *totals);
+    void (*fetch)(const crest_snapshot *snapshot);
+} crest_page_source;
+
+extern const crest_page_source crest_page_source_snapshot;
+
+#endif

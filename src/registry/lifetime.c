@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Releasing and retiring. What follows is in lifecycle.c. See <crest/lifetime.h>.
+ */
+#include <crest/lifetime.h>
+
+#include "registry/children.h"
+#include "base/forked.h"
+#include "registry/handles.h"
+#include "instruments/in_flight_table.h"
+#include "registry/lifecycle.h"
+#include "base/lock.h"
+#include "registry/series.h"
+#include "instruments/stage_series.h"
+#include "base/uncancelled.h"
+#include "base/utf8.h"
+
+#include <pthread.h>
+#include <string.h>
+
+/* Under the lock: the child, and of stages what comes with them; all or nothing. */
+static crest_status lifetime_release_child(crest_child *child)
+{
+    crest_child *parts[CREST_STAGES_PARTS_MAX];
+    unsigned count = crest_stages_parts(child, parts), waits = crest_lives_waits(child);
+    for (unsigned i = 0; i < count; i++)
+        waits += crest_lives_waits(parts[i]);
+    if (!crest_lives_reserve(waits))
+        return CREST_NO_MEMORY;
+    crest_status status = crest_lives_release(child);
+    for (unsigned i = 0; i < count && status == CREST_OK; i++)
+        status = crest_lives_release(parts[i]);
+    return status;
+}
+
+static crest_status lifetime_release(crest_handle *handle, crest_kind kind)
+{
+    if (handle == NULL)
+        return CREST_INVALID_ARGUMENT;
+    crest_lock_saved saved;
+    crest_lock_take(&saved);
+    crest_status status = crest_handle_dead(handle);
+    crest_series *series = status == CREST_OK ? handle->series : NULL;
+    if (status == CREST_OK && (series == NULL || series->metric->label_count == 0 ||
+                               !crest_metric_is(series->metric, kind)))
+        status = CREST_INVALID_ARGUMENT;
+    if (status == CREST_OK)
+        status = lifetime_release_child(crest_series_child(series));
+    crest_lock_drop(&saved);
+    return status;
+}
+
+/* crest_counter_release and its relatives. */
+#define LIFETIME_RELEASE(type, kind)                                                               \
+    crest_status crest_##type##_release(crest_##type *released)                                    \
+    {                                                                                              \
+        return lifetime_release((crest_handle *)released, kind);                                   \
+    }
+CREST_INSTRUMENT_TABLE(LIFETIME_RELEASE)
+
+crest_status crest_handle_withdraw(crest_handle *handle)
+{
+    crest_lock_saved saved;
+    crest_lock_take(&saved);
+    crest_status status = crest_handle_dead(handle);
+    crest_series *series = status == CREST_OK ? handle->series : NULL;
+    if (status == CREST_OK && (series == NULL || series->metric->stage_count != 0))
+        status = CREST_INVALID_ARGUMENT;
+    if (status == CREST_OK)
+        status = crest_lives_withdraw(crest_series_child(series));
+    crest_lock_drop(&saved);
+    return status;
+}
+
+crest_status crest_handle_readmit(crest_handle *handle)
+{
+    crest_lock_saved saved;
+    crest_lock_take(&saved);
+    crest_status status = crest_handle_dead(handle);
+    if (status == CREST_OK && handle->series == NULL)
+        status = CREST_INVALID_ARGUMENT;
+    if (status == CREST_OK)
+        crest_lives_readmit(crest_series_child(handle->series));
+    crest_lock_drop(&saved);
+    return status;
+}
+
+/* ---- retiring ---- */
+
+/* Held while series are retired: what is in flight of those that one thread has closed is recorded
+ * before another thread's retiring kills their handles. The library's lock is taken under it. */
+static pthread_mutex_t lifetime_retiring = PTHREAD_MUTEX_INITIALIZER;
+
+/* In a forked child the thread that held it is not there. */
+static void lifetime_forked(void)
+{
+    static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+    lifetime_retiring = fresh;
+}
+
+__attribute__((constructor)) static void lifetime_constructor(void)
+{
+    crest_forked_call(lifetime_forked);
+}
+
+/* What is retired. */
+typedef struct lifetime_end {
+    const char *key; /* NULL: every series, of a registry that is freed */
+    const char *value;
+    crest_status why; /* their handles are dead of it */
+    int shown;        /* exported once more */
+    size_t retired;
+    size_t closed; /* not retired yet, for something may be in flight of them */
+} lifetime_end;
+
+/* Under the lock. */
+static void lifetime_retire_in(crest_metric *metric, unsigned label, lifetime_end *end)
+{
+    crest_children_cursor at = {NULL, 0, NULL};
+    for (crest_child *child; (child = crest_children_next(metric, &at)) != NULL;) {
+        if (end->key != NULL &&
+            (crest_series_retired(&child->first) ||
+             strcmp(crest_series_values(&child->first)[label], end->value) != 0))
+            continue;
+        if (metric->kind == CREST_KIND_TIMER && crest_in_flight_close(child->own->timer.keyed)) {
+            end->closed++;
+            continue;
+        }
+        crest_lives_retire(child, end->why, end->shown);
+        end->retired++;
+    }
+}
+
+/* By value the lock is taken for one family after the other. */
+static void lifetime_retire_of(crest_metric *metric, lifetime_end *end)
+{
+    crest_lock_saved saved;
+    for (unsigned label = 0; label < crest_metric_keys(metric); label++) {
+        if (strcmp(metric->label_keys[label], end->key) != 0)
+            continue;
+        crest_lock_take(&saved);
+        lifetime_retire_in(metric, label, end);
+        crest_lock_drop(&saved);
+    }
+}
+
+static void lifetime_retire_pass(crest_registry_state *state, lifetime_end *end)
+{
+    crest_lock_saved saved;
+    if (end->key == NULL) {
+        crest_lock_take(&saved);
+        crest_atomic_store32(&state->dead, 1);
+        for (crest_metric *metric = state->metrics; metric != NULL; metric = metric->next)
+            lifetime_retire_in(metric, 0, end);
+        crest_lock_drop(&saved);
+        return;
+    }
+    /* acquire: partner of the release store in registry.c */
+    crest_metric *metric = crest_atomic_load_ptr_acquire(CREST_PTR(&state->metrics));
+    for (; metric != NULL; metric = metric->next)
+        lifetime_retire_of(metric, end);
+}
+
+/* Retires all that is meant. Series of which something may be in flight are closed by a first pass,
+ * then what is in flight of them ends, and is recorded, and the next pass retires them. */
+static void lifetime_retire(crest_registry_state *state, lifetime_end *end)
+{
+    pthread_mutex_lock(&lifetime_retiring);
+    do {
+        end->closed = 0;
+        lifetime_retire_pass(state, end);
+        if (end->closed != 0)
+            crest_in_flight_cancel();
+    } while (end->closed != 0);
+    pthread_mutex_unlock(&lifetime_retiring);
+}
+
+void crest_registry_retire(crest_registry_state *state)
+{
+    lifetime_end end = {.why = CREST_NOT_FOUND};
+    lifetime_retire(state, &end);
+}
+
+size_t crest_retire(crest_registry *registry, const char *key, const char *value)
+{
+    CREST_UNCANCELLED;
+    crest_registry_state *state = crest_registry_state_seen(registry);
+    if (state == NULL || key == NULL)
+        return 0;
+    char clean[CREST_LABEL_VALUE_BYTES_MAX + 1];
+    crest_utf8_copy(value != NULL ? value : "", clean, sizeof clean, NULL);
+    lifetime_end end = {.key = key, .value = clean, .why = CREST_LATE, .shown = 1};
+    lifetime_retire(state, &end);
+    return end.retired;
+}

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Children and series. See series.h.
+ */
+#include "registry/series.h"
+#include "base/arena.h"
+#include "base/atomic.h"
+#include "cells/cells.h"
+#include "registry/children.h"
+#include "registry/lifecycle.h"
+#include "base/lock.h"
+#include "cells/created.h"
+#include "base/misuse.h"
+#include "registry/handle_pool.h"
+#include "instruments/permits.h"
+#include "cells/range_cell.h"
+#include "registry/slowest_note.h"
+#include "instruments/stage_series.h"
+#include "base/utf8.h"
+
+#include <crest/lifetime.h>
+#include <string.h>
+
+#define SERIES_OVERFLOW "overflow"
+
+/* One for each status that a handle can be dead of. */
+static crest_series series_dead[CREST_STATUS_COUNT];
+
+crest_series *crest_series_dead_for(crest_status status)
+{
+    return &series_dead[status];
+}
+
+int crest_series_is_dead(const crest_series *series, crest_status *status)
+{
+    uintptr_t at = (uintptr_t)series, first = (uintptr_t)series_dead;
+    if (at < first || at >= first + sizeof series_dead)
+        return 0;
+    *status = (crest_status)((at - first) / sizeof series_dead[0]);
+    return 1;
+}
+
+/* A series' shared part: where a gauge or a range sampler lives, and where a histogram's homeless
+ * records go. */
+static void *series_shared_new(const crest_metric *metric)
+{
+    if (metric->kind == CREST_KIND_GAUGE)
+        return crest_arena_take_again(CREST_ARENA_GAUGE, CREST_LINE_BYTES);
+    if (metric->kind == CREST_KIND_RANGE_SAMPLER)
+        return crest_range_cell_new();
+    if (metric->kind == CREST_KIND_TIMER)
+        return crest_slowest_shard_new();
+    return crest_shared_shard_new();
+}
+
+/* Of a timer, an outcome's series that the child does not carry itself. */
+typedef struct series_other {
+    crest_series series;
+    crest_child *child;
+    const char *values[]; /* the child's, the outcome after them */
+} series_other;
+
+crest_child *crest_series_child(const crest_series *series)
+{
+    if (series->outcome == 0)
+        return (crest_child *)(uintptr_t)series; /* its first member */
+    return ((const series_other *)series)->child;
+}
+
+crest_series *crest_child_at(const crest_child *child, unsigned outcome)
+{
+    if (outcome == 0)
+        return (crest_series *)(uintptr_t)&child->first;
+    if (child->first.metric->kind != CREST_KIND_TIMER || outcome >= CREST_OUTCOME_COUNT)
+        return NULL;
+    /* acquire: partner of the release store in series_other_make */
+    return crest_atomic_load_ptr_acquire(CREST_PTR(&child->others[outcome - 1]));
+}
+
+size_t crest_child_bytes(crest_kind kind)
+{
+    return kind == CREST_KIND_TIMER ? sizeof(crest_child) : offsetof(crest_child, others);
+}
+
+/* Label values as they are exported: a timer's outcome is one. */
+static unsigned series_value_count(const crest_metric *metric)
+{
+    return metric->label_count + (metric->kind == CREST_KIND_TIMER);
+}
+
+static const char **series_child_values(const crest_child *child)
+{
+    return (const char **)((uintptr_t)child + crest_child_bytes(child->first.metric->kind));
+}
+
+const char *const *crest_series_values(const crest_series *series)
+{
+    if (series->outcome == 0)
+        return series_child_values((const crest_child *)series);
+    return ((const series_other *)series)->values;
+}
+
+crest_status crest_series_equip(crest_series *series)
+{
+    const crest_metric *metric = series->metric;
+    if (metric->kind != CREST_KIND_COUNTER && series->shared == NULL) {
+        void *shared = series_shared_new(metric);
+        if (shared == NULL)
+            return CREST_NO_MEMORY;
+        /* partner: the acquire load in crest_handle_shared */
+        crest_atomic_store_ptr_release(CREST_PTR(&series->shared), shared);
+    }
+    uint32_t slot = crest_lives_slot(metric);
+    if (slot == 0)
+        slot = crest_cells_slot_new();
+    if (slot == 0)
+        return crest_cells_slot_count() >= CREST_SLOT_COUNT - CREST_CHUNK_CELLS ? CREST_LIMIT
+                                                                                : CREST_NO_MEMORY;
+    crest_atomic_store32_release(&series->slot, slot); /* partner: crest_handle_slot */
+    crest_made_now(slot);
+    crest_lives_begin(series);
+    return CREST_OK;
+}
+
+/* The series of an outcome that the child does not carry itself; NULL and *status when that fails.
+ */
+static crest_series *series_other_make(crest_child *child, unsigned outcome, crest_status *status)
+{
+    crest_metric *metric = child->first.metric;
+    *status = CREST_NO_MEMORY;
+    series_other *other = crest_arena_take(
+        CREST_ARENA_META, sizeof *other + series_value_count(metric) * sizeof(char *),
+        _Alignof(series_other));
+    if (other == NULL)
+        return NULL;
+    other->child = child;
+    memcpy(other->values, series_child_values(child), metric->label_count * sizeof(char *));
+    other->values[metric->label_count] = crest_outcome_text((crest_outcome)outcome);
+    other->series.metric = metric;
+    other->series.outcome = (uint16_t)outcome;
+    other->series.text_bytes = child->first.text_bytes;
+    *status = crest_series_equip(&other->series);
+    if (*status != CREST_OK)
+        return NULL;
+    /* partner: the acquire load in crest_child_at */
+    crest_atomic_store_ptr_release(CREST_PTR(&child->others[outcome - 1]), &other->series);
+    return &other->series;
+}
+
+/* Fills a handle that leads to one series. */
+static void series_fill(crest_handle *handle, crest_series *series)
+{
+    crest_atomic_store_ptr_release(CREST_PTR(&handle->series), series);
+    /* relaxed is enough for the hot path, which reaches only the thread's own memory through it */
+    crest_atomic_store32_release(&handle->slot, series->slot);
+}
+
+/* Where a handle of this kind keeps the address of the series' shared part; NULL: nowhere. */
+static void **series_handle_cell(crest_kind kind, crest_handle *handle)
+{
+    switch (kind) {
+    case CREST_KIND_GAUGE: return CREST_PTR(&((crest_gauge *)handle)->cell);
+    case CREST_KIND_RANGE_SAMPLER: return CREST_PTR(&((crest_range_sampler *)handle)->cell);
+    default: return NULL;
+    }
+}
+
+void crest_child_fill(const crest_child *child, crest_handle *handle)
+{
+    crest_kind kind = child->first.metric->kind;
+    series_fill(handle, crest_child_at(child, 0));
+    void **cell = series_handle_cell(kind, handle);
+    if (cell != NULL)
+        /* partners: the acquire loads in crest_gauge_set and crest_range_sampler_add */
+        crest_atomic_store_ptr_release(cell, child->first.shared);
+    for (unsigned i = 0; kind == CREST_KIND_TIMER && i < CREST_OUTCOME_COUNT; i++) {
+        crest_handle *outcome = &((crest_timer *)handle)->outcome[i].handle;
+        if (crest_child_at(child, i) != NULL)
+            series_fill(outcome, crest_child_at(child, i));
+        else /* it may have been dead, of a child that was retired */
+            crest_atomic_store_ptr_release(CREST_PTR(&outcome->series), NULL);
+    }
+}
+
+/* The handle that a child has: as a declared one, but made by the library. */
+static void series_handle_init(crest_child *child)
+{
+    child->own->handle.abi = CREST_ABI;
+    if (child->first.metric->kind == CREST_KIND_TIMER)
+        for (unsigned i = 0; i < CREST_OUTCOME_COUNT; i++)
+            child->own->timer.outcome[i].handle.abi = CREST_ABI;
+    crest_child_fill(child, &child->own->handle);
+}
+
+/* Whether a page can have the value as it is. */
+static int series_is_plain(const char *value)
+{
+    return strpbrk(value, "\\\"\n") == NULL && crest_utf8_is_valid(value);
+}
+
+/* A block for a child, with its values. NULL without memory. */
+static crest_child *series_child_new(crest_metric *metric, const char *const *values)
+{
+    size_t length[CREST_LABELS_KEPT_MAX], text_bytes = 0;
+    int plain = 1;
+    for (unsigned i = 0; i < metric->label_count; i++) {
+        text_bytes += length[i] = strlen(values[i]) + 1;
+        plain &= series_is_plain(values[i]);
+    }
+    size_t pointers = series_value_count(metric) * sizeof(char *);
+    size_t before = crest_child_bytes(metric->kind) + pointers;
+    crest_child *child =
+        crest_arena_take(CREST_ARENA_META, before + text_bytes, _Alignof(crest_child));
+    crest_own_handle *own = crest_own_handle_new(metric->kind);
+    if (child == NULL || own == NULL)
+        return NULL;
+    child->own = own;
+    child->first.metric = metric;
+    child->first.text_bytes = plain ? (uint16_t)text_bytes : 0;
+    const char **kept = series_child_values(child);
+    char *text = (char *)child + before;
+    for (unsigned i = 0; i < metric->label_count; text += length[i++])
+        kept[i] = memcpy(text, values[i], length[i]);
+    if (metric->kind == CREST_KIND_TIMER)
+        kept[metric->label_count] = crest_outcome_text((crest_outcome)0);
+    return child;
+}
+
+/* Who finds the child, records and takes a snapshot finds it there. */
+static crest_status series_publish(crest_metric *metric, crest_child *child)
+{
+    int added = 1;
+    crest_registry_changing(metric);
+    if (metric->label_count == 0)
+        /* partner: the acquire load in children.c */
+        crest_atomic_store_ptr_release(CREST_PTR(&metric->children), child);
+    else
+        added = crest_children_add(metric, child);
+    metric->child_count += (unsigned)added;
+    crest_registry_changed(metric);
+    return added ? CREST_OK : CREST_NO_MEMORY;
+}
+
+crest_child *crest_child_make(crest_metric *metric, const char *const *values, crest_status *status)
+{
+    *status = CREST_NO_MEMORY;
+    crest_child *child = series_child_new(metric, values);
+    if (child == NULL)
+        return NULL;
+    if (metric->label_count != 0)
+        child->first.hash = crest_children_hash(metric, values);
+    *status = crest_series_equip(&child->first);
+    if (*status != CREST_OK)
+        return NULL;
+    if (metric->kind == CREST_KIND_TIMER &&
+        series_other_make(child, CREST_OUTCOME_ERROR, status) == NULL)
+        return NULL;
+    if (metric->stage_count != 0 && (*status = crest_stages_child_make(child, values)) != CREST_OK)
+        return NULL;
+    series_handle_init(child);
+    *status = series_publish(metric, child);
+    return *status == CREST_OK ? child : NULL;
+}
+
+crest_series *crest_child_series(crest_child *child, unsigned outcome, crest_status *status)
+{
+    *status = CREST_OK;
+    crest_series *series = crest_child_at(child, outcome);
+    if (series != NULL && series->slot != 0)
+        return series;
+    if (series == NULL)
+        series = series_other_make(child, outcome, status);
+    else if ((*status = crest_series_equip(series)) != CREST_OK)
+        return NULL;
+    if (series == NULL)
+        return NULL;
+    crest_registry_changed(child->first.metric);
+    series_fill(&child->own->timer.outcome[outcome].handle, series);
+    return series;
+}
+
+/* The hot path finds no cell by this handle any more, and `series`, unless NULL, is where it leads.
+ */
+static void series_cut_handle(crest_handle *handle, crest_series *series)
+{
+    if (series != NULL)
+        crest_atomic_store_ptr_release(CREST_PTR(&handle->series), series);
+    crest_atomic_store32(&handle->slot, 0);
+}
+
+/* A measured mutex goes the way by the handles from now on, on which its series are looked for. The
+ * timer beside goes with the same registry. */
+static void series_close_permit(const crest_child *child)
+{
+    crest_range_cell *cell = child->first.shared;
+    if (cell != NULL && child->first.metric->kind == CREST_KIND_RANGE_SAMPLER)
+        crest_permit_close(&cell->permit);
+}
+
+static void series_cut(crest_child *child, crest_series *series)
+{
+    series_close_permit(child);
+    series_cut_handle(&child->own->handle, series);
+    void **cell = series_handle_cell(child->first.metric->kind, &child->own->handle);
+    if (cell != NULL)
+        crest_atomic_store_ptr_release(cell, NULL);
+    if (child->first.metric->kind == CREST_KIND_TIMER)
+        for (unsigned i = 0; i < CREST_OUTCOME_COUNT; i++)
+            series_cut_handle(&child->own->timer.outcome[i].handle, series);
+}
+
+void crest_child_blank(crest_child *child)
+{
+    series_cut(child, NULL);
+}
+
+void crest_child_kill(crest_child *child, crest_status status)
+{
+    series_cut(child, crest_series_dead_for(status));
+}
+
+static crest_child *series_lookup(const crest_metric *metric, const char *const *values)
+{
+    return crest_children_find(metric, values);
+}
+
+/* Whether a handle that leads to the child records at once. Any thread. */
+static int series_is_living(const crest_child *child)
+{
+    return crest_atomic_load32(&child->own->handle.slot) != 0;
+}
+
+/* Under the lock: the child, brought back if it had been released; NULL and *status if it cannot
+ * be. */
+static crest_child *series_living(crest_child *child, crest_status *status)
+{
+    return series_is_living(child) || crest_lives_revive(child, status) ? child : NULL;
+}
+
+crest_child *crest_child_get_locked(crest_metric *metric, const char *const *values,
+                                    crest_status *status)
+{
+    *status = CREST_NOT_FOUND;
+    if (metric->state->dead || metric->rests)
+        return NULL;
+    *status = CREST_OK;
+    crest_child *child = series_lookup(metric, values);
+    int room = metric->child_count < CREST_FAMILY_SERIES_MAX + metric->overflow_beyond;
+    if (child != NULL && (room || crest_series_life(&child->first) != CREST_LIFE_GONE))
+        return series_living(child, status);
+    if (room) {
+        uint32_t hash = crest_children_hash(metric, values);
+        crest_lives_replace(metric, values, hash);
+        child = crest_lives_remembered(metric, values, hash);
+        if (child != NULL)
+            return crest_lives_again(child, status) ? child : NULL;
+        if (metric->state->gone < CREST_GONE_SERIES_MAX)
+            return crest_child_make(metric, values, status);
+    }
+    if (metric->overflow == NULL) {
+        const char *overflow[CREST_LABELS_KEPT_MAX];
+        for (unsigned i = 0; i < metric->label_count; i++)
+            overflow[i] = i < crest_metric_keys(metric) ? SERIES_OVERFLOW : "";
+        metric->overflow = series_lookup(metric, overflow);
+        if (metric->overflow == NULL)
+            metric->overflow = crest_child_make(metric, overflow, status);
+        metric->overflow_beyond = metric->child_count > CREST_FAMILY_SERIES_MAX;
+    }
+    if (metric->overflow == NULL || series_living(metric->overflow, status) == NULL)
+        return NULL;
+    *status = CREST_LIMIT;
+    return metric->overflow;
+}
+
+/* Label values as they are kept: valid UTF-8 of bounded length. Non-zero if one had to be changed.
+ */
+typedef struct series_clean {
+    const char *values[CREST_LABELS_MAX + 1];
+    char text[CREST_LABELS_MAX + 1][CREST_LABEL_VALUE_BYTES_MAX + 1];
+} series_clean;
+
+static int series_clean_values(unsigned count, const char *const *values, series_clean *clean)
+{
+    int changed = 0;
+    for (unsigned i = 0; i < count; i++) {
+        unsigned what;
+        crest_utf8_copy(values[i] != NULL ? values[i] : "", clean->text[i], sizeof clean->text[i],
+                        &what);
+        clean->values[i] = clean->text[i];
+        changed |= what != 0;
+    }
+    return changed;
+}
+
+crest_child *crest_child_get(crest_metric *metric, const char *const *values, crest_status *status)
+{
+    *status = CREST_OK;
+    crest_child *child = series_lookup(metric, values);
+    if (child != NULL && series_is_living(child))
+        return child;
+    crest_lives_now_and_then();
+    series_clean clean;
+    int changed = series_clean_values(metric->label_count, values, &clean);
+    crest_lock_saved saved;
+    crest_lock_take(&saved);
+    child = crest_child_get_locked(metric, clean.values, status);
+    crest_lock_drop(&saved);
+    if (changed)
+        crest_misuse_count(CREST_MISUSE_TEXT, metric->name);
+    if (*status != CREST_OK)
+        crest_misuse_count(crest_misuse_of(*status), metric->name);
+    return child;
+}

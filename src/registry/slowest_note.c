@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Noting, and what is left of the notes in a window. See slowest_note.h.
+ */
+#include "registry/slowest_note.h"
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/atomic.h"
+#include "cells/first_values.h"
+#include "cells/cells.h"
+#include "base/lock.h"
+
+#include <string.h>
+
+#define SLOWEST_ROOM_FIRST 4u
+
+crest_slowest_shard *crest_slowest_shard_new(void)
+{
+    return crest_arena_take_again(CREST_ARENA_SLOWEST, sizeof(crest_slowest_shard));
+}
+
+void crest_slowest_shard_give(crest_slowest_shard *shard)
+{
+    crest_arena_give(CREST_ARENA_SLOWEST, shard, sizeof *shard);
+}
+
+/* NULL while the series rests. */
+static crest_slowest_shard *slowest_shared(const crest_series *series)
+{
+    /* acquire: partner of the release store in series.c */
+    return crest_atomic_load_ptr_acquire(CREST_PTR(&series->shared));
+}
+
+/* Notes once more what was noted in a turn that is over; 0 when there is no place for that. */
+static int slowest_stays(crest_slowest_shard *shared, uint64_t value, const crest_op *op,
+                         uint64_t turn)
+{
+    while (crest_note_board_is_over(&shared->board, turn))
+        if (!crest_note_board_write(&shared->board, value, op, &turn))
+            return 0;
+    return 1;
+}
+
+/*
+ * Board first, then `noted`, then the counts, then a look whether the turn is still the same. The
+ * ticker ends the turn before it resets `noted`. Both sides have a full barrier between their two
+ * steps. So either the look finds that the turn is over, and the note is written once more; or the
+ * ticker, when it ends the turn, finds `noted`. It never stays above all notes of its tick, where
+ * it would keep others from being noted; and who counts in a tick has a note in it.
+ *
+ * That `noted` falls when a handler has just written more is harmless: what is not above the board
+ * is not written there.
+ */
+int crest_slowest_record(const crest_series *series, crest_shard *shard, uint64_t value,
+                         const crest_op *op, int lane)
+{
+    crest_slowest_shard *shared = slowest_shared(series);
+    uint64_t turn;
+    if (shared == NULL || !crest_shard_has_block(shard, value) ||
+        !crest_note_board_write(&shared->board, value, op, &turn))
+        return 0;
+    /* the maximum first, which `noted` must not be above */
+    if (lane)
+        crest_atomic_raise(&shard->max, value);
+    else
+        crest_word_raise(&shard->max, value);
+    crest_atomic_exchange(&shard->noted, value);
+    if (lane)
+        crest_shard_record_atomic(shard, value, 1, 0);
+    else
+        crest_shard_record_cold(shard, value, 1, 0);
+    if (!slowest_stays(shared, value, op, turn))
+        crest_atomic_store(&shard->noted, 0);
+    return 1;
+}
+
+/* A beginning has no word that could stay above the notes: each of its few values looks at the
+ * board. */
+int crest_slowest_begin(const crest_series *series, uint64_t *cell, crest_reserve *reserve,
+                        uint64_t value, const crest_op *op)
+{
+    crest_slowest_shard *shared = slowest_shared(series);
+    uint64_t turn;
+    if (shared == NULL || !crest_note_board_write(&shared->board, value, op, &turn) ||
+        !crest_beginning_add(cell, series->metric->layout, reserve, value))
+        return 0;
+    /* a full barrier: the value before the look at the turn, as above */
+    uint64_t barrier = 0;
+    crest_atomic_exchange(&barrier, 1);
+    slowest_stays(shared, value, op, turn);
+    return 1;
+}
+
+void crest_slowest_note(const crest_series *series, uint64_t value, const crest_op *op)
+{
+    crest_note *note = &((crest_slowest_shard *)series->shared)->note;
+    if (value <= note->value)
+        return;
+    note->op = *op;
+    crest_atomic_store(&note->value, value); /* the ticker looks at it without the lock */
+}
+
+void crest_slowest_note_unlocked(const crest_series *series, uint64_t value)
+{
+    crest_slowest_shard *shared = slowest_shared(series); /* its first member is a histogram's */
+    if (shared != NULL)
+        crest_atomic_raise(&shared->shared.noted, value);
+}
+
+/* Takes one word; the exchange only if there is something, for it is another thread's line. */
+static uint64_t slowest_take_word(uint64_t *noted)
+{
+    return crest_atomic_load(noted) != 0 ? crest_atomic_exchange(noted, 0) : 0;
+}
+
+/*
+ * The largest of the threads' words. The owner of one may write it at the same time, without a lock
+ * prefix: then either this sees what he wrote, or he overwrites the zero and it is seen the next
+ * time.
+ */
+static uint64_t slowest_take_words(const crest_series *series)
+{
+    uint64_t largest = 0;
+    for (const crest_thread_record *record = crest_cells_records(); record; record = record->next) {
+        const uint64_t *cell = crest_cells_of(record, crest_atomic_load32(&series->slot));
+        /* acquire: partner of the releases in crest_beginning_add and shards_replace */
+        crest_shard *shard =
+            cell ? (crest_shard *)(uintptr_t)crest_atomic_load_acquire(cell) : NULL;
+        /* what a beginning has was noted by whoever recorded it */
+        int is_shard = shard != NULL && !crest_beginning_is((uint64_t)(uintptr_t)shard);
+        uint64_t noted = is_shard ? slowest_take_word(&shard->noted) : 0;
+        if (noted > largest)
+            largest = noted;
+    }
+    return largest;
+}
+
+/* What was noted under the lock, or without it by whoever could not say whose it was. A look first:
+ * what it misses is there the next time. */
+static void slowest_take_locked(crest_slowest_shard *shared, crest_note *note)
+{
+    if (crest_atomic_load(&shared->note.value) == 0 &&
+        crest_atomic_load(&shared->shared.noted) == 0)
+        return;
+    crest_lock_saved saved;
+    crest_lock_take(&saved);
+    uint64_t nobodys = slowest_take_word(&shared->shared.noted);
+    if (shared->note.value > note->value)
+        *note = shared->note;
+    shared->note.op = (crest_op){{0, 0, 0, 0}, 0, CREST_OP_NONE};
+    crest_atomic_store(&shared->note.value, 0);
+    crest_lock_drop(&saved);
+    if (nobodys > note->value)
+        *note = (crest_note){.value = nobodys};
+}
+
+void crest_slowest_take(const crest_series *series, crest_note *note)
+{
+    memset(note, 0, sizeof *note);
+    crest_slowest_shard *shared = slowest_shared(series);
+    if (shared == NULL)
+        return;
+    if (series->metric->kind != CREST_KIND_TIMER) {
+        uint64_t nobodys = slowest_take_word(&((crest_shared_shard *)shared)->noted);
+        note->value = slowest_take_words(series);
+        if (nobodys > note->value)
+            note->value = nobodys;
+        return;
+    }
+    /* notes before words: see crest_slowest_record. What the words say is in the notes */
+    if (crest_note_board_shows(&shared->board))
+        crest_note_board_take(&shared->board, note);
+    slowest_take_locked(shared, note);
+    slowest_take_words(series);
+}
+
+static int slowest_grow(crest_slowest *slowest)
+{
+    if (slowest->count < slowest->room)
+        return 1;
+    unsigned room = slowest->room ? 2 * slowest->room : SLOWEST_ROOM_FIRST;
+    crest_slowest_entry *entries =
+        crest_alloc_resize(slowest->entries, room, sizeof *slowest->entries);
+    if (entries == NULL)
+        return 0;
+    slowest->entries = entries;
+    slowest->room = room;
+    return 1;
+}
+
+int crest_slowest_push(crest_slowest *slowest, unsigned reading, const crest_note *note)
+{
+    if (slowest->count != 0 && slowest->entries[0].reading == reading) {
+        slowest->count--;
+        memmove(slowest->entries, slowest->entries + 1, slowest->count * sizeof *slowest->entries);
+    }
+    if (note->value == 0)
+        return 1;
+    while (slowest->count != 0 && slowest->entries[slowest->count - 1].note.value <= note->value)
+        slowest->count--;
+    if (!slowest_grow(slowest))
+        return 0;
+    slowest->entries[slowest->count++] = (crest_slowest_entry){reading, *note};
+    return 1;
+}
+
+crest_op crest_slowest_of(const crest_slowest *slowest, unsigned reading, uint64_t value)
+{
+    for (unsigned i = 0; i < slowest->count; i++)
+        if (slowest->entries[i].reading == reading && slowest->entries[i].note.value == value)
+            return slowest->entries[i].note.op;
+    return (crest_op){{0, 0, 0, 0}, 0, CREST_OP_NONE};
+}
+
+void crest_slowest_fini(crest_slowest *slowest)
+{
+    crest_alloc_free(slowest->entries);
+    memset(slowest, 0, sizeof *slowest);
+}

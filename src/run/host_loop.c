@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Turns in the host's event loop, and the descriptor that asks for them. See host_loop.h.
+ */
+#define _GNU_SOURCE
+#include "run/host_loop.h"
+#include "reporting/attachment.h"
+#include "base/descriptor.h"
+#include "base/error.h"
+#include "base/forked.h"
+#include "base/monotonic.h"
+#include "polls/poller.h"
+#include "base/thread.h"
+#include "windows/ticker.h"
+#include "base/uncancelled.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#define LOOP_NS_PER_MS UINT64_C(1000000)
+#define LOOP_NS_PER_S UINT64_C(1000000000)
+
+/* Guards all that follows. Taken under the locks of what takes turns, and none under it. */
+static pthread_mutex_t loop_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t loop_once = PTHREAD_ONCE_INIT;
+static pthread_cond_t loop_released;
+static int loop_busy;         /* turns are being taken, or kept from it */
+static pthread_t loop_runner; /* by that thread */
+static int loop_owned;
+static pthread_t loop_owner;
+static int loop_woken; /* since the last run began */
+static int loop_epoll = -1, loop_timer = -1;
+static uint64_t loop_armed_ns = UINT64_MAX; /* when the timer fires */
+static int loop_inherited[2] = {-1, -1};    /* the parent's descriptors, in the child of a fork */
+
+/* ---- the forked child ---- */
+
+/* The descriptors are shared with the parent: what the child did to them, it would do to that. */
+static void loop_forked(void)
+{
+    static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+    loop_lock = fresh;
+    crest_monotonic_condition(&loop_released);
+    crest_threads_allow(1);
+    loop_inherited[0] = loop_epoll;
+    loop_inherited[1] = loop_timer;
+    loop_epoll = loop_timer = -1;
+    loop_armed_ns = UINT64_MAX;
+    loop_busy = loop_owned = loop_woken = 0;
+}
+
+/* Only where it is certain that they have not been closed since, and their numbers given away. */
+static void loop_forked_close(void)
+{
+    for (int i = 0; i < 2; i++) {
+        if (loop_inherited[i] >= 0)
+            close(loop_inherited[i]);
+        loop_inherited[i] = -1;
+    }
+}
+
+static void loop_prepare_once(void)
+{
+    crest_monotonic_condition(&loop_released);
+    crest_forked_call(loop_forked);
+    pthread_atfork(NULL, NULL, loop_forked_close);
+}
+
+/* ---- the descriptor, under the lock ---- */
+
+/* The timer fires then; UINT64_MAX: never. */
+static void loop_arm(uint64_t when_ns)
+{
+    if (loop_timer < 0 || when_ns == loop_armed_ns)
+        return;
+    struct itimerspec at = {.it_value = {0, 0}};
+    if (when_ns != UINT64_MAX) {
+        at.it_value.tv_sec = (time_t)(when_ns / LOOP_NS_PER_S);
+        at.it_value.tv_nsec = (long)(when_ns % LOOP_NS_PER_S);
+        if (when_ns == 0)
+            at.it_value.tv_nsec = 1; /* 0 would be never */
+    }
+    timerfd_settime(loop_timer, TFD_TIMER_ABSTIME, &at, NULL);
+    loop_armed_ns = when_ns;
+}
+
+static int loop_add(int descriptor)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.fd = descriptor};
+    return epoll_ctl(loop_epoll, EPOLL_CTL_ADD, descriptor, &event);
+}
+
+/* 0, or -1 with errno. */
+static int loop_open(void)
+{
+    if (loop_epoll >= 0)
+        return 0;
+    loop_epoll = crest_descriptor_high(epoll_create1(EPOLL_CLOEXEC));
+    loop_timer = crest_descriptor_high(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+    if (loop_epoll >= 0 && loop_timer >= 0 && loop_add(loop_timer) == 0) {
+        loop_arm(0); /* what is due is not known yet */
+        return 0;
+    }
+    int failed = errno;
+    if (loop_timer >= 0)
+        close(loop_timer);
+    if (loop_epoll >= 0)
+        close(loop_epoll);
+    loop_epoll = loop_timer = -1;
+    errno = failed;
+    return -1;
+}
+
+int crest_loop_fd(crest_error *error)
+{
+    CREST_UNCANCELLED;
+    crest_error_clear(error);
+    crest_forked_check();
+    pthread_once(&loop_once, loop_prepare_once);
+    pthread_mutex_lock(&loop_lock);
+    int failed = loop_open() == 0 ? 0 : errno, descriptor = loop_epoll;
+    if (!failed) {
+        loop_owned = 1;
+        loop_owner = pthread_self();
+    }
+    pthread_mutex_unlock(&loop_lock);
+    if (failed)
+        crest_error_set(error, CREST_SYSTEM,
+                        "no descriptor for the host's loop: %s; make room for two more (ulimit -n)",
+                        strerror(failed));
+    return descriptor;
+}
+
+static crest_status loop_watch(int descriptor, int wanted)
+{
+    CREST_UNCANCELLED;
+    pthread_once(&loop_once, loop_prepare_once);
+    pthread_mutex_lock(&loop_lock);
+    int failed = loop_open();
+    if (!failed)
+        failed =
+            wanted ? loop_add(descriptor) : epoll_ctl(loop_epoll, EPOLL_CTL_DEL, descriptor, NULL);
+    int reason = errno;
+    pthread_mutex_unlock(&loop_lock);
+    errno = reason;
+    return failed ? CREST_SYSTEM : CREST_OK;
+}
+
+crest_status crest_loop_watch(int descriptor)
+{
+    return loop_watch(descriptor, 1);
+}
+
+crest_status crest_loop_unwatch(int descriptor)
+{
+    return loop_watch(descriptor, 0);
+}
+
+int crest_loop_only(void)
+{
+    crest_forked_check();
+    return crest_threads_forbidden();
+}
+
+/* ---- who is in it ---- */
+
+void crest_loop_wake(void)
+{
+    pthread_once(&loop_once, loop_prepare_once);
+    pthread_mutex_lock(&loop_lock);
+    loop_woken = 1;
+    loop_arm(0);
+    pthread_mutex_unlock(&loop_lock);
+}
+
+/* Under the lock. */
+static int loop_is_callers(void)
+{
+    return loop_busy && pthread_equal(loop_runner, pthread_self());
+}
+
+int crest_loop_inside(void)
+{
+    pthread_mutex_lock(&loop_lock);
+    int inside = loop_is_callers();
+    pthread_mutex_unlock(&loop_lock);
+    return inside;
+}
+
+/* Under the lock. */
+static void loop_take(void)
+{
+    loop_busy = 1;
+    loop_runner = pthread_self();
+}
+
+crest_status crest_loop_hold(uint64_t until_ns, crest_error *error)
+{
+    struct timespec until = crest_monotonic_timespec(until_ns);
+    pthread_once(&loop_once, loop_prepare_once);
+    pthread_mutex_lock(&loop_lock);
+    int inside = loop_is_callers(), failed = 0;
+    while (loop_busy && !inside && failed != ETIMEDOUT)
+        failed = pthread_cond_timedwait(&loop_released, &loop_lock, &until);
+    int taken = !loop_busy;
+    if (taken)
+        loop_take();
+    pthread_mutex_unlock(&loop_lock);
+    if (taken)
+        return CREST_OK;
+    if (inside)
+        return crest_error_set(error, CREST_INVALID_ARGUMENT,
+                               "this is called from within crest_loop_run, for whose end it would "
+                               "have to wait; call it when that has returned");
+    return crest_error_set(error, CREST_TIMED_OUT,
+                           "the host's loop was still in crest_loop_run at the deadline");
+}
+
+void crest_loop_release(void)
+{
+    pthread_mutex_lock(&loop_lock);
+    loop_busy = 0;
+    pthread_cond_broadcast(&loop_released);
+    pthread_mutex_unlock(&loop_lock);
+}
+
+/* ---- a run ---- */
+
+static crest_status loop_begin(void)
+{
+    crest_forked_check();
+    pthread_once(&loop_once, loop_prepare_once);
+    pthread_mutex_lock(&loop_lock);
+    crest_status status = CREST_OK;
+    if (loop_busy)
+        status = CREST_ALREADY;
+    else if (loop_owned && !pthread_equal(loop_owner, pthread_self()))
+        status = CREST_INVALID_ARGUMENT;
+    if (status == CREST_OK) {
+        loop_take();
+        loop_owned = 1;
+        loop_owner = loop_runner;
+        loop_woken = 0;
+    }
+    pthread_mutex_unlock(&loop_lock);
+    return status;
+}
+
+static int loop_wait_ms(uint64_t next_ns)
+{
+    if (next_ns == UINT64_MAX)
+        return -1;
+    uint64_t now_ns = crest_monotonic_ns();
+    uint64_t left_ms =
+        next_ns > now_ns ? (next_ns - now_ns + LOOP_NS_PER_MS - 1) / LOOP_NS_PER_MS : 0;
+    return left_ms < INT_MAX ? (int)left_ms : INT_MAX;
+}
+
+static int loop_end(uint64_t next_ns)
+{
+    pthread_mutex_lock(&loop_lock);
+    if (loop_woken)
+        next_ns = 0;
+    loop_arm(next_ns);
+    loop_busy = 0;
+    pthread_cond_broadcast(&loop_released);
+    pthread_mutex_unlock(&loop_lock);
+    return loop_wait_ms(next_ns);
+}
+
+static uint64_t loop_sooner(uint64_t a_ns, uint64_t b_ns)
+{
+    return a_ns < b_ns ? a_ns : b_ns;
+}
+
+crest_status crest_loop_run(int *wait_ms)
+{
+    CREST_UNCANCELLED;
+    int unwanted;
+    if (wait_ms == NULL)
+        wait_ms = &unwanted;
+    *wait_ms = 0;
+    crest_status status = loop_begin();
+    if (status != CREST_OK)
+        return status;
+    /* in this order: a report shows the tick and the polls of its second */
+    uint64_t next_ns = crest_poller_turn();
+    next_ns = loop_sooner(next_ns, crest_ticker_turn());
+    next_ns = loop_sooner(next_ns, crest_attachments_turn());
+    *wait_ms = loop_end(next_ns);
+    return CREST_OK;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finding a report's series in the report before. See delta_base.h and <crest/reporter.h>.
+ *
+ * Both snapshots are sorted in the same order, and they differ by the few series that came or went
+ * in between. So a series is where it was found the last time, but for how many were passed since
+ * then (the snapshot's `shift`); where it is not, the search spreads from there.
+ */
+#include "snapshot/delta_base.h"
+#include "base/alloc.h"
+#include "base/atomic.h"
+#include "registry/lifecycle.h"
+
+#include <crest/reporter.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The first index at or after which no series of the directory comes before this one. */
+static size_t previous_lower(const crest_directory *directory, const crest_series *series,
+                             size_t guess)
+{
+    size_t low = 0, high = directory->count, step = 1;
+    if (guess > high)
+        guess = high;
+    if (guess < high && crest_directory_compare(directory->series[guess], series) < 0) {
+        low = guess + 1;
+        while (low + step < high &&
+               crest_directory_compare(directory->series[low + step], series) < 0) {
+            low += step + 1;
+            step *= 2;
+        }
+        if (low + step < high)
+            high = low + step;
+    } else {
+        high = guess;
+        while (high - low >= step &&
+               crest_directory_compare(directory->series[high - step], series) >= 0) {
+            high -= step;
+            step *= 2;
+        }
+        if (high - low >= step)
+            low = high - step + 1;
+    }
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (crest_directory_compare(directory->series[middle], series) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Where a series is in a directory, from a guess on; 0 if it is not there, and *place is then
+ * where the next one is to be looked for. */
+static int previous_find(const crest_directory *directory, const crest_series *series, size_t guess,
+                         size_t *place)
+{
+    *place = guess;
+    if (guess < directory->count && directory->series[guess] == series)
+        return 1;
+    size_t at = previous_lower(directory, series, guess);
+    *place = at;
+    /* a retired series and the one that replaces it are alike */
+    for (; at < directory->count && crest_directory_compare(directory->series[at], series) == 0;
+         at++) {
+        if (directory->series[at] == series) {
+            *place = at;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* ---- what is carried ---- */
+
+static int previous_order(const void *a, const void *b)
+{
+    uintptr_t x = (uintptr_t)((const crest_carried *)a)->series;
+    uintptr_t y = (uintptr_t)((const crest_carried *)b)->series;
+    return (x > y) - (x < y);
+}
+
+/* Whether this life of the series may still come back into snapshots. A retired one never does. */
+static int previous_may_return(const crest_series *series, uint64_t birth)
+{
+    return crest_series_birth(series) == birth && crest_series_life(series) != CREST_LIFE_GONE &&
+           !crest_series_retired(series);
+}
+
+/* Stores the first `room` of those that `next` lacks into `to`, and returns how many there are. */
+static size_t previous_lacking(const crest_directory *next, const crest_snapshot *before,
+                               crest_carried *to, size_t room)
+{
+    const crest_directory *then = before->directory;
+    size_t count = 0, place = 0;
+    for (size_t i = 0; then != next && i < then->count; i++) {
+        const crest_series *series = then->series[i];
+        int found = previous_find(next, series, place, &place);
+        if (!found && previous_may_return(series, then->births[i])) {
+            if (count < room)
+                to[count] = (crest_carried){series, before->values[i], then->births[i]};
+            count++;
+        }
+        place += (size_t)found;
+    }
+    for (size_t i = 0; before->carried != NULL && i < before->carried->count; i++) {
+        const crest_carried *one = &before->carried->all[i];
+        if (!previous_may_return(one->series, one->birth) ||
+            previous_find(next, one->series, 0, &place))
+            continue;
+        if (count < room)
+            to[count] = *one;
+        count++;
+    }
+    return count;
+}
+
+crest_status crest_previous_prepare(crest_snapshot *next, const crest_snapshot *before)
+{
+    if (before == NULL || (before->directory == next->directory && before->carried == NULL))
+        return CREST_OK;
+    size_t count = previous_lacking(next->directory, before, NULL, 0);
+    if (count == 0)
+        return CREST_OK;
+    struct crest_carried_list *carried =
+        crest_alloc(1, sizeof *carried + count * sizeof carried->all[0]);
+    if (carried == NULL)
+        return CREST_NO_MEMORY;
+    /* some may have gone meanwhile; none has become one that may return */
+    size_t stored = previous_lacking(next->directory, before, carried->all, count);
+    carried->count = stored < count ? stored : count;
+    qsort(carried->all, carried->count, sizeof carried->all[0], previous_order);
+    next->carried = carried;
+    return CREST_OK;
+}
+
+static crest_carried *previous_carried(const struct crest_carried_list *carried,
+                                       const crest_series *series)
+{
+    crest_carried key = {series, 0, 0};
+    if (carried == NULL)
+        return NULL;
+    return bsearch(&key, carried->all, carried->count, sizeof key, previous_order);
+}
+
+void crest_previous_commit(crest_snapshot *next, crest_snapshot *before)
+{
+    if (next->carried == NULL || before == NULL)
+        return;
+    next->carried->taken = 1;
+    for (size_t i = 0; i < before->directory->count; i++)
+        if (previous_carried(next->carried, before->directory->series[i]) != NULL)
+            before->values[i] = 0;
+    for (size_t i = 0; before->carried != NULL && i < before->carried->count; i++)
+        if (previous_carried(next->carried, before->carried->all[i].series) != NULL)
+            before->carried->all[i].value = 0;
+}
+
+void crest_previous_free(struct crest_carried_list *carried)
+{
+    for (size_t i = 0; carried != NULL && carried->taken && i < carried->count; i++)
+        if (carried->all[i].series->metric->layout != NULL)
+            crest_distribution_free((crest_distribution *)(uintptr_t)carried->all[i].value);
+    crest_alloc_free(carried);
+}
+
+/* ---- the public function ---- */
+
+/* The view of now with the values of then. */
+static void previous_view(const crest_report *report, size_t index, const crest_carried *then,
+                          crest_series_view *view)
+{
+    crest_snapshot_series(report->snapshot, index, view);
+    memset(&view->window, 0, sizeof view->window);
+    if (view->distribution != NULL)
+        view->distribution = (const crest_distribution *)(uintptr_t)then->value;
+    else if (view->kind == CREST_KIND_COUNTER)
+        view->counter = then->value;
+    else if (view->kind == CREST_KIND_GAUGE)
+        memcpy(&view->gauge, &then->value, sizeof view->gauge);
+    else
+        view->current = (int64_t)then->value;
+}
+
+crest_status crest_report_previous(const crest_report *report, size_t index,
+                                   crest_series_view *view)
+{
+    memset(view, 0, sizeof *view);
+    if (report == NULL || index >= crest_snapshot_size(report->snapshot))
+        return CREST_INVALID_ARGUMENT;
+    if (report->previous == NULL)
+        return CREST_NOT_FOUND;
+    const crest_directory *now = report->snapshot->directory, *then = report->previous->directory;
+    const crest_series *series = now->series[index];
+    /* one reader's note for its next look: no other memory hangs on it */
+    uint64_t *shift = (uint64_t *)(uintptr_t)&report->snapshot->shift;
+    size_t place;
+    int found = previous_find(then, series, index - (size_t)crest_atomic_load(shift), &place);
+    crest_atomic_store(shift, index - place + !found);
+    if (found && then->births[place] == now->births[index])
+        return crest_snapshot_series(report->previous, place, view);
+    const crest_carried *carried = previous_carried(report->previous->carried, series);
+    if (found || carried == NULL || carried->birth != now->births[index])
+        return CREST_NOT_FOUND;
+    previous_view(report, index, carried, view);
+    return CREST_OK;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The inside of <crest/snapshot.h>: a sorted directory of series, shared by snapshots until a
+ * series comes or goes, and beside it one flat array of values.
+ */
+#ifndef CREST_SNAPSHOT_INSIDE_H
+#define CREST_SNAPSHOT_INSIDE_H
+
+#include "snapshot/directory.h"
+#include "cells/distribution_inside.h"
+#include "cells/bucket_totals.h"
+#include <crest/snapshot.h>
+
+struct crest_snapshot {
+    crest_directory *directory;
+    uint64_t time_ns;
+    uint64_t wall_ns;
+    uint64_t born; /* with notes: the highest birth before it was read */
+    struct crest_window_copies *windows; /* what they say of its series, or NULL */
+    struct crest_passing *passing;       /* streaming.h's, of a snapshot for one page, or NULL */
+    uint64_t shift; /* delta_base.c's: how far an earlier snapshot's index is off, roughly */
+    struct crest_carried_list *carried; /* delta_base.h's, or NULL */
+    uint64_t values[];                  /* a counter; the bits of a gauge; a range sampler; a
+                              * crest_distribution * */
+};
+
+/* A snapshot without windows. NULL without memory, or before the first
+ * metric. */
+crest_snapshot *crest_snapshot_read(crest_registry_state *state);
+/* The same, which takes what was noted of each distribution with it: for who keeps the registry's
+ * windows, and nobody else. */
+crest_snapshot *crest_snapshot_read_notes(crest_registry_state *state);
+
+/* Moves what the snapshot has of a series down to another place; frees what it has of it. The
+ * directory is the caller's business. */
+void crest_snapshot_move(crest_snapshot *snapshot, size_t from, size_t to);
+void crest_snapshot_lose(crest_snapshot *snapshot, size_t index);
+
+/*
+ * A snapshot to be read once, by one thread, and freed soon: it keeps no values, but reads them as
+ * they are asked for, and has no distributions, but their totals. So a page takes no more memory
+ * however many series it has. It has at least what was recorded before this was called. Slots that
+ * it knows get no other series until it is freed. NULL without memory, or before the first metric;
+ * what memory lacked for later is not in it, and it says so.
+ */
+crest_snapshot *crest_snapshot_take_passing(crest_registry *registry);
+/* Whether memory lacked for a distribution's totals. */
+int crest_snapshot_lacked(const crest_snapshot *snapshot);
+
+/* What series hold now, all of one kind that has no distributions. */
+void crest_snapshot_read_values(const crest_directory *directory, crest_kind kind, size_t index,
+                                size_t count, uint64_t *values);
+
+/* The values of `count` series from `index` on, all of one kind that has no distributions: as they
+ * lie in the flat array. */
+void crest_snapshot_values(const crest_snapshot *snapshot, crest_kind kind, size_t index,
+                           size_t count, uint64_t *values);
+
+/* What a page says of a series' distribution; limits ascend. */
+void crest_snapshot_totals(const crest_snapshot *snapshot, size_t index, const uint64_t *limits,
+                           unsigned count, crest_totals *totals);
+
+/* Of a snapshot for one page, and nothing of others: asks for a part of the memory that the next
+ * series' totals are read from. For who writes lines between the totals of one series and those of
+ * the next, one for each limit and one more: after each of them. */
+void crest_snapshot_fetch(const crest_snapshot *snapshot);
+
+/* Fills what a view has that is not a value, of a series that there is. */
+void crest_snapshot_describe(const crest_snapshot *snapshot, size_t index, crest_series_view *view);
+
+/* A series' distribution, or NULL for other kinds; not of a snapshot for one page. */
+const crest_distribution *crest_snapshot_distribution(const crest_snapshot *snapshot, size_t index);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Snapshots for one page, which keep no values: they read them as they are asked for, counters some
+ * at a time, distributions one by one.
+ */
+#ifndef CREST_STREAMING_H
+#define CREST_STREAMING_H
+
+#include "snapshot/prefetch.h"
+#include "snapshot/snapshot_inside.h"
+#include "cells/bucket_counts.h"
+
+/* Counters that are read at a time. */
+#define CREST_PASSING_COUNTERS 1024u
+
+typedef struct crest_passing {
+    uint64_t counters[CREST_PASSING_COUNTERS];
+    size_t first, end; /* the series that these are of */
+    int lacked;        /* memory for a distribution, which is not on the page then */
+    crest_tally tally;
+    crest_ahead ahead;
+} crest_passing;
+
+/* As crest_snapshot_values and crest_snapshot_totals. */
+void crest_passing_values(crest_passing *passing, const crest_directory *directory, crest_kind kind,
+                          size_t index, size_t count, uint64_t *values);
+void crest_passing_totals(crest_passing *passing, const crest_directory *directory, size_t index,
+                          const uint64_t *limits, unsigned count, crest_totals *totals);
+
+#endif

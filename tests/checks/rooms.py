@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rooms of src/ and reporters/, bottom to top: an arrow may only go down.
+
+check_layering holds the tree to this list, and scripts/make-map draws it into the documentation.
+"""
+
+# (room, what it has); a file may use files of its own room and of those above its line here.
+SRC = [
+    ("base", "memory, lock, clock, numbers, text, misuse words, sync, fork, leavable; knows no metric"),
+    ("names", "which names are valid, look alike, what is exported and derived; pure"),
+    ("cells", "where values live: slots, threads' tables, shards; sums and distributions read back"),
+    ("registry", "what exists: metrics, children, series, handles; how series end"),
+    ("instruments", "from a declaration, a name or labels to a handle; cold paths of recording"),
+    ("polls", "values fetched by callback, and the thread that calls"),
+    ("snapshot", "what is now: directory, values, deltas, filters"),
+    ("windows", "what was lately: ticker, rings, results; takes the whole snapshot"),
+    ("page", "snapshot in, text out"),
+    ("reporting", "reporters' threads, schedules, deadlines"),
+    ("system", "collectors of process, host and cgroup: parse, host, cgroup"),
+    ("latency", "probes, peers' clocks, local hiccups and timed calls"),
+    ("testing", "the test kit that users get"),
+    ("run", "options, plan, start, stop, freeing a registry"),
+]
+
+# (room of reporters/, what it has, which other rooms of reporters/ it may use)
+REPORTERS = [
+    ("common", "shown text, output with a deadline, signals at write, files replaced whole", ()),
+    ("http", "one HTTP client, and what a failed request means", ("common",)),
+    ("pushgateway", "pushes pages to a Pushgateway", ("common", "http")),
+    ("scrape", "serves pages to Prometheus", ("common",)),
+    ("statsd", "sends packets of StatsD over UDP, TCP and Unix sockets", ("common",)),
+    ("json", "writes reports as lines of JSON", ("common",)),
+    ("console", "shows a report as a table in a terminal", ("common", "json")),
+    ("textfile", "writes pages for node_exporter's textfile collector", ("common",)),
+]
+
+SRC_RANK = {name: rank for rank, (name, _) in enumerate(SRC)}
+REPORTERS_MAY_USE = {name: may for name, _, may in REPORTERS}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How many thread records some thread owns, or seems to. It asserts nothing, because it is for
+ * children of tests too.
+ */
+#ifndef CREST_TESTS_OWNED_RECORDS_H
+#define CREST_TESTS_OWNED_RECORDS_H
+
+#include "base/atomic.h"
+#include "cells/cells.h"
+
+__attribute__((unused)) static unsigned owned_records(void)
+{
+    unsigned owned = 0;
+    const crest_thread_record *record = crest_cells_records();
+    for (; record != NULL; record = record->next)
+        owned += crest_atomic_load32(&record->owned) == CREST_RECORD_OWNED;
+    return owned;
+}
+
+#endif
