@@ -4,7 +4,6 @@
  */
 #include "page/page_distributions.h"
 #include "names/buckets.h"
-#include "page/page_values.h"
 
 #include <crest/window.h>
 

@@ -161,3 +161,9 @@ void crest_page_put_header(const crest_page *page, const crest_page_family *fami
     families_put_unit(page, family);
     families_put_help(page, family, &metric->first);
 }
+
+double crest_page_in_base_unit(double value, crest_unit unit)
+{
+    static const double scales[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
+    return value / scales[crest_unit_decimals(unit)]; /* rounds correctly */
+}

@@ -50,4 +50,7 @@ int crest_page_wants_either(const crest_page *page, const char *name, const char
 void crest_page_put_header(const crest_page *page, const crest_page_family *family,
                            const crest_page_metric *metric);
 
+/* A double in the metric's unit as one in its base unit. */
+double crest_page_in_base_unit(double value, crest_unit unit);
+
 #endif

@@ -14,12 +14,6 @@ typedef struct values_family {
     crest_line_form made;
 } values_family;
 
-double crest_page_in_base_unit(double value, crest_unit unit)
-{
-    static const double scales[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
-    return value / scales[crest_unit_decimals(unit)]; /* rounds correctly */
-}
-
 static void values_put_counter(const values_family *family, const crest_page_row *row)
 {
     crest_buffer *out = family->page->out;

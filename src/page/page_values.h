@@ -17,7 +17,4 @@ size_t crest_page_put_metric(const crest_page *page, const crest_page_metric *me
 void crest_page_put_windows(const crest_page *page, const crest_page_metric *metric, size_t first,
                             size_t end);
 
-/* A double in the metric's unit as one in its base unit. */
-double crest_page_in_base_unit(double value, crest_unit unit);
-
 #endif
