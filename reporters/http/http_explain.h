@@ -6,7 +6,9 @@
 #ifndef CREST_REPORTERS_HTTP_EXPLAIN_H
 #define CREST_REPORTERS_HTTP_EXPLAIN_H
 
-#include "http/http_transport.h"
+#include "http/http_request.h"
+
+#include <crest/status.h>
 
 /* Of a request's steps, those that are told apart: the name, the connection, TLS. */
 #define CREST_HTTP_STEPS 3u

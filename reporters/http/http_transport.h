@@ -22,6 +22,8 @@
 #ifndef CREST_REPORTERS_HTTP_TRANSPORT_H
 #define CREST_REPORTERS_HTTP_TRANSPORT_H
 
+#include "http/http_request.h"
+
 #include <crest/status.h>
 
 /* Bytes of an answer's body that are read before the connection is closed instead. */
@@ -31,27 +33,6 @@
 #define CREST_HTTP_LOCATION_BYTES 512u
 
 typedef struct crest_http crest_http;
-
-/* All borrowed for the call. */
-typedef struct crest_http_request {
-    const char *method; /* PUT, DELETE, ... */
-    const char *url;    /* may hold user and password */
-    const char *shown;  /* what messages call it: the URL without these */
-    /* https: a PEM file of the authorities to trust instead of the system's; NULL: those */
-    const char *ca_file;
-    /* https: PEM files of our certificate and its key; NULL: none, and the key in cert_file */
-    const char *cert_file, *key_file;
-    const char *key_password;     /* NULL: the key has none */
-    const char *user, *password;  /* NULL: those of the URL, if any */
-    const char *bearer;           /* a token for the server; NULL: none */
-    const char *proxy;            /* http://[user:password@]host:port; NULL: none */
-    const char *proxy_shown;      /* without user and password */
-    const char *content_type;     /* of the body; NULL: none */
-    const char *content_encoding; /* "gzip"; NULL: none */
-    const void *body;             /* NULL: none */
-    size_t length;
-    uint64_t deadline_ns; /* on crest_now's timeline */
-} crest_http_request;
 
 typedef struct crest_http_answer {
     unsigned code;                            /* 200, 400, ... */

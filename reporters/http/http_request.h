@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One HTTP request, as http_transport.h sends it and http_explain.h tells of its failure.
+ */
+#ifndef CREST_REPORTERS_HTTP_REQUEST_H
+#define CREST_REPORTERS_HTTP_REQUEST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* All borrowed for the call. */
+typedef struct crest_http_request {
+    const char *method; /* PUT, DELETE, ... */
+    const char *url;    /* may hold user and password */
+    const char *shown;  /* what messages call it: the URL without these */
+    /* https: a PEM file of the authorities to trust instead of the system's; NULL: those */
+    const char *ca_file;
+    /* https: PEM files of our certificate and its key; NULL: none, and the key in cert_file */
+    const char *cert_file, *key_file;
+    const char *key_password;     /* NULL: the key has none */
+    const char *user, *password;  /* NULL: those of the URL, if any */
+    const char *bearer;           /* a token for the server; NULL: none */
+    const char *proxy;            /* http://[user:password@]host:port; NULL: none */
+    const char *proxy_shown;      /* without user and password */
+    const char *content_type;     /* of the body; NULL: none */
+    const char *content_encoding; /* "gzip"; NULL: none */
+    const void *body;             /* NULL: none */
+    size_t length;
+    uint64_t deadline_ns; /* on crest_now's timeline */
+} crest_http_request;
+
+#endif
