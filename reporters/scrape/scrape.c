@@ -8,7 +8,7 @@
 #include <crest/prometheus.h>
 
 #include "kinds.h"
-#include "scrape/scrape_server.h"
+#include "scrape/scrape_routes.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -40,7 +40,8 @@ static crest_status scrape_start(crest_reporter *self, crest_registry *registry,
         status = crest_error_set(error, CREST_ALREADY,
                                  "This scrape endpoint is serving already, or has not ended yet");
     else
-        endpoint->server = crest_scrape_server_start(&endpoint->settings, registry, &status, error);
+        endpoint->server = crest_scrape_server_start(&endpoint->settings, &crest_scrape_routes,
+                                                     registry, &status, error);
     if (status == CREST_OK)
         strcpy(shown, endpoint->server->listener.shown);
     pthread_mutex_unlock(&endpoint->lock);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The connections of a scrape endpoint: accepting them, and how long each may take. See
- * scrape_server.h.
+ * Accepting connections, and closing those that take too long. See scrape_connections.h.
  */
 #define _GNU_SOURCE
+#include "scrape/scrape_connections.h"
 #include "scrape/scrape_self_metrics.h"
-#include "scrape/scrape_server.h"
 
 #include <errno.h>
 #include <sys/socket.h>
@@ -87,7 +86,7 @@ void crest_scrape_connections_turn(crest_scrape_server *server)
             scrape_connections_gone(server, &server->connections[i]);
 }
 
-void crest_scrape_server_answering(struct MHD_Connection *connection, uint64_t until_ns)
+void crest_scrape_connections_answering(struct MHD_Connection *connection, uint64_t until_ns)
 {
     crest_scrape_connection *place = scrape_connections_of(connection);
     if (place == NULL)
@@ -97,22 +96,22 @@ void crest_scrape_server_answering(struct MHD_Connection *connection, uint64_t u
         place->until_ns = until_ns;
 }
 
-void crest_scrape_server_reads(struct MHD_Connection *connection, uint64_t until_ns)
+void crest_scrape_connections_reads(struct MHD_Connection *connection, uint64_t until_ns)
 {
     uint64_t stalled_ns =
         crest_scrape_now_ns() + CREST_PROMETHEUS_STALL_S * SCRAPE_CONNECTIONS_NS_PER_S;
-    crest_scrape_server_answering(connection, stalled_ns < until_ns ? stalled_ns : until_ns);
+    crest_scrape_connections_answering(connection, stalled_ns < until_ns ? stalled_ns : until_ns);
 }
 
-void crest_scrape_server_answered(struct MHD_Connection *connection)
+void crest_scrape_connections_answered(struct MHD_Connection *connection)
 {
     crest_scrape_connection *place = scrape_connections_of(connection);
     if (place != NULL)
         scrape_connections_wait_for(place, CREST_PROMETHEUS_IDLE_S);
 }
 
-void crest_scrape_server_refuse(struct MHD_Connection *connection, const char *answer,
-                                size_t length)
+void crest_scrape_connections_refuse(struct MHD_Connection *connection, const char *answer,
+                                     size_t length)
 {
     crest_scrape_connection *place = scrape_connections_of(connection);
     if (place == NULL)
@@ -126,13 +125,13 @@ void crest_scrape_server_refuse(struct MHD_Connection *connection, const char *a
             crest_scrape_now_ns() + SCRAPE_CONNECTIONS_REFUSED_MS * SCRAPE_CONNECTIONS_NS_PER_MS;
 }
 
-int crest_scrape_server_refused(struct MHD_Connection *connection)
+int crest_scrape_connections_refused(struct MHD_Connection *connection)
 {
     const crest_scrape_connection *place = scrape_connections_of(connection);
     return place == NULL || place->refused;
 }
 
-void crest_scrape_server_reset(struct MHD_Connection *connection)
+void crest_scrape_connections_reset(struct MHD_Connection *connection)
 {
     const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
     const crest_scrape_connection *place = scrape_connections_of(connection);

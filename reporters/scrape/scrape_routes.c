@@ -8,8 +8,9 @@
  * pipe is empty.
  */
 #include "scrape/scrape_routes.h"
-#include "scrape/scrape_self_metrics.h"
+#include "scrape/scrape_connections.h"
 #include "scrape/scrape_headers.h"
+#include "scrape/scrape_self_metrics.h"
 #include "scrape/scrape_target.h"
 
 #include <errno.h>
@@ -102,7 +103,7 @@ static ssize_t scrape_routes_read(void *cls, uint64_t position, char *bytes, siz
     scrape_routes_request *request = cls;
     (void)position;
     /* the bytes before these are on their way: only then more are asked for */
-    crest_scrape_server_reads(request->connection, scrape_routes_until(request));
+    crest_scrape_connections_reads(request->connection, scrape_routes_until(request));
     ssize_t length = crest_scrape_pipe_read(&request->page->pipe, bytes, size);
     if (length > 0) {
         request->bytes += (uint64_t)length;
@@ -115,7 +116,7 @@ static ssize_t scrape_routes_read(void *cls, uint64_t position, char *bytes, siz
     if (length == CREST_SCRAPE_PIPE_END)
         return MHD_CONTENT_READER_END_OF_STREAM;
     request->code = CREST_SCRAPE_BROKEN_OFF;
-    crest_scrape_server_reset(request->connection);
+    crest_scrape_connections_reset(request->connection);
     return MHD_CONTENT_READER_END_WITH_ERROR;
 }
 
@@ -152,7 +153,7 @@ static enum MHD_Result scrape_routes_resumed(scrape_routes_request *request)
     crest_scrape_pipe *pipe = &request->page->pipe;
     size_t used;
     crest_status status;
-    crest_scrape_server_reads(request->connection, scrape_routes_until(request));
+    crest_scrape_connections_reads(request->connection, scrape_routes_until(request));
     int whole = crest_scrape_pipe_whole(pipe, &used, &status);
     if (status == CREST_OK && !whole && crest_scrape_now_ns() >= pipe->deadline_ns)
         status = CREST_TIMED_OUT;
@@ -284,7 +285,7 @@ static enum MHD_Result scrape_routes_make(scrape_routes_request *request, crest_
                             : scrape_routes_busy(request);
     }
     /* Until there is something to send, the page has its own deadline. */
-    crest_scrape_server_answering(request->connection, UINT64_MAX);
+    crest_scrape_connections_answering(request->connection, UINT64_MAX);
     request->page = page;
     page->connection = request->connection;
     scrape_routes_pause(request);
@@ -393,7 +394,7 @@ static enum MHD_Result scrape_routes_begin(crest_scrape_server *server,
                                            const char *version, int allowed, void **state)
 {
     scrape_routes_request *request =
-        crest_scrape_server_refused(connection) ? NULL : calloc(1, sizeof *request);
+        crest_scrape_connections_refused(connection) ? NULL : calloc(1, sizeof *request);
     if (request == NULL)
         return MHD_NO;
     *state = request;
@@ -403,8 +404,8 @@ static enum MHD_Result scrape_routes_begin(crest_scrape_server *server,
     crest_scrape_authority target;
     request->path = crest_scrape_target_path(url, &target);
     request->is_page = request->path != NULL && strcmp(request->path, "/metrics") == 0;
-    crest_scrape_server_answering(connection, request->began_ns + SCRAPE_ROUTES_ANSWER_MS *
-                                                                      SCRAPE_ROUTES_NS_PER_MS);
+    crest_scrape_connections_answering(connection, request->began_ns + SCRAPE_ROUTES_ANSWER_MS *
+                                                                           SCRAPE_ROUTES_NS_PER_MS);
     const char *why;
     unsigned refused = scrape_routes_misdirected(server, connection, version, target, &why);
     if (refused != 0)
@@ -413,7 +414,8 @@ static enum MHD_Result scrape_routes_begin(crest_scrape_server *server,
                                                           : scrape_routes_refuse(request, allowed);
 }
 
-void *crest_scrape_routes_uri(void *cls, const char *uri, struct MHD_Connection *connection)
+/* Always NULL. */
+static void *scrape_routes_uri(void *cls, const char *uri, struct MHD_Connection *connection)
 {
     static const char answer[] = "HTTP/1.1 414 URI Too Long\r\nConnection: close\r\n"
                                  "Content-Type: text/plain\r\nContent-Length: 38\r\n"
@@ -429,16 +431,16 @@ void *crest_scrape_routes_uri(void *cls, const char *uri, struct MHD_Connection 
         arguments++;
     if (arguments > CREST_PAGE_NAMES_MAX ||
         strnlen(uri, CREST_PROMETHEUS_URL_BYTES_MAX + 1) > CREST_PROMETHEUS_URL_BYTES_MAX)
-        crest_scrape_server_refuse(connection, answer, sizeof answer - 1);
+        crest_scrape_connections_refuse(connection, answer, sizeof answer - 1);
     else if (crest_scrape_target_has_nul(uri))
-        crest_scrape_server_refuse(connection, zero, sizeof zero - 1);
+        crest_scrape_connections_refuse(connection, zero, sizeof zero - 1);
     return NULL;
 }
 
-enum MHD_Result crest_scrape_routes_handle(void *cls, struct MHD_Connection *connection,
-                                           const char *url, const char *method, const char *version,
-                                           const char *upload_data, size_t *upload_data_size,
-                                           void **state)
+static enum MHD_Result scrape_routes_handle(void *cls, struct MHD_Connection *connection,
+                                            const char *url, const char *method,
+                                            const char *version, const char *upload_data,
+                                            size_t *upload_data_size, void **state)
 {
     scrape_routes_request *request = *state;
     (void)upload_data;
@@ -451,15 +453,15 @@ enum MHD_Result crest_scrape_routes_handle(void *cls, struct MHD_Connection *con
                                  : scrape_routes_route(request, head);
 }
 
-void crest_scrape_routes_completed(void *cls, struct MHD_Connection *connection, void **state,
-                                   enum MHD_RequestTerminationCode how)
+static void scrape_routes_completed(void *cls, struct MHD_Connection *connection, void **state,
+                                    enum MHD_RequestTerminationCode how)
 {
     scrape_routes_request *request = *state;
     (void)cls;
     if (request == NULL)
         return;
     *state = NULL;
-    crest_scrape_server_answered(connection);
+    crest_scrape_connections_answered(connection);
     if (request->is_page) {
         unsigned code =
             how == MHD_REQUEST_TERMINATED_COMPLETED_OK ? request->code : CREST_SCRAPE_BROKEN_OFF;
@@ -470,3 +472,9 @@ void crest_scrape_routes_completed(void *cls, struct MHD_Connection *connection,
         crest_scrape_server_drop(request->page);
     free(request);
 }
+
+const crest_scrape_handlers crest_scrape_routes = {
+    .uri = scrape_routes_uri,
+    .handle = scrape_routes_handle,
+    .completed = scrape_routes_completed,
+};

@@ -7,18 +7,9 @@
 
 #include "scrape/scrape_server.h"
 
-#include <microhttpd.h>
-
-/* Called with the URI of each request, before its arguments are read: one that is too long, or has
- * too many of them, is answered here, because libmicrohttpd 0.9.75 leaves a client without an
- * answer when the arguments do not fit into its memory. Always NULL. */
-void *crest_scrape_routes_uri(void *cls, const char *uri, struct MHD_Connection *connection);
-/* An MHD_AccessHandlerCallback and an MHD_RequestCompletedCallback; cls is the server. */
-enum MHD_Result crest_scrape_routes_handle(void *cls, struct MHD_Connection *connection,
-                                           const char *url, const char *method, const char *version,
-                                           const char *upload_data, size_t *upload_data_size,
-                                           void **request);
-void crest_scrape_routes_completed(void *cls, struct MHD_Connection *connection, void **request,
-                                   enum MHD_RequestTerminationCode how);
+/* For crest_scrape_server_start. A URI that is too long, or has too many arguments, is answered
+ * before they are read, because libmicrohttpd 0.9.75 leaves a client without an answer when the
+ * arguments do not fit into its memory. */
+extern const crest_scrape_handlers crest_scrape_routes;
 
 #endif

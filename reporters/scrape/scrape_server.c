@@ -11,8 +11,8 @@
 #include "scrape/scrape_server.h"
 #include "common/low_descriptors.h"
 #include "common/write_signals.h"
+#include "scrape/scrape_connections.h"
 #include "scrape/scrape_self_metrics.h"
-#include "scrape/scrape_routes.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -412,19 +412,20 @@ static void scrape_server_free(crest_scrape_server *server)
 }
 
 /* libmicrohttpd in a mode in which it only does what it is told. */
-static int scrape_server_start_daemon(crest_scrape_server *server)
+static int scrape_server_start_daemon(crest_scrape_server *server,
+                                      const crest_scrape_handlers *handlers)
 {
     crest_low_descriptors low;
     crest_low_descriptors_take(&low);
     server->daemon = MHD_start_daemon(
         MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0,
-        NULL, NULL, crest_scrape_routes_handle, server, MHD_OPTION_EXTERNAL_LOGGER,
-        scrape_server_note, server, MHD_OPTION_CONNECTION_LIMIT, server->settings->connections + 1,
+        NULL, NULL, handlers->handle, server, MHD_OPTION_EXTERNAL_LOGGER, scrape_server_note,
+        server, MHD_OPTION_CONNECTION_LIMIT, server->settings->connections + 1,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CREST_PROMETHEUS_REQUEST_BYTES,
-        MHD_OPTION_CONNECTION_TIMEOUT, 0u, MHD_OPTION_URI_LOG_CALLBACK, crest_scrape_routes_uri,
-        NULL, MHD_OPTION_NOTIFY_COMPLETED, crest_scrape_routes_completed, server,
-        MHD_OPTION_NOTIFY_CONNECTION, crest_scrape_connections_notify, server,
-        MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
+        MHD_OPTION_CONNECTION_TIMEOUT, 0u, MHD_OPTION_URI_LOG_CALLBACK, handlers->uri, NULL,
+        MHD_OPTION_NOTIFY_COMPLETED, handlers->completed, server, MHD_OPTION_NOTIFY_CONNECTION,
+        crest_scrape_connections_notify, server, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
+        MHD_OPTION_END);
     crest_low_descriptors_leave(&low);
     if (server->daemon == NULL)
         return -1;
@@ -459,10 +460,11 @@ static crest_scrape_server *scrape_server_new(const crest_scrape_settings *setti
     return server;
 }
 
-static crest_status scrape_server_set_up(crest_scrape_server *server, crest_error *error)
+static crest_status scrape_server_set_up(crest_scrape_server *server,
+                                         const crest_scrape_handlers *handlers, crest_error *error)
 {
     server->wake = crest_reporter_descriptor(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
-    if (server->wake < 0 || scrape_server_start_daemon(server) != 0)
+    if (server->wake < 0 || scrape_server_start_daemon(server, handlers) != 0)
         return crest_error_set(error, CREST_SYSTEM,
                                "No scrape endpoint could be set up: %s. It needs about %u "
                                "descriptors (ulimit -n) and some memory",
@@ -491,6 +493,7 @@ static crest_status scrape_server_set_up(crest_scrape_server *server, crest_erro
 }
 
 crest_scrape_server *crest_scrape_server_start(const crest_scrape_settings *settings,
+                                               const crest_scrape_handlers *handlers,
                                                crest_registry *registry, crest_status *status,
                                                crest_error *error)
 {
@@ -498,7 +501,7 @@ crest_scrape_server *crest_scrape_server_start(const crest_scrape_settings *sett
     pthread_once(&scrape_server_once, scrape_server_prepare_once);
     crest_scrape_server *server = scrape_server_new(settings, registry);
     *status = server != NULL
-                  ? scrape_server_set_up(server, error)
+                  ? scrape_server_set_up(server, handlers, error)
                   : crest_error_set(error, CREST_NO_MEMORY, "No memory for a scrape endpoint");
     if (*status == CREST_OK || server == NULL)
         return server;
