@@ -6,8 +6,8 @@
 #include <crest/page.h>
 
 #include "page/exposition.h"
-#include "snapshot/snapshot_inside.h"
 #include "base/uncancelled.h"
+#include "windows/snapshot_take.h"
 
 #include <errno.h>
 

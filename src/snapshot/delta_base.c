@@ -12,7 +12,6 @@
 #include "registry/lifecycle.h"
 
 #include <crest/reporter.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The first index at or after which no series of the directory comes before this one. */
@@ -74,13 +73,6 @@ static int previous_find(const crest_directory *directory, const crest_series *s
 
 /* ---- what is carried ---- */
 
-static int previous_order(const void *a, const void *b)
-{
-    uintptr_t x = (uintptr_t)((const crest_carried *)a)->series;
-    uintptr_t y = (uintptr_t)((const crest_carried *)b)->series;
-    return (x > y) - (x < y);
-}
-
 /* Whether this life of the series may still come back into snapshots. A retired one never does. */
 static int previous_may_return(const crest_series *series, uint64_t birth)
 {
@@ -123,25 +115,15 @@ crest_status crest_previous_prepare(crest_snapshot *next, const crest_snapshot *
     size_t count = previous_lacking(next->directory, before, NULL, 0);
     if (count == 0)
         return CREST_OK;
-    struct crest_carried_list *carried =
-        crest_alloc(1, sizeof *carried + count * sizeof carried->all[0]);
+    crest_carried_list *carried = crest_alloc(1, sizeof *carried + count * sizeof carried->all[0]);
     if (carried == NULL)
         return CREST_NO_MEMORY;
     /* some may have gone meanwhile; none has become one that may return */
     size_t stored = previous_lacking(next->directory, before, carried->all, count);
     carried->count = stored < count ? stored : count;
-    qsort(carried->all, carried->count, sizeof carried->all[0], previous_order);
+    crest_carried_sort(carried);
     next->carried = carried;
     return CREST_OK;
-}
-
-static crest_carried *previous_carried(const struct crest_carried_list *carried,
-                                       const crest_series *series)
-{
-    crest_carried key = {series, 0, 0};
-    if (carried == NULL)
-        return NULL;
-    return bsearch(&key, carried->all, carried->count, sizeof key, previous_order);
 }
 
 void crest_previous_commit(crest_snapshot *next, crest_snapshot *before)
@@ -150,19 +132,11 @@ void crest_previous_commit(crest_snapshot *next, crest_snapshot *before)
         return;
     next->carried->taken = 1;
     for (size_t i = 0; i < before->directory->count; i++)
-        if (previous_carried(next->carried, before->directory->series[i]) != NULL)
+        if (crest_carried_find(next->carried, before->directory->series[i]) != NULL)
             before->values[i] = 0;
     for (size_t i = 0; before->carried != NULL && i < before->carried->count; i++)
-        if (previous_carried(next->carried, before->carried->all[i].series) != NULL)
+        if (crest_carried_find(next->carried, before->carried->all[i].series) != NULL)
             before->carried->all[i].value = 0;
-}
-
-void crest_previous_free(struct crest_carried_list *carried)
-{
-    for (size_t i = 0; carried != NULL && carried->taken && i < carried->count; i++)
-        if (carried->all[i].series->metric->layout != NULL)
-            crest_distribution_free((crest_distribution *)(uintptr_t)carried->all[i].value);
-    crest_alloc_free(carried);
 }
 
 /* ---- the public function ---- */
@@ -200,7 +174,7 @@ crest_status crest_report_previous(const crest_report *report, size_t index,
     crest_atomic_store(shift, index - place + !found);
     if (found && then->births[place] == now->births[index])
         return crest_snapshot_series(report->previous, place, view);
-    const crest_carried *carried = previous_carried(report->previous->carried, series);
+    const crest_carried *carried = crest_carried_find(report->previous->carried, series);
     if (found || carried == NULL || carried->birth != now->births[index])
         return CREST_NOT_FOUND;
     previous_view(report, index, carried, view);

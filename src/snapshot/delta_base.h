@@ -15,21 +15,8 @@
 #ifndef CREST_DELTA_BASE_H
 #define CREST_DELTA_BASE_H
 
+#include "snapshot/carried.h"
 #include "snapshot/snapshot_inside.h"
-
-/* One of those, as it was when it was last seen. */
-typedef struct crest_carried {
-    const crest_series *series;
-    uint64_t value; /* as in a snapshot */
-    uint64_t birth; /* which life this is about */
-} crest_carried;
-
-/* Sorted by address. */
-struct crest_carried_list {
-    int taken; /* the distributions are this list's; before, those of the one they come from */
-    size_t count;
-    crest_carried all[];
-};
 
 /* Notes what `next` will have to carry if it takes the place of `before` (NULL: nothing), which
  * stays as it is. CREST_NO_MEMORY. Cost: a walk over both. */
@@ -38,8 +25,5 @@ crest_status crest_previous_prepare(crest_snapshot *next, const crest_snapshot *
 /* `next` takes the place of `before`, and what it carries out of it. `before` can then only be
  * freed. */
 void crest_previous_commit(crest_snapshot *next, crest_snapshot *before);
-
-/* Called by crest_snapshot_free. NULL does nothing. */
-void crest_previous_free(struct crest_carried_list *carried);
 
 #endif

@@ -2,69 +2,25 @@
 /*
  * Taking snapshots. See snapshot_inside.h and <crest/snapshot.h>.
  */
-#include "snapshot/prefetch.h"
 #include "base/alloc.h"
-#include "base/arena.h"
 #include "base/atomic.h"
-#include "cells/cells.h"
 #include "base/clock_inside.h"
+#include "base/uncancelled.h"
+#include "cells/cells.h"
 #include "instruments/in_flight_figures.h"
 #include "registry/lifecycle.h"
-#include "snapshot/streaming.h"
-#include "polls/poller.h"
-#include "snapshot/delta_base.h"
-#include "cells/range_cell.h"
-#include "snapshot/snapshot_inside.h"
-#include "reporting/report_watchdog.h"
 #include "registry/series.h"
-#include "registry/slowest_note.h"
-#include "windows/ticker.h"
-#include "base/uncancelled.h"
-#include "windows/window_copies.h"
-
-#include <crest/page.h>
+#include "snapshot/carried.h"
+#include "snapshot/prefetch.h"
+#include "snapshot/read_values.h"
+#include "snapshot/snapshot_inside.h"
+#include "snapshot/snapshot_windows.h"
+#include "snapshot/streaming.h"
 
 #include <string.h>
 
 /* What a snapshot has of distributions: all of each; the notes of a tick too; or nothing yet. */
 typedef enum snapshot_how { SNAPSHOT_PLAIN, SNAPSHOT_NOTES, SNAPSHOT_PASSING } snapshot_how;
-
-/* Adds all that was recorded into a series to an empty distribution; 0 without memory. */
-static int snapshot_merge_into(crest_distribution *merged, const crest_series *series)
-{
-    uint32_t slot = crest_atomic_load32(&series->slot);
-    int whole = crest_distribution_add_shared(merged, series->shared);
-    const crest_thread_record *record = crest_cells_records();
-    const crest_shard *shard;
-    while (whole && (shard = crest_ahead_shard(slot, &record)) != NULL)
-        whole = crest_distribution_add_shard(merged, shard);
-    crest_distribution_finish(merged);
-    return whole;
-}
-
-/* The merged distribution of a series; NULL without memory. */
-static crest_distribution *snapshot_merge(const crest_series *series, int notes)
-{
-    const crest_layout *layout = series->metric->layout;
-    const crest_thread_record *record = crest_cells_records();
-    const crest_shard *shard;
-    uint64_t blocks = 0;
-    while ((shard = crest_ahead_shard(crest_atomic_load32(&series->slot), &record)) != NULL)
-        blocks |= crest_distribution_blocks(layout, shard);
-    crest_distribution *merged = crest_distribution_make_with(layout, blocks);
-    /* before the counts: what is recorded in between is in them and noted the next time */
-    if (notes && merged != NULL)
-        crest_slowest_take(series, &merged->note);
-    if (merged != NULL && snapshot_merge_into(merged, series))
-        return merged;
-    crest_distribution_free(merged);
-    return NULL;
-}
-
-crest_distribution *crest_series_merge(const crest_series *series)
-{
-    return snapshot_merge(series, 0);
-}
 
 /* The merged distributions of a stretch; 0 without memory. */
 static int snapshot_merge_stretch(const crest_directory *directory,
@@ -75,26 +31,12 @@ static int snapshot_merge_stretch(const crest_directory *directory,
     for (uint32_t i = stretch->first; i < stretch->first + stretch->count; i++) {
         crest_ahead_of(&ahead, directory, i, 1);
         crest_ahead_ask(&ahead);
-        crest_distribution *merged = snapshot_merge(directory->series[i], notes);
+        crest_distribution *merged = crest_snapshot_read_distribution(directory->series[i], notes);
         values[i] = (uint64_t)(uintptr_t)merged;
         if (merged == NULL)
             return 0;
     }
     return 1;
-}
-
-void crest_snapshot_read_values(const crest_directory *directory, crest_kind kind, size_t index,
-                                size_t count, uint64_t *values)
-{
-    crest_series *const *series = directory->series + index;
-    if (kind == CREST_KIND_COUNTER)
-        crest_cells_sums(directory->slots + index, count, values);
-    if (kind == CREST_KIND_GAUGE)
-        for (size_t i = 0; i < count; i++)
-            values[i] = crest_atomic_load(series[i]->shared);
-    if (kind == CREST_KIND_RANGE_SAMPLER)
-        for (size_t i = 0; i < count; i++)
-            values[i] = (uint64_t)crest_range_cell_value(series[i]->shared);
 }
 
 void crest_snapshot_values(const crest_snapshot *snapshot, crest_kind kind, size_t index,
@@ -182,6 +124,11 @@ crest_snapshot *crest_snapshot_read(crest_registry_state *state)
     return snapshot_read(state, SNAPSHOT_PLAIN);
 }
 
+crest_snapshot *crest_snapshot_read_passing(crest_registry_state *state)
+{
+    return snapshot_read(state, SNAPSHOT_PASSING);
+}
+
 crest_snapshot *crest_snapshot_read_notes(crest_registry_state *state)
 {
     uint64_t born = crest_lives_born();
@@ -189,42 +136,6 @@ crest_snapshot *crest_snapshot_read_notes(crest_registry_state *state)
     if (snapshot != NULL)
         snapshot->born = born;
     return snapshot;
-}
-
-static crest_snapshot *snapshot_take(crest_registry *registry, int windows, snapshot_how how)
-{
-    crest_registry_state *state = crest_registry_state_of(registry);
-    crest_report_watch_gauges();
-    crest_poller_round(state);
-    if (state != NULL)
-        crest_lives_look(state);
-    crest_snapshot *snapshot = state ? snapshot_read(state, how) : NULL;
-    if (snapshot == NULL)
-        return NULL;
-    crest_lives_exported(state, snapshot->time_ns);
-    if (windows < CREST_PAGE_WINDOWS_RANGES ||
-        crest_ticker_copy(snapshot->directory, windows < CREST_PAGE_WINDOWS_ALL,
-                          &snapshot->windows))
-        return snapshot;
-    crest_snapshot_free(snapshot);
-    return NULL;
-}
-
-crest_snapshot *crest_snapshot_take_windows(crest_registry *registry, int windows)
-{
-    CREST_UNCANCELLED;
-    return snapshot_take(registry, windows, SNAPSHOT_PLAIN);
-}
-
-crest_snapshot *crest_snapshot_take(crest_registry *registry)
-{
-    CREST_UNCANCELLED;
-    return snapshot_take(registry, CREST_PAGE_WINDOWS_ALL, SNAPSHOT_PLAIN);
-}
-
-crest_snapshot *crest_snapshot_take_passing(crest_registry *registry)
-{
-    return snapshot_take(registry, CREST_PAGE_WINDOWS_RANGES, SNAPSHOT_PASSING);
 }
 
 void crest_snapshot_lose(crest_snapshot *snapshot, size_t index)
@@ -252,7 +163,7 @@ void crest_snapshot_free(crest_snapshot *snapshot)
             crest_distribution_free(
                 (crest_distribution *)(uintptr_t)snapshot->values[stretch->first + i]);
     }
-    crest_previous_free(snapshot->carried);
+    crest_carried_free(snapshot->carried);
     if (snapshot->passing != NULL)
         crest_directory_read(snapshot->directory);
     crest_alloc_free(snapshot->passing);

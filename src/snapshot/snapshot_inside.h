@@ -6,17 +6,17 @@
 #ifndef CREST_SNAPSHOT_INSIDE_H
 #define CREST_SNAPSHOT_INSIDE_H
 
-#include "snapshot/directory.h"
-#include "cells/distribution_inside.h"
 #include "cells/bucket_totals.h"
+#include "cells/distribution_inside.h"
+#include "snapshot/directory.h"
 #include <crest/snapshot.h>
 
 struct crest_snapshot {
     crest_directory *directory;
     uint64_t time_ns;
     uint64_t wall_ns;
-    uint64_t born; /* with notes: the highest birth before it was read */
-    struct crest_window_copies *windows; /* what they say of its series, or NULL */
+    uint64_t born;                       /* with notes: the highest birth before it was read */
+    struct crest_window_copies *windows; /* what these say of its series, or NULL */
     struct crest_passing *passing;       /* streaming.h's, of a snapshot for one page, or NULL */
     uint64_t shift; /* delta_base.c's: how far an earlier snapshot's index is off, roughly */
     struct crest_carried_list *carried; /* delta_base.h's, or NULL */
@@ -36,20 +36,10 @@ crest_snapshot *crest_snapshot_read_notes(crest_registry_state *state);
 void crest_snapshot_move(crest_snapshot *snapshot, size_t from, size_t to);
 void crest_snapshot_lose(crest_snapshot *snapshot, size_t index);
 
-/*
- * A snapshot to be read once, by one thread, and freed soon: it keeps no values, but reads them as
- * they are asked for, and has no distributions, but their totals. So a page takes no more memory
- * however many series it has. It has at least what was recorded before this was called. Slots that
- * it knows get no other series until it is freed. NULL without memory, or before the first metric;
- * what memory lacked for later is not in it, and it says so.
- */
-crest_snapshot *crest_snapshot_take_passing(crest_registry *registry);
+/* One for one page, which reads its values as they are asked for: see windows/snapshot_take.h. */
+crest_snapshot *crest_snapshot_read_passing(crest_registry_state *state);
 /* Whether memory lacked for a distribution's totals. */
 int crest_snapshot_lacked(const crest_snapshot *snapshot);
-
-/* What series hold now, all of one kind that has no distributions. */
-void crest_snapshot_read_values(const crest_directory *directory, crest_kind kind, size_t index,
-                                size_t count, uint64_t *values);
 
 /* The values of `count` series from `index` on, all of one kind that has no distributions: as they
  * lie in the flat array. */

@@ -7,6 +7,7 @@
 #include "cells/cells.h"
 #include "support/page_lines_apart.h"
 #include "snapshot/streaming.h"
+#include "windows/snapshot_take.h"
 
 CREST_REGISTRY(paths_registry, .prefix = "paths");
 #undef CREST_REGISTRY_HERE

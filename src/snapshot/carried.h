@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a snapshot carries of series that it does not have itself, for the report after it: see
+ * delta_base.h.
+ */
+#ifndef CREST_CARRIED_H
+#define CREST_CARRIED_H
+
+#include "registry/metric_inside.h"
+
+/* One of those, as it was when it was last seen. */
+typedef struct crest_carried {
+    const crest_series *series;
+    uint64_t value; /* as in a snapshot */
+    uint64_t birth; /* which life this is about */
+} crest_carried;
+
+/* Sorted by address. */
+typedef struct crest_carried_list {
+    int taken; /* the distributions are this list's; before, those of the one they come from */
+    size_t count;
+    crest_carried all[];
+} crest_carried_list;
+
+/* Sorts it, which is done once it is filled. */
+void crest_carried_sort(crest_carried_list *carried);
+
+/* What is carried of a series; NULL: nothing. NULL is an empty list. */
+crest_carried *crest_carried_find(crest_carried_list *carried, const crest_series *series);
+
+/* Called by crest_snapshot_free. NULL does nothing. */
+void crest_carried_free(crest_carried_list *carried);
+
+#endif

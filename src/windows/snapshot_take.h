@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A whole snapshot: what has to be done before it is done in order, then series and values are read,
+ * and what windows say of them is copied. In this order:
+ *
+ *  1. gauges that say how long something has been under way are set (report_watchdog.h);
+ *  2. the registry's polls are called (poller.h);
+ *  3. series that have ended, or were idle, leave or come back (lifecycle.h);
+ *  4. the values are read (snapshot_inside.h), and the series know that they were shown;
+ *  5. the windows' results are copied under the ticker's lock (ticker.h).
+ */
+#ifndef CREST_SNAPSHOT_TAKE_H
+#define CREST_SNAPSHOT_TAKE_H
+
+#include "snapshot/snapshot_inside.h"
+
+/*
+ * A snapshot to be read once, by one thread, and freed soon: it keeps no values, but reads them as
+ * they are asked for, and has no distributions, but their totals. So a page takes no more memory
+ * however many series it has. It has at least what was recorded before this was called. Slots that
+ * it knows get no other series until it is freed. NULL without memory, or before the first metric;
+ * what memory lacked for later is not in it, and crest_snapshot_lacked says so.
+ */
+crest_snapshot *crest_snapshot_take_passing(crest_registry *registry);
+
+#endif
