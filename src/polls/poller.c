@@ -9,7 +9,7 @@
 #include "base/atomic.h"
 #include "base/error.h"
 #include "base/forked.h"
-#include "run/host_loop.h"
+#include "base/host_loop.h"
 #include "base/monotonic.h"
 #include "base/thread.h"
 #include "base/uncancelled.h"

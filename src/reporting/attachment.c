@@ -8,7 +8,7 @@
 #include "base/clock_inside.h"
 #include "base/error.h"
 #include "base/forked.h"
-#include "run/host_loop.h"
+#include "base/host_loop.h"
 #include "reporting/one_report.h"
 #include "registry/metric_inside.h"
 #include "reporting/report_watchdog.h"

@@ -9,7 +9,7 @@
 #include "reporting/attachment.h"
 #include "base/descriptor.h"
 #include "base/error.h"
-#include "run/host_loop.h"
+#include "base/host_loop.h"
 #include "reporting/one_report.h"
 #include "reporting/report_watchdog.h"
 #include "base/thread.h"

@@ -12,7 +12,7 @@
 #include "cells/cells.h"
 #include "base/error.h"
 #include "base/forked.h"
-#include "run/host_loop.h"
+#include "base/host_loop.h"
 #include "base/misuse.h"
 #include "base/monotonic.h"
 #include "reporting/one_report.h"

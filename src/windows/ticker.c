@@ -10,7 +10,7 @@
 #include "base/clock_inside.h"
 #include "base/forked.h"
 #include "registry/handles.h"
-#include "run/host_loop.h"
+#include "base/host_loop.h"
 #include "registry/lifecycle.h"
 #include "base/misuse.h"
 #include "base/monotonic.h"

@@ -1,27 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Turns in the host's event loop, and the descriptor that asks for them. See host_loop.h.
+ * Whose turn it is in the host's event loop, and the descriptor that asks for turns. See
+ * host_loop.h.
  */
 #define _GNU_SOURCE
-#include "run/host_loop.h"
-#include "reporting/attachment.h"
+#include "base/host_loop.h"
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/forked.h"
 #include "base/monotonic.h"
-#include "polls/poller.h"
 #include "base/thread.h"
-#include "windows/ticker.h"
-#include "base/uncancelled.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#define LOOP_NS_PER_MS UINT64_C(1000000)
 #define LOOP_NS_PER_S UINT64_C(1000000000)
 
 /* Guards all that follows. Taken under the locks of what takes turns, and none under it. */
@@ -115,11 +110,8 @@ static int loop_open(void)
     return -1;
 }
 
-int crest_loop_fd(crest_error *error)
+int crest_loop_descriptor(void)
 {
-    CREST_UNCANCELLED;
-    crest_error_clear(error);
-    crest_forked_check();
     pthread_once(&loop_once, loop_prepare_once);
     pthread_mutex_lock(&loop_lock);
     int failed = loop_open() == 0 ? 0 : errno, descriptor = loop_epoll;
@@ -128,16 +120,12 @@ int crest_loop_fd(crest_error *error)
         loop_owner = pthread_self();
     }
     pthread_mutex_unlock(&loop_lock);
-    if (failed)
-        crest_error_set(error, CREST_SYSTEM,
-                        "no descriptor for the host's loop: %s; make room for two more (ulimit -n)",
-                        strerror(failed));
+    errno = failed;
     return descriptor;
 }
 
-static crest_status loop_watch(int descriptor, int wanted)
+int crest_loop_wait_for(int descriptor, int wanted)
 {
-    CREST_UNCANCELLED;
     pthread_once(&loop_once, loop_prepare_once);
     pthread_mutex_lock(&loop_lock);
     int failed = loop_open();
@@ -147,23 +135,7 @@ static crest_status loop_watch(int descriptor, int wanted)
     int reason = errno;
     pthread_mutex_unlock(&loop_lock);
     errno = reason;
-    return failed ? CREST_SYSTEM : CREST_OK;
-}
-
-crest_status crest_loop_watch(int descriptor)
-{
-    return loop_watch(descriptor, 1);
-}
-
-crest_status crest_loop_unwatch(int descriptor)
-{
-    return loop_watch(descriptor, 0);
-}
-
-int crest_loop_only(void)
-{
-    crest_forked_check();
-    return crest_threads_forbidden();
+    return failed;
 }
 
 /* ---- who is in it ---- */
@@ -230,7 +202,7 @@ void crest_loop_release(void)
 
 /* ---- a run ---- */
 
-static crest_status loop_begin(void)
+crest_status crest_loop_begin(void)
 {
     crest_forked_check();
     pthread_once(&loop_once, loop_prepare_once);
@@ -250,17 +222,7 @@ static crest_status loop_begin(void)
     return status;
 }
 
-static int loop_wait_ms(uint64_t next_ns)
-{
-    if (next_ns == UINT64_MAX)
-        return -1;
-    uint64_t now_ns = crest_monotonic_ns();
-    uint64_t left_ms =
-        next_ns > now_ns ? (next_ns - now_ns + LOOP_NS_PER_MS - 1) / LOOP_NS_PER_MS : 0;
-    return left_ms < INT_MAX ? (int)left_ms : INT_MAX;
-}
-
-static int loop_end(uint64_t next_ns)
+uint64_t crest_loop_end(uint64_t next_ns)
 {
     pthread_mutex_lock(&loop_lock);
     if (loop_woken)
@@ -269,28 +231,5 @@ static int loop_end(uint64_t next_ns)
     loop_busy = 0;
     pthread_cond_broadcast(&loop_released);
     pthread_mutex_unlock(&loop_lock);
-    return loop_wait_ms(next_ns);
-}
-
-static uint64_t loop_sooner(uint64_t a_ns, uint64_t b_ns)
-{
-    return a_ns < b_ns ? a_ns : b_ns;
-}
-
-crest_status crest_loop_run(int *wait_ms)
-{
-    CREST_UNCANCELLED;
-    int unwanted;
-    if (wait_ms == NULL)
-        wait_ms = &unwanted;
-    *wait_ms = 0;
-    crest_status status = loop_begin();
-    if (status != CREST_OK)
-        return status;
-    /* in this order: a report shows the tick and the polls of its second */
-    uint64_t next_ns = crest_poller_turn();
-    next_ns = loop_sooner(next_ns, crest_ticker_turn());
-    next_ns = loop_sooner(next_ns, crest_attachments_turn());
-    *wait_ms = loop_end(next_ns);
-    return CREST_OK;
+    return next_ns;
 }
