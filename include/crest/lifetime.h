@@ -29,7 +29,8 @@
  * of a retired series too: its old handle is then the new one.
  *
  * All this is done once a second by the ticker (window.h), and when families get new series; in a
- * process where neither happens nothing goes. Metrics without labels are there for good.
+ * process where neither happens nothing goes. Metrics without labels are there for good, and so are
+ * the series of crest_misuse_total, which are neither released nor retired.
  */
 #ifndef CREST_LIFETIME_H
 #define CREST_LIFETIME_H

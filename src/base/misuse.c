@@ -4,17 +4,11 @@
  */
 #include "base/misuse.h"
 #include "base/atomic.h"
+#include "base/bound_word.h"
 #include "base/error.h"
-#include "registry/handles.h"
-#include "names/lookalike_names.h"
 #include "base/utf8.h"
 
-#include <crest/family.h>
 #include <string.h>
-
-CREST_COUNTER_FAMILY(
-    misuse_family, "crest.misuse",
-    "Calls that could not do what was asked, by cause; the log says the first of each.", cause);
 
 #define MISUSE_WHAT_BYTES 128
 
@@ -26,24 +20,31 @@ static const char *const misuse_texts[] = {CREST_MISUSE_TABLE(MISUSE_TEXT)};
 /* The first of each cause, kept until somebody listens. */
 enum { MISUSE_NONE, MISUSE_WRITING, MISUSE_KEPT, MISUSE_TOLD };
 static struct {
-    uint64_t early; /* counted before the series exist */
-    crest_counter *counter;
-    uint32_t later; /* counted where the lock may be held */
+    crest_bound_word count;
     uint32_t state;
     char what[MISUSE_WHAT_BYTES];
 } misuse_causes[CREST_MISUSE_COUNT];
 
-/* The series exist, as zero, from load on. */
-__attribute__((constructor)) static void misuse_constructor(void)
+static crest_bound_word misuse_late_records;
+
+const char *crest_misuse_label(crest_misuse cause)
 {
-    for (int i = 0; i < CREST_MISUSE_COUNT; i++) {
-        crest_counter *counter = misuse_family_with(misuse_labels[i]);
-        if (crest_handle_dead(&counter->handle) != CREST_OK)
-            continue; /* no memory even for this: the early count goes on */
-        /* partner: the acquire load in crest_misuse_count */
-        crest_atomic_store_ptr_release(CREST_PTR(&misuse_causes[i].counter), counter);
-        crest_counter_add(counter, (int64_t)crest_atomic_load(&misuse_causes[i].early));
-    }
+    return misuse_labels[cause];
+}
+
+void crest_misuse_bind(crest_misuse cause, uint64_t *word)
+{
+    crest_bound_word_bind(&misuse_causes[cause].count, word);
+}
+
+void crest_misuse_late_bind(uint64_t *word)
+{
+    crest_bound_word_bind(&misuse_late_records, word);
+}
+
+void crest_misuse_late(uint64_t records)
+{
+    crest_bound_word_add(&misuse_late_records, records);
 }
 
 static void misuse_keep(crest_misuse cause, const char *what)
@@ -61,35 +62,12 @@ static void misuse_keep(crest_misuse cause, const char *what)
 void crest_misuse_count(crest_misuse cause, const char *what)
 {
     misuse_keep(cause, what);
-    crest_counter *counter =
-        crest_atomic_load_ptr_acquire(CREST_PTR(&misuse_causes[cause].counter));
-    if (counter != NULL)
-        crest_counter_inc(counter);
-    else
-        crest_atomic_add(&misuse_causes[cause].early, 1);
-}
-
-void crest_misuse_count_later(crest_misuse cause)
-{
-    uint32_t *later = &misuse_causes[cause].later, waiting;
-    do
-        waiting = crest_atomic_load32(later);
-    while (!crest_atomic_cas32_acquire(later, waiting, waiting + 1));
-}
-
-void crest_misuse_settle(void)
-{
-    for (int i = 0; i < CREST_MISUSE_COUNT; i++)
-        if (CREST_UNLIKELY(crest_atomic_load32(&misuse_causes[i].later) != 0))
-            for (uint32_t n = crest_atomic_exchange32(&misuse_causes[i].later, 0); n != 0; n--)
-                crest_misuse_count((crest_misuse)i, NULL);
+    crest_bound_word_add(&misuse_causes[cause].count, 1);
 }
 
 uint64_t crest_misuse_value(crest_misuse cause)
 {
-    crest_counter *counter =
-        crest_atomic_load_ptr_acquire(CREST_PTR(&misuse_causes[cause].counter));
-    return counter ? crest_counter_value(counter) : crest_atomic_load(&misuse_causes[cause].early);
+    return crest_bound_word_value(&misuse_causes[cause].count);
 }
 
 crest_misuse crest_misuse_of(crest_status status)
@@ -140,8 +118,6 @@ static void misuse_tell_one(int cause)
 
 void crest_misuse_tell(void)
 {
-    crest_misuse_settle();
-    crest_split_tell();
     if (!crest_log_wanted())
         return;
     for (int i = 0; i < CREST_MISUSE_COUNT; i++) {

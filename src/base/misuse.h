@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Misuse: calls that could not do what was asked. Each is counted by cause in crest_misuse_total
- * and told to the log callback once a cause, never from the call itself, which may be in a signal
- * handler.
+ * Misuse: calls that could not do what was asked. Each is counted by cause and told to the log
+ * callback once a cause, never from the call itself, which may be in a signal handler.
+ *
+ * The counts are plain atomic words; instruments/misuse_series makes crest_misuse_total and
+ * crest_late_records_total of them.
  */
 #ifndef CREST_MISUSE_H
 #define CREST_MISUSE_H
 
 #include <crest/status.h>
+#include <stdint.h>
 
 /* cause, label value, what to tell about it */
 #define CREST_MISUSE_TABLE(X)                                                                      \
@@ -48,13 +51,19 @@ typedef enum crest_misuse {
 #undef CREST_MISUSE_ENUM_
 
 /* Counts one misuse; `what` (a metric's name, an option; may be NULL) is kept, cut, for the first
- * of each cause. Any thread, any handler; not under the lock. */
+ * of each cause. Any thread, any handler, any lock held. */
 void crest_misuse_count(crest_misuse cause, const char *what);
 
-/* The same where counting may not take the lock, as under it: it shows when crest_misuse_settle or
- * crest_misuse_tell is called next. */
-void crest_misuse_count_later(crest_misuse cause);
-void crest_misuse_settle(void);
+/* Counts records that came too late to go anywhere. Likewise. */
+void crest_misuse_late(uint64_t records);
+
+/* From now on the cause, or late records, are counted in this word, which is not 0 then if they
+ * have been before. Once each; the word must stay. Any thread. */
+void crest_misuse_bind(crest_misuse cause, uint64_t *word);
+void crest_misuse_late_bind(uint64_t *word);
+
+/* The cause as the value of a label. */
+const char *crest_misuse_label(crest_misuse cause);
 
 /* The cause that a status stands for. */
 crest_misuse crest_misuse_of(crest_status status);

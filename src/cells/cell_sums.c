@@ -41,7 +41,7 @@ static uint64_t sums_ever(uint32_t slot)
         if (cell == NULL || !__builtin_add_overflow(sum, crest_atomic_load(cell), &sum))
             continue;
         if (crest_cells_shared_add(slot, UINT64_MAX))
-            crest_misuse_count_later(CREST_MISUSE_FULL);
+            crest_misuse_count(CREST_MISUSE_FULL, NULL);
         return UINT64_MAX;
     }
     return sum;

@@ -141,7 +141,6 @@ static crest_own_handle *open_handle(crest_registry *registry, crest_kind kind,
         crest_lock_take(&saved);
         child = open_child_locked(registry, kind, options, labels, count, &why, &changed);
         crest_lock_drop(&saved);
-        crest_misuse_settle();
     }
     const char *name = options != NULL ? options->name : NULL;
     if (why != CREST_OK)

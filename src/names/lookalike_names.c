@@ -75,7 +75,7 @@ uint64_t crest_split_hash(const char *name)
 void crest_split_keep(crest_split_kind kind, const char *added, const char *known)
 {
     if (kind == CREST_SPLIT_ADDED)
-        crest_misuse_count_later(CREST_MISUSE_SPLIT_NAME);
+        crest_misuse_count(CREST_MISUSE_SPLIT_NAME, NULL);
     unsigned i = 0;
     for (; i < CREST_SPLITS_MAX && crest_atomic_load32(&split_pairs[i].state) != SPLIT_NONE; i++)
         if (split_pairs[i].kind == kind && strcmp(split_pairs[i].added, added) == 0 &&

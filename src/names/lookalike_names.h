@@ -26,8 +26,8 @@ typedef enum crest_split_kind {
     CREST_SPLIT_CLASH    /* it is not, because its exported name is the known one's */
 } crest_split_kind;
 
-/* Keeps a pair, once. What was added is counted as misuse, later; refusals are counted by who gets
- * their status. Under the lock. */
+/* Keeps a pair, once. What was added is counted as misuse; a refusal is counted by the caller that
+ * gets its status. Under the lock. */
 void crest_split_keep(crest_split_kind kind, const char *added, const char *known);
 
 /* Tells the log callback the pairs that it has not been told. Locks nothing. */

@@ -17,7 +17,7 @@ __attribute__((noinline)) static const char *constants_value(const char *value)
     unsigned changed;
     size_t length = crest_utf8_copy(value != NULL ? value : "", clean, sizeof clean, &changed);
     if (changed)
-        crest_misuse_count_later(CREST_MISUSE_TEXT);
+        crest_misuse_count(CREST_MISUSE_TEXT, NULL);
     return crest_arena_copy(clean, length);
 }
 
@@ -27,7 +27,7 @@ int crest_constants_make(crest_registry_state *state, const crest_label *labels)
         unsigned at = state->constant_count;
         state->constant_keys[at] = labels[i].key;
         if (crest_label_keys_check(state->constant_keys, at + 1, NULL, 0) != CREST_OK) {
-            crest_misuse_count_later(CREST_MISUSE_LABEL);
+            crest_misuse_count(CREST_MISUSE_LABEL, NULL);
             continue;
         }
         state->constant_keys[at] = crest_arena_copy(labels[i].key, strlen(labels[i].key));

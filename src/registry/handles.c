@@ -40,7 +40,7 @@ const char *crest_handle_name(const crest_handle *handle)
 void crest_handle_refused(const crest_handle *handle, crest_status why, uint64_t times)
 {
     if (why == CREST_LATE || why == CREST_NOT_FOUND)
-        crest_lives_late(times);
+        crest_misuse_late(times);
     if (why != CREST_LATE)
         crest_misuse_count(crest_misuse_of(why), crest_handle_name(handle));
 }
@@ -134,7 +134,6 @@ crest_status crest_handle_register(crest_handle *handle)
     crest_lock_take(&saved);
     crest_handle_resolve(handle, handle->declaration->kind, &status);
     crest_lock_drop(&saved);
-    crest_misuse_settle();
     if (status != CREST_OK)
         crest_misuse_count(crest_misuse_of(status), handle->declaration->options.name);
     return status;

@@ -25,7 +25,7 @@ uint32_t crest_handle_slot(const crest_handle *handle);
 void *crest_handle_shared(const crest_handle *handle);
 
 /* Counts `times` records through a handle that could not be made: late ones where the series has
- * been retired, misuse otherwise. Any thread, any handler; not under the lock. */
+ * been retired, misuse otherwise. Any thread, any handler, any lock held. */
 void crest_handle_refused(const crest_handle *handle, crest_status why, uint64_t times);
 
 /* Why this handle records nowhere for good; CREST_OK if it may record. Any thread, no lock. */

@@ -16,6 +16,7 @@
 #include "base/forked.h"
 #include "instruments/in_flight_table.h"
 #include "base/lock.h"
+#include "base/misuse.h"
 #include "cells/range_cell.h"
 #include "snapshot/snapshot_inside.h"
 #include "registry/series.h"
@@ -55,9 +56,6 @@ static lives_slots lives_counters, lives_others; /* those of layouts follow the 
 static uint64_t lives_waiting_count, lives_free_count;
 static uint64_t lives_looked_ns; /* the last look at all */
 
-CREST_COUNTER(lives_late, "crest.late-records",
-              "Records through handles of series that had been retired or freed.");
-
 /* In the child every value is zero: each look begins anew. */
 static void lives_forked(void)
 {
@@ -70,11 +68,6 @@ static void lives_forked(void)
 __attribute__((constructor)) static void lives_constructor(void)
 {
     crest_forked_call(lives_forked);
-}
-
-void crest_lives_late(uint64_t records)
-{
-    crest_counter_add(&lives_late, records > INT64_MAX ? INT64_MAX : (int64_t)records);
 }
 
 uint64_t crest_lives_free_slots(void)
@@ -479,7 +472,7 @@ static lives_action lives_look_resting(crest_wait *wait, uint64_t value, uint64_
     }
     if (!crest_series_retired(series))
         return LIVES_AGAIN;
-    crest_lives_late(sums && value > wait->seen ? value - wait->seen : 1);
+    crest_misuse_late(sums && value > wait->seen ? value - wait->seen : 1);
     wait->seen = value;
     wait->since_ns = now_ns;
     wait->looks = 0;

@@ -140,9 +140,6 @@ void crest_lives_look(crest_registry_state *state);
 void crest_lives_exported(crest_registry_state *state, uint64_t taken_ns);
 void crest_lives_delivered(crest_registry_state *state);
 
-/* Records that came too late to go anywhere. Any thread, any handler; not under the lock. */
-void crest_lives_late(uint64_t records);
-
 /* Slots that rested out and wait for use. Any thread. */
 uint64_t crest_lives_free_slots(void);
 

@@ -42,7 +42,7 @@ static crest_status lifetime_release(crest_handle *handle, crest_kind kind)
     crest_status status = crest_handle_dead(handle);
     crest_series *series = status == CREST_OK ? handle->series : NULL;
     if (status == CREST_OK && (series == NULL || series->metric->label_count == 0 ||
-                               !crest_metric_is(series->metric, kind)))
+                               series->metric->lasts || !crest_metric_is(series->metric, kind)))
         status = CREST_INVALID_ARGUMENT;
     if (status == CREST_OK)
         status = lifetime_release_child(crest_series_child(series));
@@ -135,7 +135,7 @@ static void lifetime_retire_in(crest_metric *metric, unsigned label, lifetime_en
 static void lifetime_retire_of(crest_metric *metric, lifetime_end *end)
 {
     crest_lock_saved saved;
-    for (unsigned label = 0; label < crest_metric_keys(metric); label++) {
+    for (unsigned label = 0; !metric->lasts && label < crest_metric_keys(metric); label++) {
         if (strcmp(metric->label_keys[label], end->key) != 0)
             continue;
         crest_lock_take(&saved);

@@ -92,6 +92,7 @@ typedef struct crest_metric {
     const double *quantiles;       /* that windows give, up to the first 0; NULL: none */
     unsigned label_count;          /* without a timer's outcome; values that a child has */
     const char *const *label_keys; /* with it, last; the registry's constant ones lie before */
+    uint32_t lasts;                /* non-zero: its series are neither released nor retired */
     uint32_t open;                 /* an open family: its keys come one by one */
     uint32_t open_keys;            /* of an open family, how many there are; they only grow */
     struct crest_metric *parent;   /* the one that this one comes with, or NULL */

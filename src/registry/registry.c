@@ -629,7 +629,6 @@ crest_metric *crest_metric_get(crest_registry *registry, crest_kind kind,
     crest_metric *metric =
         crest_metric_get_locked(registry, kind, options, keys, key_count, status);
     crest_lock_drop(&saved);
-    crest_misuse_settle();
     if (metric == NULL)
         crest_misuse_count(crest_misuse_of(*status), options ? options->name : NULL);
     else if (options->description != NULL && !crest_utf8_is_valid(options->description))

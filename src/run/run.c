@@ -15,6 +15,7 @@
 #include "base/host_loop.h"
 #include "base/misuse.h"
 #include "base/monotonic.h"
+#include "names/lookalike_names.h"
 #include "reporting/one_report.h"
 #include "polls/poller.h"
 #include "reporting/reporting.h"
@@ -364,6 +365,7 @@ crest_status crest_start(const char *options, crest_error *error)
                             "given NULL");
     if (status == CREST_INVALID_OPTIONS)
         crest_misuse_count(CREST_MISUSE_OPTIONS, "crest_start");
+    crest_split_tell();
     crest_misuse_tell();
     return status;
 }

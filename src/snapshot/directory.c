@@ -7,6 +7,7 @@
 #include "base/atomic.h"
 #include "registry/children.h"
 #include "base/forked.h"
+#include "instruments/misuse_series.h"
 #include "registry/lifecycle.h"
 #include "polls/poller.h"
 #include "registry/series.h"
@@ -420,6 +421,7 @@ static crest_directory *directory_make(crest_registry_state *state)
  */
 crest_directory *crest_directory_of(crest_registry_state *state)
 {
+    crest_misuse_series_keep();
     pthread_mutex_lock(&directory_lock);
     crest_directory *kept = state->directory, *directory = kept;
     uint64_t generation = crest_atomic_load_acquire(&state->generation);

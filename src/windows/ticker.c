@@ -14,6 +14,7 @@
 #include "registry/lifecycle.h"
 #include "base/misuse.h"
 #include "base/monotonic.h"
+#include "names/lookalike_names.h"
 #include "polls/poller.h"
 #include "reporting/report_watchdog.h"
 #include "registry/series.h"
@@ -194,6 +195,7 @@ static void ticker_tell(void)
     crest_gauge_set(&ticker_records, (double)crest_cells_record_count());
     crest_gauge_set(&ticker_memory, (double)(crest_arena_used(CREST_ARENA_META) +
                                              crest_arena_used(CREST_ARENA_CELLS)));
+    crest_split_tell();
     crest_misuse_tell();
 }
 

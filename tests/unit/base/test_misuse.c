@@ -113,6 +113,23 @@ static void test_counted_at_once(void **state)
     assert_int_equal(after - before, 40000);
 }
 
+/* By a value of the family's label, or by a handle of it: the counts go on, and stay exported. */
+static void test_lasts(void **state)
+{
+    (void)state;
+    crest_metric_options options = {.name = "crest.misuse"};
+    crest_label label = {"cause", "limit"};
+    crest_status status;
+    crest_counter *limit = crest_counter_labelled(NULL, &options, &label, 1, &status);
+    uint64_t before = crest_misuse_value(CREST_MISUSE_LIMIT);
+    if (status == CREST_OK)
+        assert_int_equal(crest_counter_release(limit), CREST_INVALID_ARGUMENT);
+    assert_int_equal(crest_retire(NULL, "cause", "limit"), 0);
+    crest_misuse_count(CREST_MISUSE_LIMIT, NULL);
+    assert_int_equal(crest_misuse_value(CREST_MISUSE_LIMIT), before + 1);
+    assert_int_equal(exported(CREST_MISUSE_LIMIT), before + 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -120,6 +137,7 @@ int main(void)
         cmocka_unit_test(test_each_cause),
         cmocka_unit_test(test_of_status),
         cmocka_unit_test(test_counted_at_once),
+        cmocka_unit_test(test_lasts),
     };
     return cmocka_run_group_tests_name("misuse", tests, NULL, NULL);
 }

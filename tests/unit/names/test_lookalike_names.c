@@ -36,7 +36,7 @@ static void listen(void)
 {
     told_count = 0;
     crest_log_to(hear, NULL);
-    crest_misuse_tell();
+    crest_split_tell();
     crest_log_to(NULL, NULL);
 }
 
