@@ -4,9 +4,9 @@
  */
 #include "registry/name_claims.h"
 #include "base/arena.h"
+#include "base/arena_table.h"
 #include "base/hash.h"
 #include "names/names.h"
-#include "registry/series.h"
 #include "names/derived_results.h"
 
 #include <string.h>

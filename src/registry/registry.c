@@ -4,6 +4,7 @@
  */
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "base/arena_table.h"
 #include "base/atomic.h"
 #include "names/buckets.h"
 #include "registry/children.h"
@@ -29,21 +30,6 @@
 
 static crest_registry registry_default = {.abi = CREST_ABI};
 
-/* ck's tables take memory from the arena; an outgrown table stays, since a reader may be in it.
- * Doubling, the outgrown ones together are no larger than the last. */
-static void *registry_table_take(size_t bytes)
-{
-    return crest_arena_take(CREST_ARENA_META, bytes, CREST_LINE_BYTES);
-}
-
-static void registry_table_drop(void *table, size_t bytes, bool defer)
-{
-    (void)table, (void)bytes, (void)defer;
-}
-
-static struct ck_malloc registry_table_memory = {.malloc = registry_table_take,
-                                                 .free = registry_table_drop};
-
 static unsigned long registry_metric_hash(const void *object, unsigned long seed)
 {
     (void)seed;
@@ -68,12 +54,6 @@ static unsigned long registry_split_hash(const void *object, unsigned long seed)
 static bool registry_split_same(const void *a, const void *b)
 {
     return crest_split_same(((const crest_metric *)a)->name, ((const crest_metric *)b)->name);
-}
-
-bool crest_table_init(ck_hs_t *table, ck_hs_hash_cb_t *hash, ck_hs_compare_cb_t *same, size_t size)
-{
-    return ck_hs_init(table, CK_HS_MODE_SPMC | CK_HS_MODE_OBJECT, hash, same,
-                      &registry_table_memory, size, crest_hash_seed());
 }
 
 crest_registry *crest_default_registry(void)

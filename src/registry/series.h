@@ -9,9 +9,6 @@
 #include "registry/metric_inside.h"
 #include <crest/snapshot.h>
 
-/* A lock-free-read hash set with arena memory; false when there is none. */
-bool crest_table_init(ck_hs_t *table, ck_hs_hash_cb_t *hash, ck_hs_compare_cb_t *same, size_t size);
-
 /* Under the lock: a new child with its series and handle; NULL and *status when that fails. Values
  * are copied. */
 crest_child *crest_child_make(crest_metric *metric, const char *const *values,

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/forked.h"
-#include "run/options.h"
+#include "base/host_name.h"
 #include "snapshot/delta_base.h"
 #include "base/utf8.h"
 

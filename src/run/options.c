@@ -8,6 +8,7 @@
 #include "run/options.h"
 #include "base/alloc.h"
 #include "base/descriptor.h"
+#include "base/host_name.h"
 #include "base/utf8.h"
 
 #include <errno.h>
@@ -202,15 +203,6 @@ static const char *options_bare_end(const options_reader *reader)
         return reader->end;
     const char *comma = memchr(reader->at, ',', (size_t)(reader->end - reader->at));
     return comma != NULL ? comma : reader->end;
-}
-
-void crest_host_name(char name[CREST_HOST_BYTES])
-{
-    char raw[CREST_HOST_BYTES];
-    if (gethostname(raw, sizeof raw) != 0)
-        raw[0] = '\0';
-    raw[sizeof raw - 1] = '\0';
-    crest_utf8_copy(raw[0] != '\0' ? raw : "localhost", name, CREST_HOST_BYTES, NULL);
 }
 
 /* ---- values ---- */

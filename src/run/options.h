@@ -22,8 +22,6 @@
 #define CREST_OPTION_VALUE_BYTES_MAX 8192u
 /* A duration of more than ten years is a slip of the finger. */
 #define CREST_OPTION_DURATION_MS_MAX UINT64_C(315360000000)
-/* Bytes of a host name, its NUL included. */
-#define CREST_HOST_BYTES 256u
 /* Names that crest_option_name_add takes. */
 #define CREST_OPTION_NAMES_MAX 8u
 
@@ -64,8 +62,5 @@ size_t crest_option_name_keys(const char *keys[2 * CREST_OPTION_NAMES_MAX]);
 /* As crest_option_duration_ms, for a number from 0 to 1. */
 crest_status crest_option_fraction(const crest_options *options, const char *key, double *value,
                                    crest_error *error);
-
-/* This machine's name as valid UTF-8, never empty. */
-void crest_host_name(char name[CREST_HOST_BYTES]);
 
 #endif

@@ -11,6 +11,7 @@
 #ifndef CREST_RUN_PLAN_H
 #define CREST_RUN_PLAN_H
 
+#include "base/host_name.h"
 #include "run/options.h"
 #include <crest/hiccups.h>
 #include <crest/system.h>

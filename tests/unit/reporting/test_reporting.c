@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "base/alloc.h"
+#include "base/host_name.h"
 #include "support/core_fixture.h"
 #include "base/error.h"
 #include "support/fake_reporter.h"

@@ -4,6 +4,7 @@
  * odd, does more than be refused with a message.
  */
 #include "base/alloc.h"
+#include "base/host_name.h"
 #include "run/options.h"
 #include "support/random_numbers.h"
 #include "base/utf8.h"

@@ -9,6 +9,7 @@
 #include "support/core_fixture.h"
 #include "support/fake_reporter.h"
 #include "base/misuse.h"
+#include "base/host_name.h"
 #include "run/options.h"
 
 #include <crest/crest.h>

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "support/core_fixture.h"
+#include "base/host_name.h"
 #include "run/options.h"
 #include "reporting/report_schedule.h"
 #include "run/run_plan.h"
