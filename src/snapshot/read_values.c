@@ -37,7 +37,7 @@ static int read_values_merge_into(crest_distribution *merged, const crest_series
     return whole;
 }
 
-crest_distribution *crest_snapshot_read_distribution(const crest_series *series, int notes)
+static crest_distribution *read_values_merge(const crest_series *series, int notes)
 {
     const crest_layout *layout = series->metric->layout;
     const crest_thread_record *record = crest_cells_records();
@@ -57,5 +57,10 @@ crest_distribution *crest_snapshot_read_distribution(const crest_series *series,
 
 crest_distribution *crest_series_merge(const crest_series *series)
 {
-    return crest_snapshot_read_distribution(series, 0);
+    return read_values_merge(series, 0);
+}
+
+crest_distribution *crest_series_merge_noted(const crest_series *series)
+{
+    return read_values_merge(series, 1);
 }

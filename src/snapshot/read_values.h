@@ -14,9 +14,8 @@
 void crest_snapshot_read_values(const crest_directory *directory, crest_kind kind, size_t index,
                                 size_t count, uint64_t *values);
 
-/* A series' distribution, merged; owned by the caller. `notes`: what was noted of it is taken with
- * it, which one caller of each registry may do, the one that keeps its windows. NULL without memory.
- * Takes no lock, allocates. */
-crest_distribution *crest_snapshot_read_distribution(const crest_series *series, int notes);
+/* As crest_series_merge, which takes the note of the slowest operation since the last time besides:
+ * for the ticker alone. */
+crest_distribution *crest_series_merge_noted(const crest_series *series);
 
 #endif

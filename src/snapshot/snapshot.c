@@ -31,7 +31,8 @@ static int snapshot_merge_stretch(const crest_directory *directory,
     for (uint32_t i = stretch->first; i < stretch->first + stretch->count; i++) {
         crest_ahead_of(&ahead, directory, i, 1);
         crest_ahead_ask(&ahead);
-        crest_distribution *merged = crest_snapshot_read_distribution(directory->series[i], notes);
+        crest_distribution *merged = notes ? crest_series_merge_noted(directory->series[i])
+                                           : crest_series_merge(directory->series[i]);
         values[i] = (uint64_t)(uintptr_t)merged;
         if (merged == NULL)
             return 0;

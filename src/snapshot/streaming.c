@@ -46,7 +46,7 @@ void crest_passing_values(crest_passing *passing, const crest_directory *directo
 static int passing_merge(const crest_series *series, const uint64_t *limits, unsigned count,
                          crest_totals *totals)
 {
-    crest_distribution *merged = crest_snapshot_read_distribution(series, 0);
+    crest_distribution *merged = crest_series_merge(series);
     crest_totals_of(merged, limits, count, totals);
     crest_distribution_free(merged);
     return merged != NULL;
