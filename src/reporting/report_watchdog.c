@@ -145,7 +145,6 @@ uint64_t crest_report_watch(void)
 
 void crest_report_watch_now(void)
 {
-    crest_attachments_prepare();
     pthread_mutex_lock(&crest_attachments_lock);
     (void)crest_report_watch();
     pthread_mutex_unlock(&crest_attachments_lock);

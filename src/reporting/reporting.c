@@ -12,6 +12,7 @@
 #include "base/host_loop.h"
 #include "reporting/one_report.h"
 #include "reporting/report_watchdog.h"
+#include "windows/tick_listeners.h"
 #include "base/thread.h"
 #include "base/uncancelled.h"
 #include "base/utf8.h"
@@ -167,6 +168,8 @@ static crest_status reporting_check(const crest_reporter *reporter, crest_error 
                                "a reporter needs a name and a report function, or a start function "
                                "if it serves by itself");
     crest_attachments_prepare();
+    crest_on_tick(crest_report_watch_now);
+    crest_before_snapshot(crest_report_watch_gauges);
     return CREST_OK;
 }
 

@@ -6,7 +6,7 @@
 #include "base/uncancelled.h"
 #include "polls/poller.h"
 #include "registry/lifecycle.h"
-#include "reporting/report_watchdog.h"
+#include "windows/tick_listeners.h"
 #include "windows/ticker.h"
 
 #include <crest/page.h>
@@ -17,7 +17,7 @@ typedef crest_snapshot *take_read(crest_registry_state *state);
 static crest_snapshot *take_snapshot(crest_registry *registry, int windows, take_read *read)
 {
     crest_registry_state *state = crest_registry_state_of(registry);
-    crest_report_watch_gauges();
+    crest_listeners_snapshot();
     crest_poller_round(state);
     if (state != NULL)
         crest_lives_look(state);

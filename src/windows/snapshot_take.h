@@ -3,7 +3,7 @@
  * A whole snapshot: what has to be done before it is done in order, then series and values are read,
  * and what windows say of them is copied. In this order:
  *
- *  1. gauges that say how long something has been under way are set (report_watchdog.h);
+ *  1. listeners are called, which set gauges of what is under way (tick_listeners.h);
  *  2. the registry's polls are called (poller.h);
  *  3. series that have ended, or were idle, leave or come back (lifecycle.h);
  *  4. the values are read (snapshot_inside.h), and the series know that they were shown;

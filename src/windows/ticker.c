@@ -4,9 +4,7 @@
  */
 #define _GNU_SOURCE
 #include "windows/ticker.h"
-#include "base/arena.h"
 #include "base/atomic.h"
-#include "cells/cells.h"
 #include "base/clock_inside.h"
 #include "base/forked.h"
 #include "registry/handles.h"
@@ -16,33 +14,23 @@
 #include "base/monotonic.h"
 #include "names/lookalike_names.h"
 #include "polls/poller.h"
-#include "reporting/report_watchdog.h"
 #include "registry/series.h"
 #include "base/thread.h"
 #include "base/uncancelled.h"
+#include "windows/own_gauges.h"
+#include "windows/tick_listeners.h"
 #include "windows/window_copies.h"
 #include "windows/windows.h"
 
 #include <pthread.h>
 #include <string.h>
 
-CREST_GAUGE_FAMILY_OPTIONS(ticker_covered, "crest.window-covered",
-                           "How much of the moving window has been observed.",
-                           (.unit = CREST_SECONDS), window);
-CREST_GAUGE(ticker_windowed, "crest.series-windowed", "Series that windows are kept of.");
-CREST_GAUGE(ticker_refused, "crest.windows-refused",
-            "Series without windows, because as many as may have them have.");
 CREST_TIMER(ticker_time, "crest.tick-time", "How long a tick's readings took.",
             .buckets = CREST_BUCKETS_FAST);
 CREST_COUNTER(ticker_rebases, "crest.clock-rebases",
               "Jumps of the clock that were made good: after a suspend, say, or a machine moved.");
 CREST_COUNTER(ticker_late, "crest.ticks-late",
               "Ticks that came half a tick or more after their time, or not at all.");
-CREST_GAUGE(ticker_series, "crest.series", "Series made in this process.");
-CREST_GAUGE(ticker_records, "crest.thread-records",
-            "Tables of cells; as many as threads ever recorded at once.");
-CREST_GAUGE(ticker_memory, "crest.arena-used", "Memory of cells, names and labels in use.",
-            .unit = CREST_BYTES);
 
 #define TICKER_NS (CREST_TICK_MS * UINT64_C(1000000))
 
@@ -162,20 +150,6 @@ static crest_registry_state *ticker_due(unsigned place)
     return state;
 }
 
-static crest_gauge *ticker_covered_of(unsigned window_s)
-{
-    return ticker_covered_with(window_s == CREST_WINDOW_S ? "1m" : window_s == 300 ? "5m" : "15m");
-}
-
-/* They are there before the first tick. */
-static void ticker_covered_make(void)
-{
-    unsigned window_s[CREST_WINDOWS_MAX];
-    unsigned windows = crest_windows_kept(window_s);
-    for (unsigned w = 0; w < windows; w++)
-        (void)ticker_covered_of(window_s[w]);
-}
-
 /* What the library says about itself, as of this tick. */
 static void ticker_tell(void)
 {
@@ -187,14 +161,7 @@ static void ticker_tell(void)
     for (unsigned w = 0; observed != NULL && w < windows; w++)
         covered_s[w] = crest_windows_covered_s(observed->windows, window_s[w]);
     pthread_mutex_unlock(&ticker_lock);
-    for (unsigned w = 0; w < windows; w++)
-        crest_gauge_set(ticker_covered_of(window_s[w]), covered_s[w]);
-    crest_gauge_set(&ticker_windowed, (double)crest_windows_places());
-    crest_gauge_set(&ticker_refused, (double)crest_windows_refused());
-    crest_gauge_set(&ticker_series, (double)crest_cells_slot_count());
-    crest_gauge_set(&ticker_records, (double)crest_cells_record_count());
-    crest_gauge_set(&ticker_memory, (double)(crest_arena_used(CREST_ARENA_META) +
-                                             crest_arena_used(CREST_ARENA_CELLS)));
+    crest_own_gauges_set(window_s, covered_s, windows);
     crest_split_tell();
     crest_misuse_tell();
 }
@@ -210,7 +177,7 @@ static void ticker_check_clock(void)
 static void ticker_tick_all(void)
 {
     ticker_check_clock();
-    crest_report_watch_now();
+    crest_listeners_tick();
     crest_lives_tick();
     for (unsigned i = 0; i < CREST_OBSERVED_MAX; i++) {
         crest_registry_state *state = ticker_due(i);
@@ -373,7 +340,7 @@ crest_status crest_ticker_attach(crest_registry *registry)
         crest_windows_free(windows);
         return CREST_NO_MEMORY;
     }
-    ticker_covered_make();
+    crest_own_gauges_make();
     crest_poller_round(state);
     pthread_mutex_lock(&ticker_control);
     crest_status status = ticker_add(state, windows);
@@ -414,7 +381,7 @@ crest_status crest_ticker_by_hand(crest_registry *registry)
     crest_registry_state *state = crest_registry_state_of(registry);
     if (state == NULL)
         return CREST_NO_MEMORY;
-    ticker_covered_make();
+    crest_own_gauges_make();
     crest_poller_round(state);
     pthread_mutex_lock(&ticker_control);
     crest_status status = ticker_add_by_hand(state);
