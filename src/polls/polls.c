@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What polls are made of, and what becomes of their values. When they are called is in poller.c.
- * See <crest/poll.h>.
+ * What polls are made of. What becomes of their values is in poll_value.c, and when they are called
+ * in poller.c. See <crest/poll.h>.
  */
 #include "base/alloc.h"
 #include "base/atomic.h"
 #include "registry/handles.h"
-#include "base/misuse.h"
 #include "polls/poller.h"
 #include "base/utf8.h"
 
@@ -19,66 +18,7 @@ CREST_COUNTER_FAMILY(polls_overruns, "crest.poll-overruns",
 CREST_COUNTER_FAMILY(polls_resets, "crest.poll-resets",
                      "Sources of polled counters that began again from zero.", poll);
 
-/* ---- values ---- */
-
-crest_poll_value crest_poll_call(const crest_poll *poll)
-{
-    crest_poll_value result = {.count = 0};
-    switch (poll->kind) {
-    case CREST_POLL_GAUGE: result.gauge = poll->fn.gauge(poll->context); break;
-    case CREST_POLL_COUNTER: result.count = poll->fn.count(poll->context); break;
-    case CREST_POLL_HISTOGRAM:
-    case CREST_POLL_RANGE_SAMPLER: result.value = poll->fn.value(poll->context); break;
-    case CREST_POLL_EVERY: poll->fn.every(poll->context); break;
-    }
-    return result;
-}
-
-/* A growth that no counter takes cannot be one: the source gave something else for once. */
-static void polls_count(crest_poll *poll, uint64_t count)
-{
-    if (count == CREST_POLL_NO_COUNT)
-        return;
-    int reset = poll->counted && count < poll->last;
-    uint64_t growth = reset ? count : count - poll->last;
-    if (growth > (uint64_t)INT64_MAX) {
-        crest_misuse_count(CREST_MISUSE_LIMIT, poll->name);
-        return;
-    }
-    if (reset) {
-        poll->state.resets++;
-        crest_counter_inc(poll->resets);
-    }
-    if (poll->counted || !poll->from_now)
-        crest_counter_add(poll->handle.counter, (int64_t)growth);
-    poll->last = count;
-    poll->counted = 1;
-}
-
-void crest_poll_apply(crest_poll *poll, crest_poll_value value)
-{
-    switch (poll->kind) {
-    case CREST_POLL_GAUGE: crest_gauge_set(poll->handle.gauge, value.gauge); break;
-    case CREST_POLL_COUNTER: polls_count(poll, value.count); break;
-    case CREST_POLL_HISTOGRAM:
-        if (value.value != CREST_POLL_NO_VALUE)
-            crest_histogram_record(poll->handle.histogram, value.value);
-        break;
-    case CREST_POLL_RANGE_SAMPLER:
-        if (value.value != CREST_POLL_NO_VALUE)
-            crest_range_sampler_set(poll->handle.sampler, value.value);
-        break;
-    case CREST_POLL_EVERY: break;
-    }
-}
-
 /* ---- making ---- */
-
-void crest_poll_free(crest_poll *poll)
-{
-    crest_alloc_free(poll->name);
-    crest_alloc_free(poll);
-}
 
 /* The registry that the handle records into; why it records nowhere otherwise. */
 static crest_status polls_registry(crest_handle *handle, const crest_registry_state **registry)
