@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The list of kinds of reporters. Libraries add theirs when they are loaded, before main, so it is
- * plain static memory that is only ever appended to. See reporter_kinds.h.
+ * The list of kinds of reporters, and freeing one of any. Libraries add theirs when they are loaded,
+ * before main, so it is plain static memory that is only ever appended to. See reporter_kinds.h.
  */
 #include "reporting/reporter_kinds.h"
 #include "base/atomic.h"
-#include "run/options.h"
+#include "base/uncancelled.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -62,4 +62,11 @@ size_t crest_reporter_kinds(const crest_reporter_kind *kinds[CREST_REPORTER_KIND
     uint32_t count = crest_atomic_load32_acquire(&reporter_kinds_count);
     memcpy(kinds, reporter_kinds_all, count * sizeof *kinds);
     return count;
+}
+
+void crest_reporter_free(crest_reporter *reporter)
+{
+    CREST_UNCANCELLED;
+    if (reporter != NULL && reporter->free != NULL)
+        reporter->free(reporter);
 }

@@ -8,6 +8,9 @@
 
 #include <crest/reporter.h>
 
+/* Bytes of an option's key, such as those that a kind lists. */
+#define CREST_OPTION_KEY_BYTES_MAX 128u
+
 /* Copies the kinds added so far, in the order of adding, and returns how many. Thread-safe. */
 size_t crest_reporter_kinds(const crest_reporter_kind *kinds[CREST_REPORTER_KINDS_MAX]);
 

@@ -613,10 +613,3 @@ int crest_reporter_thread(pthread_t *thread, void *(*run)(void *), void *context
     return thread != NULL ? crest_thread_start(thread, run, context)
                           : crest_thread_detach(NULL, run, context);
 }
-
-void crest_reporter_free(crest_reporter *reporter)
-{
-    CREST_UNCANCELLED;
-    if (reporter != NULL && reporter->free != NULL)
-        reporter->free(reporter);
-}

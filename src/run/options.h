@@ -14,11 +14,13 @@
 #ifndef CREST_OPTIONS_H
 #define CREST_OPTIONS_H
 
+#include "reporting/reporter_kinds.h"
+
 #include <crest/run.h>
 
-/* Options in all, bytes of a key, and of a value after ${...} is replaced. */
+/* Options in all, and bytes of a value after ${...} is replaced; those of a key are bounded by
+ * CREST_OPTION_KEY_BYTES_MAX. */
 #define CREST_OPTION_COUNT_MAX 256u
-#define CREST_OPTION_KEY_BYTES_MAX 128u
 #define CREST_OPTION_VALUE_BYTES_MAX 8192u
 /* A duration of more than ten years is a slip of the finger. */
 #define CREST_OPTION_DURATION_MS_MAX UINT64_C(315360000000)
