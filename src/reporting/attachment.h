@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An attached reporter and its thread, which waits for its time, a request or the end. The inside
- * of reporting.c.
+ * Attached reporters: what is known of each, their list, and its lock. The inside of reporting.c;
+ * what their threads do is in reporter_thread.c, and watching them in report_watchdog.c.
  *
  * Who owns an attachment: the list, until its thread has ended; then whoever detaches it, after
  * joining the thread. When a report hangs and the detaching call gives up, the thread is left
@@ -75,8 +75,9 @@ extern pthread_cond_t crest_attachments_changed;
 /* To be called before any of these are used. */
 void crest_attachments_prepare(void);
 
-/* CLOCK_MONOTONIC, on which all times here are. */
+/* CLOCK_MONOTONIC, on which all times here are; and with it the wall clock, for schedules. */
 uint64_t crest_attachment_now_ns(void);
+crest_pace_time crest_attachment_time(void);
 
 /* Waits with the lock given up; non-zero when until_ns has come. */
 int crest_attachment_wait(pthread_cond_t *condition, uint64_t until_ns);
@@ -95,17 +96,5 @@ void crest_attachment_unlink(const crest_attachment *attachment);
  * snapshot that it reported with success, and raises *longest_ns to the longest interval. */
 void crest_attachments_delivered(const struct crest_registry_state *state, uint64_t *delivered_ns,
                                  uint64_t *longest_ns);
-
-/* The thread. */
-void *crest_attachment_run(void *attachment);
-
-/* Of one that the host's loop does, under the lock, which is given up meanwhile, while the loop is
- * held: a report now; and its end, to be followed by what follows a thread's. */
-void crest_attachment_report(crest_attachment *attachment);
-void crest_attachment_end(crest_attachment *attachment);
-
-/* A turn of the host's loop (host_loop.h): the report that is due longest, and every server's turn.
- * When the next one is due. */
-uint64_t crest_attachments_turn(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Attaching and detaching reporters, and asking them. What their threads do is in attachment.c, one
- * report in one_report.c. See reporting.h and <crest/reporter.h>.
+ * Attaching and detaching reporters, and asking them. What their threads do is in reporter_thread.c,
+ * one report in one_report.c. See reporting.h and <crest/reporter.h>.
  */
 #define _GNU_SOURCE
 #include "reporting/reporting.h"
@@ -12,6 +12,7 @@
 #include "base/host_loop.h"
 #include "reporting/one_report.h"
 #include "reporting/report_watchdog.h"
+#include "reporting/reporter_thread.h"
 #include "windows/tick_listeners.h"
 #include "base/thread.h"
 #include "base/uncancelled.h"
@@ -120,9 +121,7 @@ static crest_status reporting_start(crest_reporter *reporter, const char *name,
 /* Under the lock. */
 static crest_status reporting_launch(crest_attachment *attachment, crest_error *error)
 {
-    if (attachment->server || attachment->loop)
-        return CREST_OK;
-    int failed = crest_thread_start(&attachment->thread, crest_attachment_run, attachment);
+    int failed = crest_reporter_launch(attachment);
     if (failed)
         return crest_error_set(error, CREST_SYSTEM, "no thread for the reporter %s: %s",
                                attachment->name, strerror(failed));
@@ -332,7 +331,7 @@ static crest_status reporting_await_end(crest_attachment *attachment, crest_erro
     if (attachment->server)
         return reporting_end_server(attachment, error);
     if (attachment->loop)
-        crest_attachment_end(attachment);
+        crest_reporter_end(attachment);
     int own_thread = reporting_is_own(attachment);
     int timed_out = own_thread;
     while (!attachment->ended && !timed_out) {
@@ -502,7 +501,7 @@ crest_status crest_report_now(crest_reporter *reporter, uint64_t deadline_ms, cr
         attachment->waiting = &request;
         pthread_cond_signal(&attachment->wake);
         if (attachment->loop)
-            crest_attachment_report(attachment);
+            crest_reporter_turn(attachment);
         int timed_out = 0;
         while (!request.served && !timed_out) {
             uint64_t next_ns = crest_report_watch();

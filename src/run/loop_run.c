@@ -11,7 +11,7 @@
 #include "base/thread.h"
 #include "base/uncancelled.h"
 #include "polls/poller.h"
-#include "reporting/attachment.h"
+#include "reporting/reporter_thread.h"
 #include "windows/ticker.h"
 
 #include <crest/loop.h>
@@ -80,7 +80,7 @@ crest_status crest_loop_run(int *wait_ms)
     /* in this order: a report shows the tick and the polls of its second */
     uint64_t next_ns = crest_poller_turn();
     next_ns = loop_run_sooner(next_ns, crest_ticker_turn());
-    next_ns = loop_run_sooner(next_ns, crest_attachments_turn());
+    next_ns = loop_run_sooner(next_ns, crest_reporters_turn());
     *wait_ms = loop_run_wait_ms(crest_loop_end(next_ns));
     return CREST_OK;
 }
