@@ -124,7 +124,7 @@ def same_as_table(manifest):
     lines = [(f"`{metric.name}`", *(", ".join(f"`{name}`" for name in metric.same_as.get(who, ()))
                                     for who in others))
              for metric in manifest.metrics if metric.same_as]
-    return rows(("here", *others), lines) if lines else "Nobody else has these metrics.\n"
+    return rows(("here", *others), lines) if lines else "No other system has these metrics.\n"
 
 
 def replace_tables(page, manifests, placed=False):
