@@ -93,7 +93,9 @@ static crest_status ping_sent(crest_probe *probe, uint64_t id, uint64_t start_ns
     return CREST_IO;
 }
 
-crest_status crest_probe_ping_send(crest_probe *probe)
+/* Under the lock, given up meanwhile: sends a ping; CREST_OK, CREST_IO, CREST_LIMIT. The probe may
+ * be gone afterwards. */
+static crest_status ping_send(crest_probe *probe)
 {
     crest_probe_ping_part *part = &probe->part.ping;
     uint64_t id = crest_prober_random();
@@ -126,7 +128,7 @@ crest_status crest_probe_ping_now(crest_probe *probe)
     crest_status status = CREST_NOT_FOUND;
     crest_prober_lock();
     if (probe != NULL && crest_prober_has(probe))
-        status = probe->state.kind == CREST_PROBE_PING ? crest_probe_ping_send(probe)
+        status = probe->state.kind == CREST_PROBE_PING ? ping_send(probe)
                                                        : CREST_INVALID_ARGUMENT;
     crest_prober_unlock();
     if (status == CREST_NOT_FOUND || status == CREST_INVALID_ARGUMENT)
@@ -200,8 +202,13 @@ static void ping_release(crest_probe *probe)
     crest_counter_release(probe->part.ping.overruns);
 }
 
+static void ping_send_wanted(crest_probe *probe)
+{
+    (void)ping_send(probe);
+}
+
 static const crest_probe_work ping_work = {
-    .step = ping_step, .stop = ping_stop, .release = ping_release};
+    .step = ping_step, .stop = ping_stop, .release = ping_release, .send = ping_send_wanted};
 
 crest_probe *crest_probe_ping(const char *peer, crest_probe_send_fn *send, void *context,
                               const crest_probe_options *options, crest_error *error)

@@ -6,6 +6,7 @@
 #include "latency/probes/probe_resolve.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/forked.h"
 #include "base/thread.h"
 
 #include <netdb.h>
@@ -14,6 +15,18 @@
 
 /* Under the prober's lock. */
 static unsigned resolve_running;
+static pthread_once_t resolve_once = PTHREAD_ONCE_INIT;
+
+/* The child of a fork has no such thread. */
+static void resolve_forked(void)
+{
+    resolve_running = 0;
+}
+
+static void resolve_prepare(void)
+{
+    crest_forked_call(resolve_forked);
+}
 
 /* ---- HOST:PORT ---- */
 
@@ -106,6 +119,7 @@ static void *resolve_run(void *argument)
 crest_probe_question *crest_probe_resolve_begin(const char *host, const char *port, int *failure)
 {
     *failure = 0;
+    pthread_once(&resolve_once, resolve_prepare);
     if (resolve_running >= CREST_PROBE_RESOLVERS_MAX)
         return NULL;
     crest_probe_question *question = crest_alloc(1, sizeof *question);
@@ -131,9 +145,4 @@ void crest_probe_resolve_end(crest_probe_question *question)
         crest_alloc_free(question);
     else
         question->abandoned = 1;
-}
-
-void crest_probe_resolve_forked(void)
-{
-    resolve_running = 0;
 }

@@ -26,7 +26,4 @@ crest_probe_question *crest_probe_resolve_begin(const char *host, const char *po
 /* Done with a question, answered or not. NULL does nothing. */
 void crest_probe_resolve_end(crest_probe_question *question);
 
-/* For the child of a fork: none is under way. */
-void crest_probe_resolve_forked(void);
-
 #endif

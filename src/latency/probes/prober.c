@@ -8,7 +8,7 @@
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/forked.h"
-#include "latency/probes/probe_resolve.h"
+#include "latency/probes/prober.h"
 #include "base/thread.h"
 #include "base/uncancelled.h"
 
@@ -93,8 +93,6 @@ static void prober_forked(void)
     if (prober_wake_fd >= 0)
         close(prober_wake_fd);
     prober_wake_fd = -1;
-    crest_probe_resolve_forked();
-    crest_probe_file_forked();
     prober_list = NULL;
     prober_calls = NULL;
     prober_count = prober_live = 0;
@@ -193,7 +191,7 @@ int crest_prober_send(crest_probe *probe, uint64_t id)
     return failed;
 }
 
-/* The schedule's pings. The list may change during each, so it is begun again. */
+/* What the schedule wants sent. The list may change during each, so it is begun again. */
 static void prober_send_all(uint64_t turn)
 {
     crest_probe *probe = prober_list;
@@ -203,7 +201,7 @@ static void prober_send_all(uint64_t turn)
             continue;
         }
         probe->wanted = 0;
-        crest_probe_ping_send(probe);
+        probe->work->send(probe);
         probe = prober_list;
     }
 }
@@ -337,6 +335,17 @@ const crest_probe *crest_prober_first(void)
     return prober_list;
 }
 
+int crest_probe_shares(const crest_probe *probe)
+{
+    const crest_probe *other = prober_list;
+    while (other != NULL &&
+           (other == probe || other->state.ended || other->state.kind != probe->state.kind ||
+            other->registry != probe->registry || strcmp(other->prefix, probe->prefix) != 0 ||
+            strcmp(other->peer, probe->peer) != 0))
+        other = other->next;
+    return other != NULL;
+}
+
 crest_status crest_prober_add(crest_probe *probe, crest_error *error)
 {
     CREST_UNCANCELLED;
@@ -376,6 +385,11 @@ static int prober_remove(crest_probe *probe)
     return 1;
 }
 
+void crest_probe_free(crest_probe *probe)
+{
+    crest_alloc_free(probe);
+}
+
 crest_status crest_probe_stop(crest_probe *probe)
 {
     CREST_UNCANCELLED;
@@ -399,4 +413,15 @@ crest_status crest_probe_stop(crest_probe *probe)
     if (!own_thread && !itself)
         crest_probe_free(probe);
     return CREST_OK;
+}
+
+crest_status crest_probe_read(const crest_probe *probe, crest_probe_state *state)
+{
+    memset(state, 0, sizeof *state);
+    crest_prober_lock();
+    int found = probe != NULL && crest_prober_has(probe);
+    if (found)
+        *state = probe->state;
+    crest_prober_unlock();
+    return found ? CREST_OK : CREST_NOT_FOUND;
 }

@@ -37,6 +37,9 @@ typedef struct crest_probe_work {
     void (*stop)(crest_probe *probe);
     /* gives its series back */
     void (*release)(crest_probe *probe);
+    /* does what the schedule set probe->wanted for. Gives up the lock meanwhile; the probe may be
+       gone afterwards. NULL: it never sets that */
+    void (*send)(crest_probe *probe);
     int own_thread; /* the prober has nothing to do for it */
 } crest_probe_work;
 
@@ -141,6 +144,10 @@ void crest_prober_unlock(void);
 int crest_prober_has(const crest_probe *probe);
 /* Under the lock: the list. */
 const crest_probe *crest_prober_first(void);
+/* Under the lock: whether another probe in the list has the same series. */
+int crest_probe_shares(const crest_probe *probe);
+/* A probe that is in no list, and none of its calls under way. NULL does nothing. */
+void crest_probe_free(crest_probe *probe);
 /* Under the lock: the thread is to look again. */
 void crest_prober_wake(void);
 /* Takes the probe into the list; its first step is at probe->wake_ns. CREST_LIMIT, CREST_SYSTEM,
@@ -160,28 +167,14 @@ void crest_prober_first_point(crest_probe *probe);
 /* A number nobody can guess, never 0. */
 uint64_t crest_prober_random(void);
 
-/* ---- probe_ping.c ---- */
-
-/* Under the lock, given up meanwhile: sends a ping; CREST_OK, CREST_IO, CREST_LIMIT. The probe may
- * be gone afterwards. */
-crest_status crest_probe_ping_send(crest_probe *probe);
-
-/* ---- probe_file.c ---- */
-
-/* For the child of a fork: there is no such thread. */
-void crest_probe_file_forked(void);
-
 /* ---- probes.c ---- */
 
 /* A probe with what all kinds have, not yet in the list; NULL with *error filled. */
 crest_probe *crest_probe_new(crest_probe_kind kind, const crest_probe_work *work, const char *peer,
                              const crest_probe_options *options, crest_error *error);
-void crest_probe_free(crest_probe *probe);
 /* A probe that was not added after all: counts why, and frees it. */
 crest_probe *crest_probe_refuse(crest_probe *probe, const crest_error *error);
 
-/* Under the lock: whether another probe in the list has the same series. */
-int crest_probe_shares(const crest_probe *probe);
 /* Under the lock: a try failed; remembers why. */
 void crest_probe_failed(crest_probe *probe, crest_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -151,11 +151,6 @@ crest_probe *crest_probe_new(crest_probe_kind kind, const crest_probe_work *work
     return probe;
 }
 
-void crest_probe_free(crest_probe *probe)
-{
-    crest_alloc_free(probe);
-}
-
 crest_probe *crest_probe_refuse(crest_probe *probe, const crest_error *error)
 {
     if (error->status == CREST_INVALID_ARGUMENT)
@@ -164,17 +159,6 @@ crest_probe *crest_probe_refuse(crest_probe *probe, const crest_error *error)
         crest_misuse_count(CREST_MISUSE_LIMIT, "crest_probe");
     crest_probe_free(probe);
     return NULL;
-}
-
-int crest_probe_shares(const crest_probe *probe)
-{
-    const crest_probe *other = crest_prober_first();
-    while (other != NULL &&
-           (other == probe || other->state.ended || other->state.kind != probe->state.kind ||
-            other->registry != probe->registry || strcmp(other->prefix, probe->prefix) != 0 ||
-            strcmp(other->peer, probe->peer) != 0))
-        other = other->next;
-    return other != NULL;
 }
 
 /* ---- counts ---- */
@@ -198,15 +182,4 @@ void crest_probe_answered(crest_probe *probe, uint64_t rtt_ns)
     probe->state.answers++;
     probe->state.last_rtt_ns = rtt_ns;
     probe->state.last_answer_ns = crest_now();
-}
-
-crest_status crest_probe_read(const crest_probe *probe, crest_probe_state *state)
-{
-    memset(state, 0, sizeof *state);
-    crest_prober_lock();
-    int found = probe != NULL && crest_prober_has(probe);
-    if (found)
-        *state = probe->state;
-    crest_prober_unlock();
-    return found ? CREST_OK : CREST_NOT_FOUND;
 }
