@@ -43,8 +43,9 @@ static inline void *crest_nothing_at_(void)
 #endif
 
 /*
- * The hot path is inline in these headers. src/instruments/inline_symbols.c compiles them once more with this
- * keyword redefined, so that each inline also exists as an exported symbol for foreign callers.
+ * The hot path is inline in these headers. src/instruments/inline_symbols.c compiles them once more
+ * with this keyword redefined, so that each inline also exists as an exported symbol for foreign
+ * callers.
  */
 #ifndef CREST_INLINE
 #define CREST_INLINE static inline __attribute__((always_inline, unused))

@@ -2,8 +2,8 @@
 /*
  * The JSON lines reporter: a report into a file or standard output. See <crest/json_lines.h>.
  *
- * The lines are json_report.c's, the bytes deadline_output.c's; here is which file, and how a report
- * that failed is taken back.
+ * The lines are json_report.c's, the bytes deadline_output.c's; here is which file, and how a
+ * report that failed is taken back.
  */
 #define _GNU_SOURCE
 #include <crest/json_lines.h>

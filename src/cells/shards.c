@@ -185,7 +185,7 @@ static crest_shard *shards_replace(uint64_t *cell, uint64_t before, const crest_
         *whole = shards_take_over(shard, layout, before, reserve);
     }
     crest_atomic_store(&shard->beginning, before);
-    /* partners: the acquire loads in prefetch.c and slowest_note.c, and of a lane's in record_slow.c */
+    /* partners: the acquire loads in prefetch.c, slowest_note.c, and for a lane's record_slow.c */
     if (*whole && crest_word_change(cell, before, (uint64_t)(uintptr_t)shard) == before)
         return shard;
     crest_atomic_store(&shard->beginning, 0);

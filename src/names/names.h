@@ -59,8 +59,8 @@ size_t crest_exported_stem(const char *canonical, crest_kind kind, crest_unit un
                            size_t size);
 
 /*
- * Every name that a metric takes on a page of any format but those that windows derive (name_claims.h):
- * that of its family and those of its samples. At most `max` are written
+ * Every name that a metric takes on a page of any format but those that windows derive
+ * (name_claims.h): that of its family and those of its samples. At most `max` are written
  * (CREST_EXPORTED_CLAIMS_MAX is always enough); returns how many there are. Two metrics that claim
  * the same name must not live in one registry.
  */

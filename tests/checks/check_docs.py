@@ -128,8 +128,8 @@ class Docs:
         folder = self.folder / "tool"
         if not folder.exists():
             folder.mkdir()
-            shutil.copytree(ROOT / "src", folder / "src")
-            shutil.copytree(ROOT / "include", folder / "include")
+            for copied in ("catalogue", "src", "include"):
+                shutil.copytree(ROOT / copied, folder / copied)
             shutil.copy(ROOT / "METRICS.md", folder)
             (folder / "comm.metrics.yaml").write_text(MANIFEST, encoding="utf-8")
         status, output = command([ROOT / "tools" / words[0], *words[1:]], cwd=folder, timeout=60)

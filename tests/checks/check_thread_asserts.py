@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Keeps cmocka's assertions on the main thread: on another, one that fails ends the program, or
-leaves it hanging, and says not which test it was. tests/support/thread_asserts.h has what functions of
-threads may use. What such a function calls is looked at too, in its file and in the tests' headers.
+leaves it hanging, and says not which test it was. tests/support/thread_asserts.h has what
+functions of threads may use. What such a function calls is looked at too, in its file and in the
+tests' headers.
 """
 
 import re

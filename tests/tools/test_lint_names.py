@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """crest-lint and the library agree on names: which are valid, and which are too close. The verdicts
-of src/names/names.c and src/names/lookalike_names.c come from names_program.c, over a table and over random names."""
+of src/names/names.c and src/names/lookalike_names.c come from names_program.c, over a table and
+over random names."""
 
 import random
 import subprocess
@@ -29,7 +30,7 @@ def library(place, questions):
     archive = BUILD / "lib/libcrest.a"
     if not archive.exists():
         raise Skip(f"there is no {archive}")
-    command([*CC, "-std=gnu11", f"-I{ROOT}/include", f"-I{ROOT}/src", 
+    command([*CC, "-std=gnu11", f"-I{ROOT}/include", f"-I{ROOT}/src",
              "-o", program, ROOT / "tests/tools/names_program.c", archive, "-lck", "-lpthread"])
     done = subprocess.run([program], input="".join(f"{line}\n" for line in questions).encode(),
                           stdout=subprocess.PIPE, check=True)

@@ -135,7 +135,8 @@ def knows_what_ci_expects_to_run(place):
     named = [word for line in rules.splitlines() for word in line.split("#")[0].split()[1:]]
     for name in named:
         folder, _, rest = name.partition("/")
-        found = list((toolslib.ROOT / "tests" / folder).glob(rest + ".*")) or folder == "examples"
+        found = list((toolslib.ROOT / "tests" / folder).glob(f"**/{rest}.*"))
+        found = found or folder == "examples"
         equal(bool(found), True, f"there is a test {name}")
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Under which names a metric is exported: a twin of the library's src/names/names.c, src/registry/name_claims.c and
-src/names/derived_results.c, and like these a function of name, instrument and unit only.
+"""Under which names a metric is exported: a twin of the library's src/names/names.c,
+src/registry/name_claims.c and src/names/derived_results.c, and like these a function of
+name, instrument and unit only.
 
     exported_name("a.data-sent", "counter", "bytes")            a_data_sent_bytes_total
     exported_name("a.data-sent", "counter", "bytes", "rate1m")  a_data_sent_rate1m_bytes

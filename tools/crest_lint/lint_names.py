@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names as the library sees them: their grammar, which are too close, which is meant by another.
 
-The grammar and the comparison are those of src/names/names.c and src/names/lookalike_names.c; tests/tools/
-test_lint_names.py compares the verdicts. The exported names are the catalogue's business.
+The grammar and the comparison are those of src/names/names.c and src/names/lookalike_names.c;
+tests/tools/test_lint_names.py compares the verdicts. The exported names are the
+catalogue's business.
 
     name_fault("comm..ping")                  "it has two separators in a row, at byte 6"
     split_key("comm.BlockSeen") == split_key("comm.block-seen")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bucket_counts.h: counting shards below limits says what merging them and counting then says, for any
- * layout and limits, or that it cannot tell.
+ * bucket_counts.h: counting shards below limits says what merging them and counting then says, for
+ * any layout and limits, or that it cannot tell.
  */
 #include "cells/first_values.h"
 #include "support/core_fixture.h"

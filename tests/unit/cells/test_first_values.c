@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * first_values.h: what the first few values of a histogram take, that they are read as what they are,
- * and what becomes of them: more values, many at once, another layout's, no memory, a series' end.
+ * first_values.h: what the first few values of a histogram take, that they are read as what they
+ * are, and what becomes of them: more values, many at once, another layout's, no memory, a
+ * series' end.
  */
 #include "base/arena.h"
 #include "cells/first_values.h"

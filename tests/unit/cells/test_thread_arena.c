@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * thread_arena.h: pieces apart from each other and zeroed, how much is taken ahead, what has been given
- * back first, large ones, and no memory.
+ * thread_arena.h: pieces apart from each other and zeroed, how much is taken ahead, what has been
+ * given back first, large ones, and no memory.
  */
 #include "base/arena.h"
 #include "support/core_fixture.h"

@@ -3,7 +3,7 @@
  * The encoder: pages in both formats compared byte for byte with tests/golden. To rewrite those
  * files after a wanted change, and then look at the diff:
  *
- *     CREST_UPDATE_GOLDEN=1 build/release/tests/unit/test_exposition
+ *     CREST_UPDATE_GOLDEN=1 build/release/tests/unit/page/test_exposition
  */
 #include "support/page_fixture.h"
 

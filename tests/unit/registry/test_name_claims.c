@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * name_claims.h against a plain list of all names of all metrics: of random metrics whose names are put
- * together from the words that exported names end in, exactly those are refused that share one.
+ * name_claims.h against a plain list of all names of all metrics: of random metrics whose names are
+ * put together from the words that exported names end in, exactly those are refused that share one.
  */
 #include "support/core_fixture.h"
 #include "names/names.h"

@@ -4,7 +4,7 @@
  * and terminals. To rewrite the golden files after a wanted change, and then look at the
  * diff:
  *
- *     CREST_UPDATE_GOLDEN=1 build/release/tests/unit/test_console
+ *     CREST_UPDATE_GOLDEN=1 build/release/tests/unit/reporters/console/test_console
  */
 #define _GNU_SOURCE
 #include "console/console_columns.h"

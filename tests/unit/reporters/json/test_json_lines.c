@@ -4,7 +4,7 @@
  * has whole reports only. To rewrite the golden file after a wanted change, and then look at the
  * diff:
  *
- *     CREST_UPDATE_GOLDEN=1 build/release/tests/unit/test_json_lines
+ *     CREST_UPDATE_GOLDEN=1 build/release/tests/unit/reporters/json/test_json_lines
  */
 #define _GNU_SOURCE
 #include "json/json_line.h"
