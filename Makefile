@@ -107,7 +107,6 @@ so_flags := -shared -Wl,-z,relro,-z,now,-z,nodelete,--as-needed,-Bsymbolic-funct
 # ---- what there is to build -----------------------------------------------------------------------
 
 HEADERS       := $(wildcard include/crest/*.h)
-off_headers   := $(wildcard include/crest/off/*.h)
 base_src      := $(wildcard src/base/*.c)
 core_src      := $(filter-out $(base_src),$(wildcard src/*/*.c src/*/*/*.c))
 reporters_src := $(wildcard reporters/*.c reporters/*/*.c)
@@ -166,6 +165,8 @@ fuzz_lib_obj := $(patsubst %.c,$(FUZZ_B)/obj/%.o,$(base_src) $(core_src) $(repor
 fuzz_flags   := -fsanitize=fuzzer
 fuzz_san     := ,address,undefined -fno-sanitize-recover=all
 
+# made when all of them are
+twins        := build/include/made
 # libraries whose sources are there; the names are fixed, the list is what `all` builds
 crest_so     := $(LIB)/libcrest.so
 reporters_so := $(LIB)/libcrest-reporters.so
@@ -187,7 +188,7 @@ need_archive := $(filter-out $(link_a),$(filter %.a,$(LIBRARIES)))
 # ---- targets --------------------------------------------------------------------------------------
 
 .PHONY: all
-all: $(LIBRARIES) ## the libraries, static and shared (the default; installs and downloads nothing)
+all: $(LIBRARIES) $(twins) ## the libraries, static and shared (the default; installs and downloads nothing)
 
 .PHONY: examples
 examples: $(EXAMPLES) $(NODE) ## the example programs and the example node
@@ -403,8 +404,7 @@ catalogue: ## tables, headers, dashboard and rules from the manifests; needs pyt
 	exit $$status
 
 .PHONY: off
-off: ## include/crest/off, what the headers have with CREST_DISABLE, from the headers
-	scripts/make-off
+off: $(twins) ## what the headers have with CREST_DISABLE, below build/include
 
 .PHONY: format
 format: ## clang-format over every C and C++ file
@@ -451,7 +451,7 @@ $(core_obj): private cpp = $(inc_src) $(lib_flags) -DCREST_OWN_CELLS
 $(reporters_obj): private cpp = $(inc_reporters) $(lib_flags)
 $(link_obj): private cpp = $(inc_public) -fPIC
 $(public_obj): private cpp = $(inc_public)
-$(off_obj): private cpp = $(inc_public) -DCREST_DISABLE
+$(off_obj): private cpp = $(inc_public) -Ibuild/include -DCREST_DISABLE
 $(test_obj): private cpp = $(inc_tests)
 $(sort $(started_obj) $(sides_obj)): private cpp = $(inc_public) -Ibench -Ibench/side -Ibench/crest
 $(cpp_peer_obj): private cpp = -Ibench/side -DPROMETHEUS_CPP_VERSION='"$(shell \
@@ -475,7 +475,14 @@ $(OBJ)/src/instruments/inline_symbols.o: private ALL_CFLAGS += -fno-lto
 # One reference, which every linker has to see.
 $(link_obj): private ALL_CFLAGS += -fno-lto
 
+# What the headers include with CREST_DISABLE, made from them.
+$(twins): scripts/make-off scripts/off_bodies.h $(HEADERS)
+	$(call say,OFF,$(@D)/crest/off)
+	@mkdir -p $(@D)/crest
+	$(run)scripts/make-off $(@D)/crest/off && touch $@
+
 # The same sources without the library.
+$(off_obj): $(twins)
 $(OBJ)/disabled/%.o: %.c
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
@@ -626,7 +633,7 @@ man_pages    := $(wildcard docs/man/*.1)
 install: all ## headers, libraries, .pc files, tools, manuals, a dashboard, the jar if it was built, below DESTDIR and PREFIX
 	install -d $(to_include)/off $(to_lib)/pkgconfig
 	install -m 644 $(HEADERS) $(to_include)
-	install -m 644 $(off_headers) $(to_include)/off
+	install -m 644 build/include/crest/off/*.h $(to_include)/off
 	install -m 644 $(filter %.a,$(LIBRARIES)) $(to_lib)
 	for so in $(notdir $(filter %.so,$(LIBRARIES))); do \
 	    install -m 755 $(LIB)/$$so.$(VERSION) $(to_lib) && \

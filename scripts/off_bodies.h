@@ -4,8 +4,8 @@
  * program would not work without them, or would get an answer that it does not expect. They are no
  * measuring: telling the time, locking, reading and writing, naming an operation.
  *
- * scripts/make-off takes each part into the file below include/crest/off that it is named after.
- * Nobody includes this file.
+ * scripts/make-off takes each part into the twin of the header that the part is named after.
+ * No file includes this one.
  */
 
 /* ==== status ==== */

@@ -7,7 +7,7 @@ import pathlib
 import shutil
 import sys
 
-from checklib import CC, ROOT, Rules, command, temporary_folder
+from checklib import CC, ROOT, TWINS, Rules, command, temporary_folder
 
 # What known projects compile themselves with, as of their releases of 2025; what is theirs alone
 # (paths, definitions, options of code generation) is left out.
@@ -89,7 +89,7 @@ def main():
                     rule = rules.rule(f"the flags of {host}{name}, {' '.join(form)}")
                     status, output = command(
                         [*compiler, *flags.split(), *form, "-Werror", f"-I{ROOT}/include",
-                         f"-I{place}", "-x", "c", "-c", "-o", "/dev/null", "-"],
+                         f"-I{TWINS}", f"-I{place}", "-x", "c", "-c", "-o", "/dev/null", "-"],
                         input=source.encode())
                     if status != 0:
                         rules.broken(rule, output.strip())

@@ -13,7 +13,7 @@ import re
 import shlex
 import shutil
 
-from checklib import CC, CXX, ROOT, Rules, command, skip, temporary_folder
+from checklib import CC, CXX, ROOT, TWINS, Rules, command, skip, temporary_folder
 
 PREFIX = "/usr/local"
 CONSUMER = pathlib.Path(__file__).resolve().parent / "consumer.c"
@@ -50,9 +50,10 @@ def check_installed(rules, root, version):
         for suffix in (".a", ".so", ".so.0", f".so.{version}"):
             if not os.path.exists(f"{library}/{name}{suffix}"):
                 rules.broken(INSTALLED, f"no {name}{suffix}")
-    for header in (ROOT / "include").rglob("*.h"):
-        if not os.path.exists(f"{root}{PREFIX}/include/{header.relative_to(ROOT / 'include')}"):
-            rules.broken(INSTALLED, f"no {header.relative_to(ROOT / 'include')}")
+    for place in (ROOT / "include", TWINS):
+        for header in place.rglob("*.h"):
+            if not os.path.exists(f"{root}{PREFIX}/include/{header.relative_to(place)}"):
+                rules.broken(INSTALLED, f"no {header.relative_to(place)}")
     jar = os.path.exists(f"{root}{PREFIX}/share/java/crest-jvm.jar")
     if jar != (ROOT / "build/jvm/built").exists():
         rules.broken(INSTALLED, f"the jar is {'' if jar else 'not '}installed")

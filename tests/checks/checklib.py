@@ -15,6 +15,7 @@ import tempfile
 
 ROOT = pathlib.Path(os.environ.get("CREST_ROOT") or pathlib.Path(__file__).parents[2]).resolve()
 BUILD = pathlib.Path(os.environ.get("CREST_BUILD") or ROOT / "build/release").resolve()
+TWINS = BUILD.parent / "include"  # what the headers include with CREST_DISABLE
 CC = os.environ.get("CC", "gcc").split()
 CXX = os.environ.get("CXX", "g++").split()
 

@@ -26,7 +26,6 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 PARTS_FOLDER = FOLDER / "parts"
 TREE = FOLDER.parents[1]
 SOURCE_FOLDERS = ("src", "reporters", "include/crest")
-GENERATED = "include/crest/off"
 TEST_FOLDERS = ("tests/unit", "tests/concurrency", "tests/integration", "tests/tools",
                 "tests/checks", "tests/fuzz")
 TEST_SUFFIXES = (".c", ".cc", ".py")
@@ -107,8 +106,7 @@ class Sources:
         self.by_name = {}
         for folder in SOURCE_FOLDERS:
             for path in sorted((root / folder).rglob("*.[ch]")):
-                if not str(path.relative_to(root)).startswith(GENERATED):
-                    self.by_name[path.name] = path
+                self.by_name[path.name] = path
         self.texts = {}
 
     def find(self, name):

@@ -122,7 +122,8 @@ def listed_values_have_constants(place):
     equal("half_of" in (place / "metrics.h").read_text(), False, "of a label that is not listed")
     (place / "use.c").write_text(LISTED_PROGRAM, encoding="utf-8")
     for language in LANGUAGES:
-        command([*language, *STRICT, "-DCREST_DISABLE", place / "use.c"])
+        command([*language, *STRICT, "-DCREST_DISABLE", f"-I{BUILD.parent}/include",
+                 place / "use.c"])
         command([*language, *STRICT[:-2], f"-I{ROOT}/include", "-pthread", "-o", place / "use",
                  place / "use.c", "-x", "none", BUILD / "lib/libcrest.a", "-lck", "-lm"])
         page = command([place / "use"])
