@@ -84,19 +84,22 @@ static inline void *crest_nothing_at_(void)
 #endif
 
 /*
- * Makes an address one register, with no index to add to it. On Intel's Golden Cove a load gets
- * what was stored just before at no cost, but not where the address has an index, where it waits
- * for the store: a counter that is hot takes a quarter of the time so, for one instruction more.
+ * Puts an address into one register, without an index. On Intel's Golden Cove a load is forwarded
+ * what was just stored at no cost, but only without an index: with one it waits for the store. A
+ * hot counter takes a quarter of the time so, for one instruction more.
  */
 #define CREST_PLAIN_ADDRESS_(pointer) __asm__("" : "+r"(pointer))
 
 CREST_BEGIN_C
 
 /*
- * Adds n to a word that only this thread writes. On x86-64 it is one instruction without `lock`,
- * which a signal handler on the same thread cannot split and which no other thread can lose,
- * because none writes it. Readers elsewhere use relaxed loads. The release form orders the add
- * after earlier adds of this thread; its partner is the acquire load of `sum` in a snapshot.
+ * Single-writer add: adds n to a word that only this thread writes.
+ *
+ * - Signal handlers: on x86-64 it is one instruction without `lock`, which a handler on the same
+ *   thread cannot split.
+ * - Other threads: none writes the word, so none can lose the add. They read with relaxed loads.
+ * - The release form orders the add after earlier adds of this thread. Partner: the acquire load of
+ *   `sum` in a snapshot.
  */
 CREST_INLINE void crest_word_add(uint64_t *word, uint64_t n)
 {
@@ -119,11 +122,11 @@ CREST_INLINE void crest_word_add_release(uint64_t *word, uint64_t n)
 }
 
 /*
- * crest_word_add_release, for a word that every record adds to right after it has added to another
- * one, whose address it has just loaded: a histogram's sum. There an `add` costs Golden Cove 2.5 ns
- * instead of 1.4, as each waits for the one before; and of some words, by where they lie, for
- * thousands of records on end, 7 ns, as if nothing of a record could begin before the last one's
- * stores were known. An exchange that adds has neither, and is one instruction without `lock` too.
+ * crest_word_add_release, for a histogram's sum: a word that each record adds to right after
+ * another word whose address it has just loaded. An `add` there costs Golden Cove 2.5 ns a record
+ * instead of 1.4, as each waits for the add before it. At some addresses it costs 7 ns for
+ * thousands of records, as if no record could begin before the previous record's stores were known.
+ * `xadd` has neither cost, and is one instruction without `lock` too.
  */
 CREST_INLINE void crest_word_sum_release(uint64_t *word, uint64_t n)
 {
@@ -135,8 +138,8 @@ CREST_INLINE void crest_word_sum_release(uint64_t *word, uint64_t n)
 #endif
 }
 
-/* crest_word_add; non-zero when the word went past 2^64 - 1, and so is far too small now. To ask
- * for the carry costs nothing that could be measured. */
+/* crest_word_add; non-zero when the word wrapped past 2^64 - 1, and so is far too small now. The
+ * carry costs nothing that could be measured. */
 CREST_INLINE int crest_word_add_carry(uint64_t *word, uint64_t n)
 {
 #ifdef CREST_X86_64_ASM
@@ -150,8 +153,9 @@ CREST_INLINE int crest_word_add_carry(uint64_t *word, uint64_t n)
 }
 
 /*
- * Writes n into a word that only this thread writes, if it still holds *seen; otherwise loads *seen
- * and returns 0. An unlocked compare-and-swap, because a handler may have written since the look.
+ * Unlocked compare-and-swap on a word that only this thread writes: writes n if the word still
+ * holds *seen, otherwise loads *seen and returns 0. Needed because a signal handler of this thread
+ * may have written since the load.
  */
 CREST_INLINE int crest_word_replace(uint64_t *word, uint64_t *seen, uint64_t n)
 {

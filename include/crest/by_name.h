@@ -11,8 +11,8 @@
  * A declared handle is the better choice where there is one place to declare it: it is exported as
  * zero before its first event, and its name is written once.
  *
- * Each macro here is also a function, for callers that take its address or come from another
- * language. Functions know no file: a source is given to those whose name ends in _in.
+ * Each macro here is also a function, for callers that take its address or call from another
+ * language. A function has no file, so those with a source have names that end in _in.
  */
 #ifndef CREST_BY_NAME_H
 #define CREST_BY_NAME_H
@@ -27,8 +27,8 @@
 #define CREST_SOURCES_MAX 1000u
 
 /*
- * What is put before every name, with a dot: RNode's Metrics.Source. A zeroed one puts nothing
- * there. Filled at its first use; must then stay where it is.
+ * What is put before every name, with a dot: RNode's Metrics.Source. A zeroed source puts nothing
+ * there. Filled at its first use; must not move afterwards.
  */
 typedef struct crest_source {
     const char *name; /* a valid canonical name; borrowed for ever. NULL or "": nothing */
@@ -52,7 +52,8 @@ typedef struct crest_source {
  * A source that is not a valid name lets its file record nowhere; each call is counted as misuse.
  *
  * In C the file's source completes a tentative definition of this header; in C++ it is a better
- * overload of a function of this header. So there is no warning where there is none, or no call.
+ * overload of a function of this header. So a file without a source, or without a call, gets no
+ * warning.
  */
 #define CREST_SOURCE_IN(parent, name) CREST_SOURCE(parent "." name)
 
@@ -79,9 +80,9 @@ CREST_BEGIN_C
 
 /*
  * NULL or invalid names, and names of another kind of metric, record nowhere and are counted as
- * misuse; ending a timing that was started under one returns the reason. Thread-safe; not for
- * signal handlers, but by a literal name whose call site has run before. Cost: a hash lookup
- * without a lock; the first use of a name locks and allocates from the arena.
+ * misuse; ending a timing that was started under such a name returns the reason. Thread-safe; not
+ * for signal handlers, unless the name is a literal whose call site has run before. Cost: a hash
+ * lookup without a lock; the first use of a name locks and allocates from the arena.
  */
 CREST_API void crest_increment_counter(const char *name);
 CREST_API void crest_increment_counter_by(const char *name, int64_t amount);
@@ -91,7 +92,7 @@ CREST_API void crest_decrement_gauge(const char *name, double delta);
 CREST_API void crest_record(const char *name, int64_t value);
 CREST_API void crest_record_n(const char *name, int64_t value, uint64_t times);
 CREST_API void crest_increment_sampler(const char *name, int64_t delta);
-/* Sees to it that the range sampler exists, and that is all: it samples itself. */
+/* Makes sure that the range sampler exists, and no more: it samples itself. */
 CREST_API void crest_sample(const char *name);
 CREST_API crest_timing crest_timer_start_by_name(const char *name, crest_op op);
 /* Begin here, end elsewhere; statuses as crest_timer_begin and crest_timer_end. */
@@ -99,27 +100,27 @@ CREST_API crest_status crest_timer_begin_by_name(const char *name, crest_op op);
 CREST_API crest_status crest_timer_end_by_name(const char *name, crest_op op,
                                                crest_outcome outcome);
 
-/* The handle of a name, found or created; never NULL. What has no call by name has it this way:
+/* The handle of a name, found or created; never NULL. For calls that have no form by name:
  * CREST_TIME_SCOPE(crest_timer_by_name("replay-time"), op, &outcome). */
 CREST_API crest_counter *crest_counter_by_name(const char *name);
 CREST_API crest_gauge *crest_gauge_by_name(const char *name);
 CREST_API crest_histogram *crest_histogram_by_name(const char *name);
 CREST_API crest_timer *crest_timer_by_name(const char *name);
 CREST_API crest_range_sampler *crest_range_sampler_by_name(const char *name);
-/* Only found: a name does not say which stages there are. */
+/* Only finds, never creates: a name does not say which stages there are. */
 CREST_API crest_stages *crest_stages_by_name(const char *name);
 
 /*
- * A source with this text, made at its first use and kept for the life of the process; NULL or ""
- * gives the one that puts nothing before a name. Never NULL: what is not a valid name, or beyond
- * CREST_SOURCES_MAX, gives one under which nothing is recorded, counted as misuse. Thread-safe;
- * locks.
+ * A source with this text, made at its first use and kept for the life of the process. NULL or ""
+ * gives the empty source, which puts nothing before a name. Never NULL: an invalid name, or a
+ * source beyond CREST_SOURCES_MAX, gives a source that records nowhere, and is counted as misuse.
+ * Thread-safe; locks.
  */
 CREST_API crest_source *crest_source_get(const char *name);
 
-/* Whether a text can be a source, as one that comes from a configuration may not: CREST_OK, or
- * CREST_INVALID_NAME and *error (NULL: not wanted) says what is wrong with it. NULL and "" can.
- * Thread-safe; neither locks nor allocates. */
+/* Whether a text, such as a configured one, can be a source: CREST_OK, or CREST_INVALID_NAME with
+ * the reason in *error (NULL: not wanted). NULL and "" can. Thread-safe; neither locks nor
+ * allocates. */
 CREST_API crest_status crest_source_check(const char *name, crest_error *error);
 
 /* The same calls under a source (NULL: none), for callers that have no file. */
@@ -152,9 +153,9 @@ CREST_END_C
 
 #ifndef CREST_DISABLE
 /*
- * The handle of a call site: with a literal name, a static pointer filled at the first call.
- * Whether the name is a literal is decided by the text of the argument, not after inlining, when
- * two calls of an inlined function with two names would share one site.
+ * The handle of a call site: with a literal name, a static pointer filled at the first call. The
+ * text of the argument decides whether the name is a literal. __builtin_constant_p alone would also
+ * hold after inlining, where two calls of one function with two names would share a site.
  */
 #define CREST_SITE_(type, by_name, name_)                                                          \
     __extension__({                                                                                \
@@ -165,7 +166,7 @@ CREST_END_C
             crest_handle_ = __atomic_load_n(&crest_site_, __ATOMIC_ACQUIRE);                       \
             if (CREST_UNLIKELY(crest_handle_ == NULL)) {                                           \
                 crest_handle_ = by_name(CREST_SOURCE_HERE_, name_);                                \
-                /* one that records nowhere is not kept: it may be had the next time */            \
+                /* a handle that records nowhere is not kept: the next call may get a real one */  \
                 if (crest_handle_->handle.slot != 0)                                               \
                     __atomic_store_n(&crest_site_, crest_handle_, __ATOMIC_RELEASE);               \
             }                                                                                      \
@@ -176,9 +177,9 @@ CREST_END_C
     })
 
 /*
- * Of counters, whose increment is so cheap that a pointer on the way would show: the site is a
- * handle of its own, and filled at the first call. What a name leads to has no labels and so is
- * never released: no site is left with a slot of another series.
+ * Counters only, whose increment is so cheap that a pointer to follow would show: the site itself
+ * is a handle, filled at the first call. A metric by name has no labels and so is never released:
+ * no site keeps a slot that another series has taken.
  */
 CREST_BEGIN_C
 CREST_API void crest_counter_site_slow(crest_counter *site, crest_source *source, const char *name,

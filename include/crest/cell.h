@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one idea: every series has a slot, every thread a table of cells found by slot, only the
- * owner writes a cell and anyone may read it.
+ * Per-thread cells: every series has a slot and every thread a table of cells indexed by slot. Only
+ * the owner thread writes a cell; any thread may read it.
  *
  *     thread-local pointer -> table -> chunk[slot >> 12] -> cell[slot]
  *
  * The thread-local pointer starts at a constant table without chunks, and slot 0 lies in a chunk
- * that no thread ever gets, so one predictable branch covers "new thread", "not registered yet" and
+ * that no thread ever gets. So one predictable branch covers "new thread", "not registered yet" and
  * "chunk not there yet". What follows that branch is out of line, in src/cells/cells.c.
  *
  * Users include counter.h and its neighbours; this header is the part of them that is inlined.
@@ -16,9 +16,9 @@
 
 #include <crest/abi.h>
 
-/* A thread's table. A chunk, once given, stays for the life of the process. Its address is biased,
- * so that the whole slot indexes it. Written by the owner with release; partner: the acquire load
- * in cells.c that reads other threads' cells. */
+/* A thread's table. A chunk stays for the life of the process. Its address is biased, so that the
+ * whole slot indexes it. The owner thread stores it with release; partner: the acquire load in
+ * cells.c, by which readers reach other threads' cells. */
 typedef struct crest_cells {
     uint64_t *chunk[CREST_CHUNK_COUNT];
 } crest_cells;
@@ -27,28 +27,30 @@ typedef struct crest_cells {
 #define CREST_DISTRIBUTION_BLOCKS 64u
 
 /*
- * One thread's share of one histogram: HDR's log-linear counts, one block per power of two, given
- * when first hit. A value whose highest bit is `top` finds all about its block in block[top]: the
- * low six bits say how far to shift the value so that only the bits kept remain, the others are the
- * block's address, biased so that the shifted value indexes it. The lowest block, whose values are
- * exact, serves several powers of two. 0 says: not there yet, or out of range.
+ * One thread's share of one histogram: HDR's log-linear counts, in one block per power of two. A
+ * block is allocated at its first record.
  *
- * All in one word, because then nothing about the value waits for the way to the shard and only one
- * load lies between the shard and the count: the length of that chain is what a record costs.
+ * block[top] is all that a value whose highest bit is `top` needs. Its low six bits
+ * (CREST_BLOCK_SHIFT) are the right shift that keeps the significant bits. The other bits are the
+ * block's address, biased so that the shifted value indexes it. The lowest block holds exact values
+ * and serves several powers of two. 0: no block yet, or out of range.
+ *
+ * Address and shift share a word because the length of the load chain is what a record costs: one
+ * load lies between the shard and the count, and the value waits for none before that.
  */
 typedef struct crest_shard {
     uintptr_t block[CREST_DISTRIBUTION_BLOCKS];
     uint64_t sum;
     uint64_t max;
     uint64_t min;   /* UINT64_MAX at first */
-    uint64_t noted; /* the largest since the ticker took it last, which sets it to 0; at most max */
-    uint64_t beginning; /* the library's: where its first values were, before there was a shard */
+    uint64_t noted; /* the largest since the ticker's last tick, which sets it to 0; at most max */
+    uint64_t beginning; /* the library's: the early values' store, used before there was a shard */
 } crest_shard;
 
 /* The part of a block's word that is the shift. Blocks begin on cache lines, so it is free. */
 #define CREST_BLOCK_SHIFT UINT64_C(63)
 
-/* What every handle begins with. Zeroed but for abi and declaration, it is a valid handle. */
+/* What every handle begins with. Zeroed but for abi and declaration it is a valid handle. */
 typedef struct crest_handle {
     uint32_t slot; /* 0: not registered. Relaxed: the hot path reaches only this thread's memory */
     uint32_t abi;  /* CREST_ABI of the code that made it */
@@ -63,8 +65,8 @@ CREST_BEGIN_C
 extern CREST_API __thread crest_cells *crest_thread_cells
     __attribute__((tls_model("initial-exec")));
 
-/* The library's own way to it, by a name that no other copy of the library in the process can take.
- * Elsewhere it is the name by which all code finds the copy that it calls. */
+/* The library's own reference, by a name that no other copy of the library in the process can
+ * interpose. All other code finds its copy by the name crest_thread_cells. */
 #ifdef CREST_OWN_CELLS
 extern __attribute__((visibility("hidden"))) __thread crest_cells *crest_thread_cells_own
     __attribute__((tls_model("initial-exec")));
@@ -88,8 +90,8 @@ CREST_INLINE uint64_t *crest_cell_of(const crest_handle *handle)
 CREST_INLINE uint64_t crest_top_bit(uint64_t word)
 {
 #if defined(__x86_64__) && !defined(__LZCNT__)
-    /* bsr leaves the register it writes to as it is when there is no bit, and so waits for it: set
-     * here, it neither needs a bit nor makes each record wait for the record before */
+    /* bsr leaves its destination unchanged when no bit is set, and so depends on it. Zeroed here it
+     * gives 0 for 0, and no record waits for the record before */
     uint64_t top = 0;
     __asm__("bsrq %1, %0" : "+r"(top) : "r"(word) : "cc");
     return top;
@@ -99,10 +101,12 @@ CREST_INLINE uint64_t crest_top_bit(uint64_t word)
 }
 
 /*
- * Records value `times` times into the shard; 0 when that takes the cold path: its block is not
- * there, which covers values out of range and negative ones too, or it is the largest of this tick
- * or the least of all. Written in the order extremes, count, sum and read in the opposite one, so
- * that a sum never covers a record that the counts lack.
+ * Records value `times` times into the shard. Returns 0 when the cold path is needed: the value has
+ * no block (which includes negative values and values out of range), is the largest of this tick,
+ * or is the least of all.
+ *
+ * The writer writes extremes, count, sum in this order; a reader reads sum, count, extremes.
+ * Invariant: a sum never covers a record that the counts lack.
  */
 CREST_INLINE int crest_shard_record(crest_shard *shard, uint64_t value, uint64_t times)
 {

@@ -3,11 +3,11 @@
  * crest_now(): one continuous nanosecond timeline for the whole process. And the wall clock, which
  * is not continuous.
  *
- * The timeline's source is the processor's invariant time-stamp counter where the processor
- * promises one and the kernel itself uses it (clocksource tsc), and clock_gettime(CLOCK_MONOTONIC)
- * everywhere else and for the first milliseconds of the process, until the counter's rate is known.
- * Rate and offset live in an immutable block behind one pointer; a correction is a new block that
- * continues where the old one stands, so no duration is ever measured with two clocks.
+ * Source: the processor's invariant time-stamp counter, where the processor promises one and the
+ * kernel itself uses it (clocksource tsc). Elsewhere, and in the process's first milliseconds until
+ * the counter's rate is known: clock_gettime(CLOCK_MONOTONIC). Rate and offset live in an immutable
+ * block behind one pointer. A correction is a new block that continues where the old one stands, so
+ * no duration is ever measured with two clocks.
  */
 #ifndef CREST_CLOCK_H
 #define CREST_CLOCK_H
@@ -21,7 +21,7 @@ typedef struct crest_clock_scale {
     uint64_t multiplier;
 } crest_clock_scale;
 
-/* Of crest_wall_error: nobody knows. */
+/* crest_wall_error's result when the error is unknown. */
 #define CREST_WALL_ERROR_UNKNOWN UINT64_MAX
 
 typedef enum crest_clock_source {
@@ -47,7 +47,7 @@ CREST_INLINE uint64_t crest_clock_read_cntvct(void)
 /* The library's; read it through crest_now only. */
 extern CREST_API const crest_clock_scale *crest_clock_current;
 
-/* What crest_now does while the counter is not calibrated or not to be trusted. */
+/* What crest_now does while the counter is not calibrated, or not trusted. */
 CREST_API uint64_t crest_now_slow(void);
 
 /*
@@ -78,17 +78,16 @@ CREST_INLINE uint64_t crest_now(void)
 CREST_API crest_clock_source crest_clock_source_now(void);
 
 /*
- * The wall clock (CLOCK_REALTIME), nanoseconds since 1970: what may be compared with the clocks of
- * other machines. It is set and slewed by whoever keeps this machine's time, so durations within
- * the process are differences of crest_now(). Any thread, any handler. Cost: a call, a kernel clock
- * read.
+ * The wall clock (CLOCK_REALTIME), nanoseconds since 1970: comparable with the clocks of other
+ * machines. The time daemon or the operator may set or slew it, so durations within the process are
+ * differences of crest_now(). Any thread, any handler. Cost: a call, a kernel clock read.
  */
 CREST_API uint64_t crest_wall_now(void);
 
 /*
- * How far the wall clock may be from UTC at most, in nanoseconds, as the kernel knows it from
- * whoever keeps its time (adjtimex: maxerror); CREST_WALL_ERROR_UNKNOWN where nobody does
- * (STA_UNSYNC), where the kernel may not be asked, and while crest_testing_clock_set_wall or
+ * The most that the wall clock may be off UTC, in nanoseconds, as the time daemon has told the
+ * kernel (adjtimex: maxerror). CREST_WALL_ERROR_UNKNOWN when no daemon synchronises it
+ * (STA_UNSYNC), when the process may not ask the kernel, and while crest_testing_clock_set_wall or
  * _shift_wall is in use. At most a second old. Any thread, any handler. Cost: a call, a coarse
  * clock read; a system call once a second.
  */

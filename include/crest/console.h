@@ -13,21 +13,21 @@
  * or json; console.redraw=on draws over the table before instead of below it; console.colour=auto
  * (the default), on or off.
  *
- * The table: a title line, then a section each for counters (value, rate and peak over the last
- * minute), gauges, range samplers and distributions (count, mean, median, 99th percentile, maximum,
- * and that of the last minute with the id of the operation that took it, where a timer knows one),
- * in units that fit. On a terminal counters and distributions have a trend too: their rate from
- * report to report, the last CREST_CONSOLE_POINTS of them, the highest of these as the full height.
- * Crest's own series that have counted nothing (as the causes of misuse) are left out; whoever
- * wants those too takes JSON.
+ * The table has a title line, then a section each for counters (value, rate and peak over the last
+ * minute), gauges, range samplers and distributions. A distribution shows count, mean, median, 99th
+ * percentile and maximum, and the last minute's maximum with the id of its operation, where a timer
+ * knows one. Units are chosen to fit.
+ * On a terminal counters and distributions have a trend too: their rate from report to report, for
+ * the last CREST_CONSOLE_POINTS reports, scaled to the highest of these.
+ * Crest's own series that have counted nothing (such as causes of misuse) are left out; the JSON
+ * format has them all.
  *
  * On a terminal the table keeps to its width: a name that does not fit has a line of its own, a
  * trend is shortened or left out, an operation's id cut. Names of two columns a character line up.
  * Where LC_ALL, LC_CTYPE or LANG name no UTF-8, or TERM is dumb or not set, everything is ASCII,
- * and what is not is escaped. Control characters in label values and ids are always escaped, and so
- * are marks that turn the direction of writing: nobody can draw on the terminal by choosing a
- * peer's name. Colours are only on a terminal, and never when NO_COLOR is set and not empty, unless
- * console.colour=on.
+ * and what is not is escaped. Control characters and bidirectional marks in label values and ids
+ * are always escaped: a peer cannot draw on the terminal by choosing its name. Colours are only on
+ * a terminal, and never when NO_COLOR is set and not empty, unless console.colour=on.
  *
  * The JSON lines are those of json_lines.h, deltas included.
  */
@@ -51,10 +51,10 @@ typedef struct crest_console_options {
     /* borrowed while the reporter lives; required */
     FILE *stream CREST_DEFAULT_(NULL);
     crest_console_format format CREST_DEFAULT_(CREST_CONSOLE_AUTO);
-    /* non-zero: on a terminal each table is drawn over the one before; rows below its last line are
+    /* non-zero: on a terminal each table overwrites the previous one; rows below its last line are
        counted instead of shown */
     int redraw CREST_DEFAULT_(0);
-    /* 0: as said above; 1: colours, on a terminal or not; -1: none */
+    /* 0: as said above; 1: colours, on a terminal or not; -1: no colours */
     int colour CREST_DEFAULT_(0);
 } crest_console_options;
 
@@ -65,10 +65,10 @@ CREST_BEGIN_C
  * may be NULL) filled: CREST_NO_MEMORY, CREST_INVALID_ARGUMENT for no stream. Owned by the caller,
  * freed with crest_reporter_free. Thread-safe; allocates.
  *
- * Its report: CREST_IO (the stream is closed or full), CREST_TIMED_OUT when a terminal that was
- * stopped or a slow pipe takes no more before report->deadline_ns, CREST_NO_MEMORY. Raises no
- * signal, and does not hold the stream's lock while it waits, so that others who print are kept
- * waiting by the reader only, not by this.
+ * Its report: CREST_IO (the stream is closed or full), CREST_TIMED_OUT when a stopped terminal or a
+ * slow pipe takes no more before report->deadline_ns, CREST_NO_MEMORY. Raises no signal. Does not
+ * hold the stream's lock while it waits, so other threads that print wait for the pipe's reader
+ * only, not for this reporter.
  */
 CREST_API crest_reporter *crest_console_new(const crest_console_options *options,
                                             crest_error *error);

@@ -37,15 +37,15 @@ CREST_BEGIN_C
 /* The cold path of crest_counter_add: first touch, unregistered handle, negative amount. */
 CREST_API void crest_counter_add_slow(crest_counter *counter, int64_t amount);
 
-/* What crest_counter_add does when this thread's share went past 2^64 - 1. */
+/* What crest_counter_add does when this thread's cell wrapped past 2^64 - 1. */
 CREST_API void crest_counter_full_slow(crest_counter *counter);
 
 #ifndef CREST_DISABLE
 /*
  * Adds `amount`, 0 or more, in the counter's unit. A negative amount is not applied and is counted
- * as misuse. A counter that has got to 2^64 - 1 stays there, which is counted too. Any thread, any
- * handler, the first touch included; never locks, blocks, allocates or fails once the thread has
- * touched the counter's chunk. Cost: inline, eleven instructions.
+ * as misuse. A counter saturates at 2^64 - 1, which is counted too. Any thread, any handler, the
+ * first touch included; never locks, blocks, allocates or fails once the thread has touched the
+ * counter's chunk. Cost: inline, eleven instructions.
  */
 CREST_INLINE void crest_counter_add(crest_counter *counter, int64_t amount)
 {
@@ -64,7 +64,7 @@ CREST_INLINE void crest_counter_inc(crest_counter *counter)
 #endif
 
 /* The counter's value now, over all threads that ever added; at least what happened before the
- * call. Any thread, any handler. Cost: one load per thread record. */
+ * call. Any thread, any handler. Cost: one load per thread table. */
 CREST_API uint64_t crest_counter_value(const crest_counter *counter);
 
 CREST_END_C

@@ -170,8 +170,8 @@ typedef struct crest_stages_family {
     CREST_FAMILY_DECLARE_(, crest_range_sampler_family, CREST_KIND_RANGE_SAMPLER, variable, name,  \
                           description, options, __VA_ARGS__)
 
-/* Stages cannot do without options, so both forms have them: (.stages = {"a", "b"}). `stage` takes
- * up one of their label keys. */
+/* Stages cannot do without options, so both forms have them: (.stages = {"a", "b"}). Their own
+ * label `stage` counts as one of the eight keys. */
 #define CREST_STAGES_FAMILY_OPTIONS(variable, name, description, options, ...)                     \
     CREST_FAMILY_DECLARE_(static, crest_stages_family, CREST_KIND_STAGES, variable, name,          \
                           description, options, __VA_ARGS__);                                      \
@@ -187,13 +187,13 @@ typedef struct crest_stages_family {
 
 CREST_BEGIN_C
 
-/* Registers a declared family now; what the constructors of declarations call. As
+/* Registers a declared family now, which the constructors of declarations call. As
  * crest_handle_register. */
 CREST_API crest_status crest_family_register(crest_family *family);
 
 /*
  * A family at run time: find or create, with `count` keys, copied. Otherwise as crest_counter_get.
- * The result is a description to resolve series with, by value; it records nowhere when *status is
+ * The result is a description by value, to resolve series with; it records nowhere when *status is
  * not CREST_OK. Thread-safe; locks when it creates.
  */
 CREST_API crest_counter_family crest_counter_family_new(crest_registry *registry,
@@ -223,10 +223,10 @@ CREST_API crest_stages_family crest_stages_family_new(crest_registry *registry,
 /*
  * The series with these label values, found or created: `count` values in the order of the keys,
  * copied; NULL counts as "". Bytes that are not UTF-8 become U+FFFD and values beyond
- * CREST_LABEL_VALUE_BYTES_MAX are cut, both counted as misuse. A series that was released comes
- * back, one that was retired is made anew (lifetime.h). Past CREST_FAMILY_SERIES_MAX series, those
- * that have gone not counted, every new one is the family's overflow series, whose values are all
- * "overflow"; that is counted.
+ * CREST_LABEL_VALUE_BYTES_MAX are cut; both are counted as misuse. A released series comes back, a
+ * retired one is made anew (lifetime.h). Once a family has CREST_FAMILY_SERIES_MAX live series,
+ * each new one is the family's overflow series, all of whose label values are "overflow"; that is
+ * counted.
  * Never NULL; owned by the registry. Thread-safe; not for signal handlers. Cost: a hash lookup;
  * locks when it creates.
  */
@@ -247,22 +247,23 @@ CREST_API crest_stages *crest_stages_family_get(crest_stages_family *family,
 /* ---- open families ---- */
 
 /*
- * For what is not declared: the series with these labels of a metric whose keys are not known
- * beforehand, as a bridge from another library meets them. Both are found or created; a key that
- * the metric has not had before becomes one of its keys, and its other series have "" there, which
- * every reader takes for a label that is not there. So values lead to one series in whatever order
- * the labels come, and a label with "" or NULL for a value is as good as none.
+ * Undeclared keys: the series with these labels of a metric whose keys are not known beforehand, as
+ * a bridge from another library needs. Metric and series are found or created. A new key becomes a
+ * key of the metric, and the metric's other series have "" there, which every scraper reads as an
+ * absent label. So the order of the labels does not matter, and a label whose value is "" or NULL
+ * is no label.
  *
  *     const crest_label labels[] = {{"operation", "GET /"}, {"error", "false"}};
  *     crest_histogram *h = crest_histogram_labelled(NULL, &options, labels, 2, &status);
  *
- * A metric is either open or not: what is there as one of the other sort is CREST_TYPE_CLASH. Past
- * CREST_OPEN_LABELS_MAX keys of one metric, counted together, *status is CREST_LIMIT; a key that is
- * none, is there twice or is a constant label of the registry is CREST_INVALID_LABEL; the result
- * then records nowhere. Keys stay, also when all series that had them have gone. Otherwise, and for
- * label values, as crest_counter_get and crest_counter_family_get; past CREST_FAMILY_SERIES_MAX
- * series it is the overflow series, and *status is CREST_LIMIT, too. Each child takes 9 bytes for
- * each key there may be. There are no open timers and stages: `outcome` and `stage` come last.
+ * A metric is either open or not; the other sort under that name is CREST_TYPE_CLASH. More than
+ * CREST_OPEN_LABELS_MAX keys of one metric, over all its series: *status is CREST_LIMIT. An invalid
+ * or repeated key, or a constant label of the registry: CREST_INVALID_LABEL. The result then
+ * records nowhere. Keys stay, even when all series that had them have gone. Past
+ * CREST_FAMILY_SERIES_MAX series the result is the overflow series, and *status is CREST_LIMIT too.
+ * Otherwise as crest_counter_get, and for label values as crest_counter_family_get. Each child
+ * takes 9 bytes for each key there may be. There are no open timers and stages: their `outcome` and
+ * `stage` must be the last key.
  * Never NULL; thread-safe; not for signal handlers. Cost: locks, looks up; keep the handle.
  */
 CREST_API crest_counter *crest_counter_labelled(crest_registry *registry,

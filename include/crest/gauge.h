@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Gauges: the value something has now; the last write wins. What lies between two readings of a
- * gauge is never seen, so it is the last choice: count events with a counter, describe quantities
- * with a histogram, and what comes and goes with a range sampler.
+ * Gauges: the value something has now; the last write wins. A gauge never shows what lies between
+ * two readings, so it is the last choice: count events with a counter, describe quantities with a
+ * histogram, and what comes and goes with a range sampler.
  *
  *     CREST_GAUGE(peers, "comm.peers", "Peers connected now.");
  *     crest_gauge_set(&peers, 12);
@@ -39,7 +39,7 @@ CREST_API void crest_gauge_add_slow(crest_gauge *gauge, double delta);
 
 #ifndef CREST_DISABLE
 /*
- * Sets the gauge, in its unit; negative and infinite values are values. NaN is not applied and
+ * Sets the gauge, in its unit; negative and infinite values are values. NaN is not applied and is
  * counted as misuse. Any thread, any handler. Cost: inline, one store to a shared line.
  */
 CREST_INLINE void crest_gauge_set(crest_gauge *gauge, double value)
@@ -56,9 +56,9 @@ CREST_INLINE void crest_gauge_set(crest_gauge *gauge, double value)
 }
 
 /*
- * Adds `delta`, which may be negative. Adds by several threads are all applied. NaN is not applied
- * and counted as misuse, and so is what would come to NaN: infinities of both signs. Any thread,
- * any handler. Cost: inline, a compare-and-swap on a shared line.
+ * Adds `delta`, which may be negative. Adds of several threads are all applied. A NaN is not
+ * applied and is counted as misuse, and so is a sum that would be NaN: infinities of both signs.
+ * Any thread, any handler. Cost: inline, a compare-and-swap on a shared line.
  */
 CREST_INLINE void crest_gauge_add(crest_gauge *gauge, double delta)
 {

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hiccups: how much later than asked a thread of this process wakes up. Whatever holds it up, a
- * machine with too few processors, a hypervisor, swapping, a SIGSTOP, holds up the program's own
- * threads too, and no timer of the program's own operations tells that apart from slow work.
+ * Hiccups: how much later than asked a thread of this process wakes up. Causes are too few
+ * processors, a hypervisor, swapping, a SIGSTOP. They hold up the program's own threads too, and no
+ * timer of the program's own operations tells that apart from slow work.
  *
  *     CREST_OPTS=hiccups=on ./node                      or
  *     crest_hiccups_start(NULL, &error);
  *
- * A thread of the library's own, "crest-hiccups", which blocks all signals, asks to be woken after
- * the resolution, a millisecond, again and again. How much later it woke, less the least that was
- * ever seen, goes into the timer `process.hiccups`: the least is what waking up costs on this
- * machine without any hiccup.
+ * A thread of the library's own, "crest-hiccups", which blocks all signals, asks again and again to
+ * be woken after the resolution, a millisecond. The timer `process.hiccups` gets how much later it
+ * woke, less the least lateness ever seen. That least is what waking up costs on this machine
+ * without any hiccup.
  *
- * Back-filled: who is stopped for 50 ms has not looked 49 times, and each of those looks would have
- * found a hiccup. So one of 50 ms is recorded as 50, 49, 48 … 1 ms, and quantiles are those of the
- * time, not of the looks ("coordinated omission"). One shorter than the resolution is one record.
- * One that is longer than CREST_HICCUPS_LONGEST_NS counts as so long. To keep an hour's stop from
- * being millions of steps, no more than CREST_HICCUPS_STEPS_MAX are made: of longer ones neighbours
- * are recorded together, as their mean; count and maximum stay exact, the sum to a nanosecond a
- * step or less.
+ * Coordinated omission is corrected (back-filled): a thread that was stopped for 50 ms has missed
+ * 49 wake-ups, each of which would have found a hiccup. So a hiccup of 50 ms is recorded as 50, 49,
+ * 48 … 1 ms, and quantiles are those of the time, not of the wake-ups. A hiccup shorter than the
+ * resolution is one record; one longer than CREST_HICCUPS_LONGEST_NS counts as that long. At most
+ * CREST_HICCUPS_STEPS_MAX steps are made, so that an hour's stop is not millions of them. For
+ * longer hiccups neighbouring steps are recorded together, as their mean: count and maximum stay
+ * exact, the sum to a nanosecond a step or less.
  *
  * The clock is CLOCK_MONOTONIC, which runs while a process is stopped (SIGSTOP, a debugger, a
  * frozen cgroup, a paused virtual machine where the hypervisor lets the clock run) and stands while
@@ -55,18 +55,17 @@ typedef struct crest_hiccups_options {
 CREST_BEGIN_C
 
 /*
- * Starts the hiccup meter, one in a process; options NULL for defaults. CREST_OK; CREST_ALREADY
- * when one runs, and nothing is changed; CREST_INVALID_ARGUMENT for a resolution out of bounds,
- * counted in crest_misuse_total; CREST_SYSTEM without a thread; or why the timer cannot be had, as
- * crest_timer_get says. error may be NULL. Thread-safe; not for signal handlers; locks, allocates,
- * starts a thread.
+ * Starts the hiccup meter, of which a process has one; options NULL for defaults. CREST_OK;
+ * CREST_ALREADY when it runs, and nothing is changed; CREST_INVALID_ARGUMENT for a resolution out
+ * of bounds, counted in crest_misuse_total; CREST_SYSTEM without a thread; or why the timer cannot
+ * be had, as crest_timer_get says. error may be NULL. Thread-safe; not for signal handlers; locks,
+ * allocates, starts a thread.
  */
 CREST_API crest_status crest_hiccups_start(const crest_hiccups_options *options,
                                            crest_error *error);
 
 /* Ends it: when this returns, nothing is recorded any more. CREST_NOT_RUNNING when none runs.
- * Thread-safe; not for signal handlers; blocks until the thread has ended, which it is woken for.
- */
+ * Thread-safe; not for signal handlers; wakes the thread and blocks until it has ended. */
 CREST_API crest_status crest_hiccups_stop(void);
 
 CREST_END_C

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Histograms: how large things are. High dynamic range: every value of the range is counted in a
- * bucket that is narrow beside the value; count, sum and extremes are exact. The range is the
- * metric's `.range`, CREST_RANGE_DEFAULT unless it says another: from 1 to 2^42 - 1 (73 minutes in
- * nanoseconds, 4 TiB in bytes) in buckets less than 1 % wide. A thread has a block of buckets for
- * each power of two that it recorded in, so a wide range costs nothing until it is used, and each
+ * bucket that is narrow relative to the value; count, sum and extremes are exact. The range is the
+ * metric's `.range`, by default CREST_RANGE_DEFAULT: from 1 to 2^42 - 1 (73 minutes in nanoseconds,
+ * 4 TiB in bytes) in buckets less than 1 % wide. A thread has a block of buckets for each power of
+ * two that it recorded in. So a wide range costs nothing until it is used, and each further digit
+ * about ten times the memory of the digit before.
  * further digit about ten times the memory of the digit before.
  *
  *     CREST_HISTOGRAM(block_size, "casper.block-size", "Serialised block.", .unit = CREST_BYTES);
@@ -45,26 +46,26 @@ CREST_BEGIN_C
 CREST_API void crest_histogram_record_slow(crest_histogram *histogram, int64_t value,
                                            uint64_t times);
 
-/* Recording more than this many at once, or several of a value that has more bits than this, takes
- * the cold path, where the product and the sum are kept from overflowing. */
+/* Recording more than this many at once, or several of a value with more bits than this, takes the
+ * cold path, which keeps the product and the sum from overflowing. */
 #define CREST_RECORD_TIMES_INLINE_MAX (UINT64_C(1) << 20)
 #define CREST_RECORD_BITS_INLINE_MAX 43u
 
 #ifndef CREST_DISABLE
 /*
- * Records `value`, in the histogram's unit, `times` times (0 does nothing). It is a whole number:
- * C turns a 0.5 into 0 without a word, so choose a fine unit, and keep a ratio in a gauge. A value
+ * Records `value`, in the histogram's unit, `times` times (0 does nothing). It is a whole number: C
+ * truncates 0.5 to 0 without a word, so choose a fine unit, and keep a ratio in a gauge. A value
  * above the range counts as the range's highest and is counted in
- * crest_misuse_total{cause="clamped"}; a negative one is not applied and is counted as misuse. Any
- * thread, any handler, the first touch included; never locks, blocks, allocates or fails once the
- * thread has recorded five values, one of this power of two among them: the first four, which take
- * a call each, are kept as they are. Cost: inline, about thirty instructions.
+ * crest_misuse_total{cause="clamped"}; a negative one is not applied and is counted as misuse.
+ * Any thread, any handler, the first touch included. Never locks, blocks, allocates or fails once
+ * the thread has recorded five values, one of this power of two among them: the first four are kept
+ * as they are and take a call each. Cost: inline, about thirty instructions.
  */
 CREST_INLINE void crest_histogram_record_n(crest_histogram *histogram, int64_t value,
                                            uint64_t times)
 {
     uint64_t *cell = crest_cell_of(&histogram->handle);
-    /* none at all takes the cold path too, for it must leave the extremes alone */
+    /* times 0 takes the cold path too, which leaves the extremes alone */
     if (CREST_LIKELY(cell != NULL && times - 1 < CREST_RECORD_TIMES_INLINE_MAX &&
                      (times == 1 || (uint64_t)value >> CREST_RECORD_BITS_INLINE_MAX == 0))) {
         uintptr_t word = __atomic_load_n(cell, __ATOMIC_RELAXED);

@@ -2,35 +2,35 @@
 /*
  * Keyed timers: begun here and ended elsewhere, where the two sides share nothing but the
  * operation's id: a request and its answer, a block announced and a block stored. What has begun
- * and not ended is in flight; how much that is, how old the oldest is and which are stuck can be
- * read, and is exported.
+ * and not ended is in flight. Its count, the age of the oldest and the stuck operations can be
+ * read, and are exported.
  *
  *     CREST_TIMER(fetch_time, "comm.fetch-time", "Asked for until stored.", .deadline_ms = 30000);
  *     crest_timer_begin(&fetch_time, crest_op_bytes(hash, 32));
  *     ...                                        (another thread, another file)
  *     crest_timer_end(&fetch_time, crest_op_bytes(hash, 32), CREST_OUTCOME_OK);
  *
- * One table has the operations of all metrics, and a metric may have as many of it as are free:
- * half of it alone, less beside others that have many (CREST_IN_FLIGHT_MAX of limits.md). So a
- * metric whose operations are never ended, and have no deadline, is refused further ones, and no
- * other metric is. crest_in_flight_refused_total counts refusals by metric. When a series is
- * retired (lifetime.h), what is in flight of it ends as `cancelled`.
+ * One table holds the operations of all metrics. A metric may have half of it alone, less when
+ * other metrics have many (CREST_IN_FLIGHT_MAX of limits.md). So a metric whose operations never
+ * end, and have no deadline, is refused further ones, and no other metric is.
+ * crest_in_flight_refused_total counts refusals by metric. When a series is retired (lifetime.h),
+ * its operations in flight end as `cancelled`.
  *
  * Where one side can hand a value to the other, a crest_timing (timer.h) costs less and has no
  * bounds. Operations of two metrics, or of two series of a family, are never the same.
  *
- * An operation may have an owner, that may end before it does and then ends all it has at once: a
- * connection that closes.
+ * An operation may have an owner, such as a connection. When the owner ends first, it ends all its
+ * operations at once:
  *
  *     crest_timer_begin_owned(&request_time, crest_op_u64(request), crest_op_u64(connection->id));
  *     ...
  *     crest_owner_end(crest_op_u64(connection->id), CREST_OUTCOME_CANCELLED);
  *
- * A metric whose options have a deadline_ms is exported with `X.in-flight` (how many, all series
- * together) and `X.oldest` (the age of the oldest, in seconds) from the start, one without from its
- * first begin. `X.stuck`, labelled `op`, is the age of the three oldest of those that are older
- * than half the deadline, or than a minute without one; what is not among them any more is not on
- * the next page. Nothing else can have these names then.
+ * A metric with a deadline_ms exports `X.in-flight` (how many, all series together) and `X.oldest`
+ * (the age of the oldest, in seconds) from the start; one without a deadline, from its first begin.
+ * `X.stuck`, labelled `op`, is the age of the three oldest operations among those older than half
+ * the deadline, or than a minute without a deadline. An operation that is no longer among them is
+ * not on the next page. No other metric can have these names then.
  */
 #ifndef CREST_IN_FLIGHT_H
 #define CREST_IN_FLIGHT_H
@@ -41,7 +41,7 @@
 typedef struct crest_in_flight_op {
     crest_op op;
     uint64_t age_ns;
-    int stage; /* of stages: the index of the one marked last; -1: none yet, or a timer */
+    int stage; /* of stages: the index of the last stage marked; -1: none yet, or a timer */
 } crest_in_flight_op;
 
 /* What is in flight of one timer, or of one stages. */
@@ -53,53 +53,65 @@ typedef struct crest_in_flight {
 CREST_BEGIN_C
 
 /*
- * Begins the operation. Returns CREST_OK; CREST_ALREADY when it is in flight: the first begin
- * stays, which is a normal answer (several peers announce one block); CREST_INVALID_ARGUMENT for
- * an op that is none; CREST_LIMIT when too much is in flight of this metric, see above;
- * CREST_NO_MEMORY; CREST_NOT_FOUND and _ABI_MISMATCH for a handle that records nowhere; CREST_LATE
- * for a series that was retired. CREST_LATE is counted in crest_late_records_total, all others but
- * the first two in crest_misuse_total. An operation that ended, or timed out, may begin anew. In
- * the child of a fork nothing is in flight. Any thread; not for signal handlers. Cost: one
- * crest_now and a look-up in a sharded table, under a lock for some ten nanoseconds; the first
- * begin of a series registers.
+ * Begins the operation. Any thread; not for signal handlers. Returns
+ *
+ *   CREST_OK
+ *   CREST_ALREADY                it is in flight and the first begin stays; a normal answer
+ *                                (several peers announce one block)
+ *   CREST_INVALID_ARGUMENT       the op is crest_op_none
+ *   CREST_LIMIT                  too much is in flight of this metric, see above
+ *   CREST_NO_MEMORY
+ *   CREST_NOT_FOUND, _ABI_MISMATCH  the handle records nowhere
+ *   CREST_LATE                   the series was retired; counted in crest_late_records_total
+ *
+ * All others but the first two are counted in crest_misuse_total. An operation that ended, or timed
+ * out, may begin anew. In the child of a fork nothing is in flight. Cost: one crest_now and a
+ * look-up in a striped table, under a lock for some ten nanoseconds; the first begin of a series
+ * registers.
  */
 CREST_API crest_status crest_timer_begin(crest_timer *timer, crest_op op);
 
 /*
- * Begins an operation that belongs to `owner`, which crest_owner_end ends with all others that it
- * has. An owner is told by its identity, of any kind (crest_op_u64 of a connection's number or
- * address): it is one and the same in all metrics of the process, so that numbers of two kinds of
- * owners need two words (crest_op_u64x2). Nothing is kept of an owner that has nothing in flight.
- * An operation that is in flight keeps the owner that it has, or none. CREST_INVALID_ARGUMENT also
- * for an owner that is crest_op_none. Otherwise as crest_timer_begin; crest_timer_end ends it too.
- * Cost: that of crest_timer_begin and some ten nanoseconds, and 56 bytes; the first in each 64
- * operations allocates.
+ * Begins an operation that belongs to `owner`; crest_owner_end ends all operations of an owner. An
+ * owner is identified by an op of any kind (crest_op_u64 of a connection's number or address),
+ * which is the same owner in all metrics of the process. So two kinds of owners that count alike
+ * need two words (crest_op_u64x2). Nothing is kept of an owner that has nothing in flight. An
+ * operation that is already in flight keeps its owner, or none. CREST_INVALID_ARGUMENT also for an
+ * owner that is crest_op_none. Otherwise as crest_timer_begin; crest_timer_end ends it too. Cost:
+ * that of crest_timer_begin and some ten nanoseconds, and 56 bytes; the first in each 64 operations
+ * allocates.
  */
 CREST_API crest_status crest_timer_begin_owned(crest_timer *timer, crest_op op, crest_op owner);
 
 /*
  * Ends all operations in flight of this owner, of timers and of stages, and records the duration of
- * each under the outcome. Returns how many; what was overdue is recorded as `timeout` and not among
- * them. One that another thread begins or ends meanwhile may be ended here or not; it is recorded
- * once. 0, counted in crest_misuse_total, for an owner or an outcome that is none. Any thread; not
- * for signal handlers. Cost: a look at 8 bytes for each operation with an owner that ever was in
- * flight beside others, some microseconds for ten thousand, and an end for each that is ended.
+ * each under the outcome. Returns how many; overdue ones are recorded as `timeout` and not counted
+ * here. An operation that another thread begins or ends meanwhile may be ended here or not; it is
+ * recorded once. 0, counted in crest_misuse_total, for an owner that is crest_op_none or an invalid
+ * outcome. Any thread; not for signal handlers. Cost: 8 bytes read for each operation with an owner
+ * that was ever in flight at the same time (some microseconds for ten thousand), and one end for
+ * each operation ended.
  */
 CREST_API size_t crest_owner_end(crest_op owner, crest_outcome outcome);
 
 /*
- * Ends the operation and records its duration under the outcome. Returns CREST_OK; CREST_NOT_FOUND
- * when it is not in flight: it never began, has ended, or began before a restart, which is a normal
- * answer; CREST_TIMED_OUT when it was in flight for the metric's deadline_ms or longer: it has been
- * or is hereby recorded as `timeout`, with the deadline as its duration, whoever noticed. That is
- * remembered for CREST_TOMBSTONE_S of limits.md; then it is not found.
- * CREST_INVALID_ARGUMENT, counted, for an op or an outcome that is none. However many ends race
- * with each other and with the deadline, each begin is recorded once. Otherwise as
- * crest_timer_begin.
+ * Ends the operation and records its duration under the outcome. Returns
+ *
+ *   CREST_OK
+ *   CREST_NOT_FOUND         it is not in flight: it never began, has ended, or began before a
+ *                           restart; a normal answer
+ *   CREST_TIMED_OUT         it was in flight for the metric's deadline_ms or longer; this call or
+ *                           an earlier check records it as `timeout`, with the deadline as its
+ *                           duration. Remembered for CREST_TOMBSTONE_S of limits.md, then
+ *                           not found
+ *   CREST_INVALID_ARGUMENT  no op, or an invalid outcome; counted
+ *
+ * However many ends race with each other and with the deadline, each begin is recorded once.
+ * Otherwise as crest_timer_begin.
  */
 CREST_API crest_status crest_timer_end(crest_timer *timer, crest_op op, crest_outcome outcome);
 
-/* How much is in flight of this series. Any thread; not for signal handlers. Locks nothing. Cost:
+/* How much is in flight of this series. Any thread; not for signal handlers. Takes no lock. Cost:
  * reads all that is in flight. */
 CREST_API crest_in_flight crest_timer_in_flight(const crest_timer *timer);
 

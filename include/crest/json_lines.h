@@ -15,11 +15,12 @@
  *
  * The members of a line; all times and values are in `unit`, the metric's own:
  *
- *   crest          the version of this table, CREST_JSON_LINES_SCHEMA; members may be added to a
- *                  version, and change their meaning with a new one only
+ *   crest          the version of this table, CREST_JSON_LINES_SCHEMA. Members may be added within
+ *                  a version; their meaning changes only with a new one
  *   time, time_ns  when the snapshot was taken: as RFC 3339 with nanoseconds, and since 1970
- *   report         counts the reports of a reporter that succeeded; where lines of a failed one
- *                  could not be taken back (a pipe), its retry has the same number and replaces it
+ *   report         counts the reports of a reporter that succeeded. Where the lines of a failed
+ *                  report could not be taken back (a pipe), its retry has the same number and
+ *                  replaces it
  *   final          true in the last report of a run, else not there
  *   resource       {service, version, instance, and resource.KEY options}, empty ones left out
  *   metric         the canonical name
@@ -32,27 +33,26 @@
  *   min, max       the smallest and the largest value so far
  *   quantiles      {"0.5", "0.9", "0.95", "0.99", "0.999"}: of all values so far
  *   buckets        [[LOWEST, HIGHEST, COUNT], …], both ends included, upwards, empty ones left out:
- *                  by powers of two, or all that the metric's range keeps apart, as json.buckets
- *                  says
+ *                  by powers of two, or all buckets of the metric's range, as json.buckets says
  *   delta          how much a counter, or count, has grown since this reporter's last successful
- *                  report; at a series' first report all of it. So the deltas of a run add up to
- *                  the value
+ *                  report; at a series' first report its whole value. So the deltas of a run add
+ *                  up to the value
  *   delta_sum      the same of sum
  *   delta_s        the seconds since that report; null at the first one
- *   windows        {"1m", "5m", "15m"}, those that are kept: of each covered_s, the seconds that
- *                  were observed, and of counters, histograms and timers events, rate and peak (per
- *                  second), of histograms and timers avg, max, slowest (the operation that took
- *                  max) and the quantiles that the metric asks for; of range samplers min, avg, max
+ *   windows        {"1m", "5m", "15m"}, those that are kept. Each has covered_s, the seconds that
+ *                  were observed. Counters, histograms and timers: events, rate and peak (per
+ *                  second). Histograms and timers: avg, max, slowest (the operation that took max)
+ *                  and the quantiles that the metric asks for. Range samplers: min, avg, max
  *
  * Integers are exact to 64 bits. A reader that keeps all numbers as doubles (JavaScript) loses the
  * last digits of those above 2^53, as of time_ns. What is no number (NaN, infinite) is null. Text
  * is UTF-8; bytes that are not become U+FFFD, control characters are escaped.
  *
- * The file is opened for each report and appended to, so that logrotate may rename it (no
- * copytruncate needed, and no signal); how large it gets is logrotate's business. A report that
- * cannot be written whole is taken out of the file again, and the next one that succeeds has its
- * deltas. Several processes may share a file: lines are not torn up to 64 KiB, but a failed
- * report's lines are then only taken back if they are the last ones.
+ * The file is opened for each report and appended to, so logrotate may rename it, without
+ * copytruncate and without a signal; its size is logrotate's business. A report that cannot be
+ * written whole is taken out of the file again, and the next successful report has its deltas.
+ * Several processes may share a file: lines up to 64 KiB are not torn, but a failed report's lines
+ * are then taken back only if they are the last ones.
  */
 #ifndef CREST_JSON_LINES_H
 #define CREST_JSON_LINES_H
@@ -85,9 +85,9 @@ CREST_BEGIN_C
  * Thread-safe; allocates.
  *
  * Its report: CREST_IO with what could not be done and why, CREST_TIMED_OUT when a pipe or terminal
- * takes no more before report->deadline_ns. Raises no signal. Standard output is used together with
- * whoever prints to stdout: whole lines, and never locked while it waits for a slow reader. The
- * memory it takes: 64 KiB, and one more snapshot (for the deltas).
+ * takes no more before report->deadline_ns. Raises no signal. Standard output is shared with other
+ * threads that print to stdout: lines are whole, and its lock is never held while this waits for a
+ * slow reader. Memory: 64 KiB, and one more snapshot (for the deltas).
  */
 CREST_API crest_reporter *crest_json_lines_new(const crest_json_lines_options *options,
                                                crest_error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a metric is: a name, a description, settings; and how one is declared at file scope so that
+ * What a metric is: a name, a description, settings. And how it is declared at file scope, so that
  * it exists, and is exported as zero, from program load on.
  *
  * The declaring macros themselves are CREST_COUNTER and its relatives in counter.h, gauge.h,
@@ -16,8 +16,8 @@
 #define CREST_NAME_BYTES_MAX 200u
 /* Bytes of a description. */
 #define CREST_DESCRIPTION_BYTES_MAX 1000u
-/* Label keys of a family; those that the series of an open one have between them
- * (crest_counter_labelled); bytes of a key; bytes of a value (longer ones are cut and counted). */
+/* Label keys of a family; keys of an open family, over all its series (crest_counter_labelled);
+ * bytes of a key; bytes of a value (longer ones are cut and counted). */
 #define CREST_LABELS_MAX 8u
 #define CREST_OPEN_LABELS_MAX 16u
 #define CREST_LABEL_KEY_BYTES_MAX 100u
@@ -41,8 +41,8 @@ typedef enum crest_kind {
     CREST_KIND_STAGES /* of declarations; its series are those of a timer and two histograms */
 } crest_kind;
 
-/* The unit that values are recorded in. It is exported in its base unit: nanoseconds, microseconds
- * and milliseconds as seconds. */
+/* The unit that values are recorded in. Values are exported in its base unit: nanoseconds,
+ * microseconds and milliseconds as seconds. */
 typedef enum crest_unit {
     CREST_NONE = 0,
     CREST_BYTES,
@@ -62,10 +62,10 @@ typedef struct crest_buckets {
 /*
  * The values that a histogram tells apart: from `lowest` to `highest`, in the metric's unit, with
  * this many significant decimal digits. Smaller values are counted as they are, but no finer than
- * `lowest`; larger ones count as the highest. Digits 0 keeps count, sum and extremes only, in 64
+ * `lowest`; larger values count as the highest. Digits 0 keeps count, sum and extremes only, in 64
  * bytes a thread beside the 544 of any histogram; such a metric has no `buckets`, and asking for
- * them is refused. A range that is none of these is refused with CREST_INVALID_ARGUMENT. Of a
- * metric that is got again with another range, the first one stays, as with `buckets`.
+ * them is refused. An invalid range is refused with CREST_INVALID_ARGUMENT. A metric that is got
+ * again with another range keeps its first one, as with `buckets`.
  */
 typedef struct crest_range {
     uint64_t lowest;  /* 1 or more */
@@ -137,16 +137,17 @@ typedef struct crest_metric_options {
     const crest_range *range CREST_DEFAULT_(NULL);
     /* stages only: their names in order, up to the first NULL; at most CREST_STAGES_MAX */
     const char *stages[CREST_STAGES_MAX + 1] CREST_DEFAULT_({});
-    /* keyed timers and stages: what has not ended after so long ends as `timeout`; 0: never */
+    /* keyed timers and stages: an operation still in flight after so long ends as `timeout`;
+       0: never */
     uint32_t deadline_ms CREST_DEFAULT_(0);
     /* counters, histograms, timers: a series without a record for so long is not exported until its
-       next one, which goes on from the value it had; needs the ticker; 0: the registry's */
+       next record, which goes on from its value; needs the ticker; 0: the registry's */
     uint32_t idle_s CREST_DEFAULT_(0);
     /* non-zero: no windows are kept of its series (window.h), nor are their names taken */
     int no_windows CREST_DEFAULT_(0);
-    /* histograms and timers that keep values and windows: the quantiles, above 0 and below 1 and
-       told apart by their first eight decimals, that their windows give; up to the first 0. Others
-       are refused with CREST_INVALID_ARGUMENT. What it costs is in window.h */
+    /* histograms and timers that keep values and windows: the quantiles that their windows give, up
+       to the first 0. Each is above 0 and below 1, and differs from the others in its first eight
+       decimals; others are refused with CREST_INVALID_ARGUMENT. window.h says what it costs */
     double quantiles[CREST_QUANTILES_MAX + 1] CREST_DEFAULT_({});
 } crest_metric_options;
 
@@ -162,7 +163,7 @@ typedef struct crest_declaration {
 /*
  * The registry that declarations from here on go to. To change it, write
  *     #define CREST_REGISTRY_HERE &dht_metrics
- * after the includes; not being a macro of ours, it is not redefined by that.
+ * after the includes; it is no macro of this header, so that does not redefine one.
  */
 #ifdef __cplusplus
 static constexpr struct crest_registry *CREST_REGISTRY_HERE = nullptr;
@@ -176,8 +177,8 @@ enum { CREST_REGISTRY_HERE = 0 };
         0, CREST_ABI, NULL, (declaration)                                                          \
     }
 
-/* The declaration. It is there with CREST_DISABLE too, so that what it names is used and checked,
- * until the compiler sees that nobody reads it. */
+/* The declaration. It is there with CREST_DISABLE too, so that what it names is used and checked;
+ * the compiler then drops it as unread. */
 #define CREST_DECLARATION_(kind_, variable, name_, description_, ...)                              \
     static const crest_declaration variable##_crest_declaration                                    \
         __attribute__((unused)) = {kind_,                                                          \
@@ -207,10 +208,10 @@ enum { CREST_REGISTRY_HERE = 0 };
 CREST_BEGIN_C
 
 /*
- * Registers a declared metric now instead of at its first use: what the constructors of
- * declarations call. A declaration that is not valid leaves its handle recording nowhere; that is
- * counted in crest_misuse_total and told to the log callback once one is set. Any thread, any
- * handler, before main. Cost: locks, uses arena memory.
+ * Registers a declared metric now instead of at its first use; the constructors of declarations
+ * call it. An invalid declaration leaves its handle recording nowhere; that is counted in
+ * crest_misuse_total and told to the log callback once one is set. Any thread, any handler, before
+ * main. Cost: locks, uses arena memory.
  */
 CREST_API crest_status crest_handle_register(crest_handle *handle);
 

@@ -1,29 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A pthread mutex that says how long it is waited for, by how many, and how much it is held.
+ * A pthread mutex that measures how long threads wait for it, how many wait, and how much it is
+ * held.
  *
  *     CREST_MUTEX(dag_lock, "casper.dag");
  *     crest_mutex_lock(&dag_lock);
  *     ...
  *     crest_mutex_unlock(&dag_lock);
  *
- * Exported are, for the name X: `X.lock.queue`, a range sampler of the threads that wait;
- * `X.lock.acquire`, a timer of the waiting, where a lock that was free counts as 0 ns, one that was
- * not had in time as `timeout`, and one that was refused as `error`; and `X.lock.permit`, a range
- * sampler that is 1 while the lock is held and 0 while it is not, so that its mean is the part of
- * the time that the lock is busy. Mutexes of one name add up: how many of them are held, and how
- * many threads wait for one of them.
+ * Exported are, for the name X:
  *
- * No way out of a call leaves them wrong: who does not get the lock no longer waits for it, and
- * only who holds it says that it is held. A recursive mutex is held until its last unlock. While a
- * condition is waited for, the lock is not held; how long it then takes to have it back is not
- * measured.
+ * - `X.lock.queue`, a range sampler of the threads that wait.
+ * - `X.lock.acquire`, a timer of the waiting. A lock that was free counts as 0 ns; a lock that was
+ *   not had in time is `timeout`, a refused one `error`.
+ * - `X.lock.permit`, a range sampler that is 1 while the lock is held, else 0; its mean is the part
+ *   of the time that the lock is busy.
  *
- * While nobody else wants the lock, a lock and an unlock cost two readings of the processor's
- * counter and some thirty instructions more than those of a plain mutex: its holder writes the
- * figures with plain stores. That is so of a mutex that has its name alone. Where several are alive
- * they share the figures, and each pair takes about 25 ns more (docs/performance.md); so it does
- * where the counter is not the clock.
+ * Mutexes of one name add up: how many of them are held, and how many threads wait for one of them.
+ *
+ * The figures stay right on every way out of a call: a thread that does not get the lock stops
+ * counting as waiting, and only the holder writes that it is held. A recursive mutex is held until
+ * its last unlock. While a thread waits for a condition, it does not hold the lock; the time it
+ * then takes to get the lock back is not measured.
+ *
+ * Uncontended cost: two readings of the processor's counter and some thirty instructions more than
+ * a lock and an unlock of a plain mutex, because the holder writes the figures with plain stores.
+ * That holds for a mutex that has its name alone. Live mutexes of one name share the figures, and
+ * each pair takes about 25 ns more (docs/performance.md); so it does where the counter is not the
+ * clock.
  */
 #ifndef CREST_MUTEX_H
 #define CREST_MUTEX_H
@@ -41,16 +45,16 @@ typedef struct crest_mutex {
     crest_range_sampler *queue;
     crest_range_sampler *permit;
     crest_timer *acquire;
-    uint64_t owner;     /* crest_mutex_self() of the holder, or one more: see depth; 0: none */
+    uint64_t owner;     /* crest_mutex_self() of the holder, or that + 1: see depth; 0: no holder */
     unsigned depth;     /* the holder's: locks without an unlock yet; 1 when owner is even */
     uint32_t permitted; /* the holder's: whether, and in which process, the sampler was raised */
-    crest_permit *line; /* the holder's: where it says that it holds it, or crest_permit_none */
-    uint64_t *zeros;    /* likewise: and that it was free */
+    crest_permit *line; /* the holder's: its permit word's place, or crest_permit_none */
+    uint64_t *zeros;    /* likewise: where it counts a lock that was free */
 } crest_mutex;
 
 #ifndef CREST_DISABLE
 CREST_BEGIN_C
-/* The library's: a permit that is no mutex's, and stays zero. */
+/* The library's: a permit that belongs to no mutex, and stays zero. */
 extern CREST_API crest_permit crest_permit_none;
 CREST_END_C
 #endif
@@ -91,17 +95,17 @@ CREST_BEGIN_C
 
 /*
  * A mutex at run time, of the kind that `attributes` say (NULL: the default; recursive, checked and
- * robust ones too, none shared between processes), with its metrics in the registry (NULL: the
+ * robust ones too, but not shared between processes), with its metrics in the registry (NULL: the
  * default one). Returns why a metric could not be had, as crest_timer_get does; the mutex locks all
  * the same. CREST_SYSTEM when it could not be made. Any thread; not for signal handlers. fini
- * destroys it, free and with nobody waiting.
+ * destroys the mutex, which must be free and have no waiting thread.
  */
 CREST_API crest_status crest_mutex_init(crest_mutex *mutex, crest_registry *registry,
                                         const char *name, const pthread_mutexattr_t *attributes);
 CREST_API int crest_mutex_fini(crest_mutex *mutex);
 
-/* What lock, trylock and unlock do where they are not inlined: with a lock that is not free, that
- * this thread holds already, or that shares its name. `result` is pthread_mutex_trylock's. */
+/* The cold paths of lock, trylock and unlock: a lock that is not free, that this thread holds
+ * already, or that shares its name. `result` is pthread_mutex_trylock's. */
 CREST_API int crest_mutex_lock_slow(crest_mutex *mutex, int result);
 CREST_API int crest_mutex_trylock_slow(crest_mutex *mutex, int result);
 CREST_API int crest_mutex_unlock_slow(crest_mutex *mutex);
@@ -119,7 +123,7 @@ CREST_INLINE uint64_t crest_mutex_self(void)
 #endif
 }
 
-/* Whether that is the word's. */
+/* Whether the calling thread is `owner`. */
 CREST_INLINE int crest_mutex_is_self(uint64_t owner)
 {
 #if defined(__x86_64__) && defined(__LP64__)
@@ -131,14 +135,15 @@ CREST_INLINE int crest_mutex_is_self(uint64_t owner)
 #endif
 }
 
-/* The holder's word, which was `held`, changes at this reading of the counter; at its negative when
- * it lets go. */
+/* Holder: changes its permit word from `held` at this reading of the counter; at the negated
+ * reading when it unlocks. */
 CREST_INLINE void crest_permit_change(crest_permit *permit, uint64_t held, uint64_t count)
 {
     __atomic_store_n(&permit->held, held + (count << CREST_PERMIT_BITS) + 1, __ATOMIC_RELAXED);
 }
 
-/* By the holder, whose lock was free: says so, and that it is held. 0: not here. */
+/* Holder of a lock that was free: counts that, and writes that it is held. Returns 0 when this path
+ * may not: another mutex has the permit, or the word says held. */
 CREST_INLINE int crest_mutex_note(crest_mutex *mutex)
 {
 #ifdef CREST_CLOCK_READ
@@ -147,7 +152,7 @@ CREST_INLINE int crest_mutex_note(crest_mutex *mutex)
     if (CREST_UNLIKELY(__atomic_load_n(&permit->user, __ATOMIC_RELAXED) != (uintptr_t)mutex))
         return 0;
     held = __atomic_load_n(&permit->held, __ATOMIC_RELAXED);
-    if (CREST_UNLIKELY((held & 1) != 0)) /* by this thread, or by one that died */
+    if (CREST_UNLIKELY((held & 1) != 0)) /* by this thread, or by a thread that died */
         return 0;
     crest_word_add(mutex->zeros, 1);
     crest_permit_change(permit, held, CREST_CLOCK_READ());
@@ -160,11 +165,11 @@ CREST_INLINE int crest_mutex_note(crest_mutex *mutex)
 }
 
 /*
- * As their pthread namesakes, which they return the errors of. EOWNERDEAD means that the lock is
- * held, as there; trylock's EBUSY is not recorded. unlock by a thread that does not hold the lock
- * is EPERM, whatever the kind of mutex, and changes nothing. Any thread; not for signal handlers.
- * Cost: inline, the C library's call and a reading of the counter; a call more for a lock that is
- * not free, or that shares its name.
+ * As their pthread namesakes, whose errors they return. EOWNERDEAD means that the lock is held, as
+ * there; trylock's EBUSY is not recorded. unlock by a thread that does not hold the lock is EPERM,
+ * whatever the kind of mutex, and changes nothing. Any thread; not for signal handlers. Cost:
+ * inline, the C library's call and a reading of the counter; a call more for a lock that is not
+ * free, or that shares its name.
  */
 CREST_INLINE int crest_mutex_lock(crest_mutex *mutex)
 {
@@ -187,7 +192,7 @@ CREST_INLINE int crest_mutex_unlock(crest_mutex *mutex)
 #ifdef CREST_CLOCK_READ
     if (CREST_LIKELY(crest_mutex_is_self(__atomic_load_n(&mutex->owner, __ATOMIC_RELAXED)))) {
         crest_permit *permit = mutex->line;
-        /* another, or none, where the permit was shared meanwhile, and in the child of a fork */
+        /* differs where mutexes share the permit meanwhile, and in the child of a fork */
         if (CREST_LIKELY(__atomic_load_n(&permit->user, __ATOMIC_RELAXED) == (uintptr_t)mutex)) {
             uint64_t held = __atomic_load_n(&permit->held, __ATOMIC_RELAXED);
             crest_permit_change(permit, held, 0 - CREST_CLOCK_READ());
@@ -206,9 +211,9 @@ CREST_API int crest_mutex_timedlock(crest_mutex *mutex, const struct timespec *u
 CREST_API int crest_mutex_consistent(crest_mutex *mutex);
 
 /*
- * Waits for a condition, the lock being given back meanwhile. The caller holds the lock, once;
- * EPERM if not. A thread that is cancelled in there holds the lock when its clean-up handlers run,
- * and gives it back by crest_mutex_unlock.
+ * Waits for a condition and gives the lock back meanwhile. The caller holds the lock, once; EPERM
+ * if not. A thread that is cancelled in there holds the lock when its clean-up handlers run, and
+ * gives it back by crest_mutex_unlock.
  */
 CREST_API int crest_mutex_cond_wait(crest_mutex *mutex, pthread_cond_t *condition);
 CREST_API int crest_mutex_cond_timedwait(crest_mutex *mutex, pthread_cond_t *condition,

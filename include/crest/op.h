@@ -11,7 +11,7 @@
 #include <crest/abi.h>
 
 typedef enum crest_op_kind {
-    CREST_OP_NONE = 0, /* what could not be made into an identity; ends no timing */
+    CREST_OP_NONE = 0, /* no operation, or input that gives no identity; ends no timing */
     CREST_OP_U64,
     CREST_OP_U64X2,
     CREST_OP_BYTES,
@@ -20,8 +20,7 @@ typedef enum crest_op_kind {
 
 /* Up to this many bytes of an identity are kept and compared exactly. */
 #define CREST_OP_EXACT_BYTES 32u
-/* A longer one keeps this many bytes as a readable prefix and 128 bits of a keyed hash of it all.
- */
+/* A longer one keeps this many bytes as a readable prefix and a 128-bit keyed hash of it all. */
 #define CREST_OP_PREFIX_BYTES 16u
 
 typedef struct crest_op {
@@ -60,7 +59,7 @@ CREST_INLINE int crest_op_equal(const crest_op *a, const crest_op *b)
 {
     uint64_t differ =
         (a->word[0] ^ b->word[0]) | (uint64_t)((a->length ^ b->length) | (a->kind ^ b->kind));
-    /* an integer's other words are zero, whose-ever it is */
+    /* an integer's other words are zero, on both sides */
     if (!__builtin_constant_p(b->kind) || b->kind != CREST_OP_U64)
         differ |= (a->word[1] ^ b->word[1]) | (a->word[2] ^ b->word[2]) | (a->word[3] ^ b->word[3]);
     return differ == 0;

@@ -28,7 +28,7 @@
 /* How much of an Accept header is read. */
 #define CREST_ACCEPT_BYTES_MAX 8192u
 
-/* Names of a page that is to have only some. */
+/* Names that a narrowed page may be asked for. */
 #define CREST_PAGE_NAMES_MAX 1000u
 
 typedef enum crest_format {
@@ -46,9 +46,9 @@ typedef struct crest_page_label {
 } crest_page_label;
 
 /*
- * Which results of the windows a page has. Rates and averages a reader of the page can compute from
- * what is cumulative, as Prometheus does with rate(). The extremes of a range sampler nobody can:
- * what was between two pages is in no page. So these are there by default.
+ * Which results of the windows a page has. Rates and averages a scraper can compute from what is
+ * cumulative, as Prometheus does with rate(). It cannot compute the extremes of a range sampler,
+ * since what was between two pages is in no page. So only those are there by default.
  */
 enum {
     CREST_PAGE_WINDOWS_NONE = -1,  /* none: for the last page of a process, where they would stay */
@@ -57,21 +57,21 @@ enum {
 };
 
 typedef struct crest_page_options {
-    /* one of these */
+    /* one of CREST_PAGE_WINDOWS_ */
     int windows CREST_DEFAULT_(CREST_PAGE_WINDOWS_RANGES);
     /* what crest_target_info says (service, version, …); NULL: that series is left out */
     const crest_page_label *target CREST_DEFAULT_(NULL);
     unsigned target_count CREST_DEFAULT_(0);
     /*
      * Only the families of these names, `name_count` of them, borrowed for the call; 0: all. A
-     * family is meant by its name in either format and by that of any of its samples: X by X,
-     * X_total, X_bucket, X_sum, X_count and X_created, as far as it has these. It is there whole or
-     * not at all. What no family is called selects nothing.
+     * family is selected by its name in either format, or by the name of any of its samples: X by
+     * X, X_total, X_bucket, X_sum, X_count and X_created, as far as it has these. A family is on
+     * the page whole or not at all. A name of no family selects nothing.
      */
     const char *const *names CREST_DEFAULT_(NULL);
     unsigned name_count CREST_DEFAULT_(0);
-    /* OpenMetrics: also X_created, when the series was made, for counters and distributions. It is
-     * a series more for each of them to who reads the page. */
+    /* OpenMetrics: also X_created, when the series was made, for counters and distributions. It
+     * costs the scraper one more series for each of them. */
     int created CREST_DEFAULT_(0);
     /* OpenMetrics: non-zero leaves exemplars out. */
     int no_exemplars CREST_DEFAULT_(0);
@@ -83,13 +83,13 @@ CREST_BEGIN_C
 CREST_API const char *crest_format_content_type(crest_format format);
 
 /*
- * The format that the client of an HTTP server wants, by its Accept header: the one of the highest
- * q. Of two equal ones a type that is named goes before one that only a wildcard accepts, of two
- * that are named the first. NULL, what accepts neither format, and what cannot be understood give
- * CREST_FORMAT_PROMETHEUS_TEXT; a part of the header that is malformed is as if it were not there.
+ * The format that the client of an HTTP server wants, by its Accept header: the format with the
+ * highest q. Of two with equal q, a type that is named goes before one that only a wildcard
+ * accepts; of two named ones the first. NULL, a header that accepts neither format, and one that
+ * cannot be parsed give CREST_FORMAT_PROMETHEUS_TEXT; a malformed part of the header is ignored.
  * *content_type (may be NULL) is what to send as Content-Type, a constant text. For OpenMetrics it
- * repeats an escaping=allow-utf-8, underscores or values that was asked for, since a page has only
- * names that all of these leave as they are.
+ * repeats an escaping=allow-utf-8, underscores or values that was asked for, since all of these
+ * leave a page's names as they are.
  * Thread-safe, signal-safe; reads the header once, at most CREST_ACCEPT_BYTES_MAX bytes of it.
  * Sources: RFC 9110, 12.5.1; what Prometheus 2.42 to 3.x send.
  */
@@ -105,7 +105,7 @@ CREST_API crest_status crest_snapshot_write(const crest_snapshot *snapshot, cres
                                             crest_write_fn *write, void *context,
                                             crest_error *error);
 
-/* Writes the registry (NULL: the default one) as it is, of the windows those of range samplers. It
+/* Writes the registry (NULL: the default one) as it is, with the windows of range samplers only. It
  * keeps no snapshot: each value is read when its line is written, so that the page takes no more
  * memory however many series there are. CREST_NO_MEMORY may come after part of the page has been
  * written, as CREST_IO may. While `write` waits, slots of series that went are not used again. */
@@ -116,7 +116,7 @@ CREST_API crest_status crest_page_write(crest_registry *registry, crest_format f
 CREST_API int crest_prometheus_write(crest_registry *registry, FILE *stream);
 
 /*
- * The exported names of a metric are a pure function of its canonical name, kind and unit; this
+ * The exported names of a metric are a pure function of its canonical name, kind and unit. This
  * writes the main one ("comm_events_total", "comm_ping_time_seconds") and a NUL into `text`, cut to
  * `size`, and returns its length. `qualifier` (such as "rate1m") may be NULL.
  */

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Before a thread gives up system calls: what recording will need of the system, asked for now. And
- * the stack of the threads that the library starts.
+ * Preparation for a thread that gives up system calls: asks the system now for what recording will
+ * need. And the stack size of the threads that the library starts.
  *
  *     crest_thread_prepare();
  *     prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &policy);
  *     crest_counter_inc(&requests);                        (no system call)
  *
- * docs/safety.md lists every system call that recording may make, and which remain after this. A
- * policy that traps one of them (SECCOMP_RET_TRAP) has its SIGSYS delivered wherever the call was
- * made; one that returns an error does no harm but that named there; one that kills, kills.
+ * docs/safety.md lists every system call that recording may make, and which remain after this.
+ * Under a seccomp policy that traps one of them (SECCOMP_RET_TRAP), SIGSYS is delivered where the
+ * call was made. A policy that returns an error does no harm but that named there; one that kills
+ * ends the process.
  */
 #ifndef CREST_PREPARE_H
 #define CREST_PREPARE_H
@@ -38,13 +39,13 @@ CREST_API crest_status crest_thread_prepare(void);
 #define CREST_THREAD_STACK_BYTES_MAX 0x40000000u
 
 /*
- * How much stack the threads have that the library starts from now on: those of the ticker, of
- * polls and collectors, of reporters and scrapes, of look-ups. Call it before crest_start when a
- * callback of yours that they run, a poll or a reporter, takes more than 128 KiB of stack; ours
- * take less. What a thread's thread-local variables need is added to it.
+ * The stack of the threads that the library starts from now on: those of the ticker, of polls and
+ * collectors, of reporters and scrapes, of look-ups. Call it before crest_start when a callback of
+ * the program's that they run, a poll or a reporter, takes more than 128 KiB of stack; the
+ * library's take less. The size of a thread's thread-local variables is added to it.
  *
  * `bytes`: CREST_THREAD_STACK_BYTES_MIN to _MAX, CREST_THREAD_STACK_BYTES without this call.
- * CREST_INVALID_ARGUMENT and nothing is changed: it is outside of these. Any thread. Cost: a store.
+ * CREST_INVALID_ARGUMENT out of that range, and nothing is changed. Any thread. Cost: a store.
  */
 CREST_API crest_status crest_thread_stack(size_t bytes);
 

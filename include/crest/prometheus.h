@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The scrape endpoint, in libcrest-reporters: an HTTP server for Prometheus to read from, at
- * http://ADDRESS/metrics. Of the ways to Prometheus this is the one to try first: it sees when a
- * node is gone, nothing stands in between, and no figure outlives its node.
+ * http://ADDRESS/metrics. Try this way to Prometheus first: Prometheus sees when a node is gone,
+ * nothing stands in between, and no figure outlives its node.
  *
  *     crest_error error;
  *     crest_prometheus_options options = {.listen = "127.0.0.1:9102"};
@@ -22,9 +22,9 @@
  *
  *     9102      127.0.0.1:9102-9110      [::1]:9102 | 127.0.0.1:9102      127.0.0.1:0
  *
- * On a loopback address it answers requests for the machine itself only: their Host is localhost,
- * a name below it, 127.x.x.x, [::1] or nothing, or one of `hosts`. Otherwise a page in a browser,
- * whose own name its owner can make lead to 127.0.0.1, could read the metrics.
+ * On a loopback address it answers requests for the machine itself only: their Host is localhost, a
+ * name below it, 127.x.x.x, [::1] or nothing, or one of `hosts`. Otherwise a web page whose owner
+ * points its own name at 127.0.0.1 (DNS rebinding) could read the metrics through a browser.
  *
  * There is neither TLS nor a password: leave it on the loopback interface and put a proxy before
  * it, as docs/scraping.md shows.
@@ -35,12 +35,11 @@
  *                    `concurrency` pages are being made; 406 when neither gzip nor none will do
  *   GET /-/healthy   200, however busy it is
  *   GET /            links to these
- *
- * HEAD is answered like GET, every other method with 405. A page is encoded by a thread of its own
- * while it is sent, through a buffer of CREST_PROMETHEUS_BUFFER_BYTES: a slow reader costs that and
- * its snapshot, delays nobody, and is cut off when its time is over, or when it has read nothing
- * for CREST_PROMETHEUS_STALL_S. When `connections` are open,
- * the one that has been waiting longest for its request to be complete makes room for a new one.
+ * HEAD is answered like GET, every other method with 405. Each page has a thread, which encodes it
+ * while it is sent, through a buffer of CREST_PROMETHEUS_BUFFER_BYTES. So a slow client costs that
+ * buffer and its snapshot, and delays no other client. It is cut off when its time is over, or when
+ * it has read nothing for CREST_PROMETHEUS_STALL_S. A connection beyond `connections` displaces the
+ * connection that has waited longest for its request to be complete.
  *
  * Self-metrics: crest.scrapes, crest.scrape-time, crest.scrapes-in-flight, crest.scrape-data-sent
  * and crest.scrape-connections-closed; see METRICS.md.
@@ -62,20 +61,21 @@
 #define CREST_PROMETHEUS_CONCURRENCY_MAX 100u
 #define CREST_PROMETHEUS_CONNECTIONS_DEFAULT 64u
 #define CREST_PROMETHEUS_CONNECTIONS_MAX 1000u
-/* Of a scrape whose client does not say how long it waits, and the most that may be set. A client
- * may ask for CREST_PROMETHEUS_ASKED_MS_MAX, or for what is set where that is more. */
+/* The timeout of a scrape whose client does not say how long it waits, and the most that may be
+ * set. A client may ask for CREST_PROMETHEUS_ASKED_MS_MAX, or for what is set where that is
+ * more. */
 #define CREST_PROMETHEUS_TIMEOUT_MS_DEFAULT 10000u
 #define CREST_PROMETHEUS_TIMEOUT_MS_MAX 600000u
 #define CREST_PROMETHEUS_ASKED_MS_MAX 60000u
-/* Of a page that its client does not read on: it is cut off, whatever time it has left. */
+/* How long a client may read nothing of its page: then it is cut off, whatever time it has left. */
 #define CREST_PROMETHEUS_STALL_S 10u
-/* Of a page that has been made and not sent. */
+/* Bytes of a page that are encoded and not sent yet. */
 #define CREST_PROMETHEUS_BUFFER_BYTES 65536u
-/* Of the path and the query, which may have as many arguments as a page may have names. */
+/* Bytes of the path and the query, which may have as many arguments as a page may have names. */
 #define CREST_PROMETHEUS_URL_BYTES_MAX 16384u
 /* What a connection may use for a request, its line, arguments and headers included. */
 #define CREST_PROMETHEUS_REQUEST_BYTES 131072u
-/* Of a new connection, to send a whole request; of one that has had an answer, to begin another. */
+/* Seconds for a new connection to send a whole request; for an answered one to begin another. */
 #define CREST_PROMETHEUS_REQUEST_S 10u
 #define CREST_PROMETHEUS_IDLE_S 150u
 
@@ -110,10 +110,10 @@ typedef struct crest_prometheus_options {
 CREST_BEGIN_C
 
 /*
- * Makes a reporter that serves from when it is attached until it is detached; the schedule it is
- * attached with does not matter. options may be NULL and are copied. NULL with *error filled (error
- * may be NULL): CREST_INVALID_ARGUMENT, CREST_NO_MEMORY. Owned by the caller, freed with
- * crest_reporter_free, which waits for what a detach left behind. Thread-safe; allocates.
+ * Makes a reporter that serves from attach to detach; the schedule it is attached with does not
+ * matter. options may be NULL and are copied. NULL with *error filled (error may be NULL):
+ * CREST_INVALID_ARGUMENT, CREST_NO_MEMORY. Owned by the caller, freed with crest_reporter_free,
+ * which waits for threads that a detach left behind. Thread-safe; allocates.
  *
  * Attaching binds and listens: CREST_UNREACHABLE when no address is free, CREST_SYSTEM without a
  * thread or descriptors; the message says for each cause what to do. It starts one thread, and one
@@ -123,7 +123,7 @@ CREST_BEGIN_C
 CREST_API crest_reporter *crest_prometheus_new(const crest_prometheus_options *options,
                                                crest_error *error);
 
-/* The port it serves on; 0 when it is not attached, or in the child of a fork. reporter: of
+/* The port it serves on; 0 when it is not attached, or in the child of a fork. reporter: from
  * crest_prometheus_new. Thread-safe; locks. */
 CREST_API unsigned crest_prometheus_port(const crest_reporter *reporter);
 

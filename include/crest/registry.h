@@ -33,12 +33,12 @@ typedef struct crest_registry_options {
     const char *prefix CREST_DEFAULT_(NULL);
     /* non-zero: as by crest_registry_strict, from the start */
     int strict CREST_DEFAULT_(0);
-    /* the idle_s of metrics that give none of their own; 0: their series are always exported */
+    /* the idle_s of metrics that set none; 0: their series are always exported */
     uint32_t idle_s CREST_DEFAULT_(0);
     /*
-     * Up to the first NULL key: labels that every series of the registry has, exported before its
-     * own. Copied. Keys as those of families; a family with one of these keys is refused. What is
-     * no label key, or is there twice, is left out and counted as misuse; values are made valid
+     * Up to the first NULL key: labels that every series of the registry has, exported before the
+     * series' own. Copied. Keys are as those of families; a family with one of these keys is
+     * refused. Invalid and repeated keys are left out and counted as misuse; values are made valid
      * UTF-8 and cut as those of families are.
      */
     crest_label labels[CREST_CONSTANT_LABELS_MAX] CREST_DEFAULT_({});
@@ -70,32 +70,34 @@ CREST_API crest_registry *crest_default_registry(void);
 CREST_API crest_registry *crest_registry_new(const crest_registry_options *options);
 
 /*
- * Strict (non-zero) or not: a new metric whose name differs from that of another metric of the
- * registry only in case or separators (comm.block-seen, comm.blockSeen) is refused with
- * CREST_SPLIT_NAME. Otherwise it is made, counted as misuse and told to the log with both names.
- * Names that are there stay. NULL: the default registry, for which crest_start's strict=on does the
- * same. Thread-safe; locks.
+ * Strict (non-zero) or not. Split names are those that differ only in case or separators
+ * (comm.block-seen, comm.blockSeen). Strict: a new metric whose name is split from that of another
+ * metric of the registry is refused with CREST_SPLIT_NAME. Otherwise it is made, counted as misuse,
+ * and the log is told both names. Existing names stay. NULL: the default registry, for which
+ * crest_start's strict=on does the same. Thread-safe; locks.
  */
 CREST_API void crest_registry_strict(crest_registry *registry, int strict);
 
 /*
  * Frees a registry made by crest_registry_new; NULL does nothing. Handles into it become no-ops
  * (records through them are counted in crest_late_records_total), reporters must have been
- * detached, and polls still need their crest_poll_stop. Names, label values and handles stay in
- * memory, because handles must stay good for doing nothing; slots and what values lived in serve
- * other series after a minute (lifetime.h). A registry of the same prefix and labels that is made
- * after that takes what stayed over: a metric that is made in it with the same options has its old
- * handles, which do nothing until then. What is in flight of keyed timers ends. Thread-safe; locks.
+ * detached, and polls still need their crest_poll_stop. Operations in flight of its keyed timers
+ * end.
+ *
+ * Names, label values and handles stay in memory, because the program may still record through the
+ * handles. Slots and the memory of values serve other series after a minute (lifetime.h). A later
+ * registry of the same prefix and labels takes over what stayed: a metric made in it with the same
+ * options has its old handles, which do nothing until then. Thread-safe; locks.
  */
 CREST_API void crest_registry_free(crest_registry *registry);
 
 /*
  * Find or create. registry: NULL is the default one. options: copied; found metrics keep the
  * settings they were first given. status: NULL if not wanted. The result is owned by the registry,
- * a no-op after that was freed, and never NULL: on failure it is a handle that records nowhere, and
- * *status says why: CREST_INVALID_NAME, _INVALID_TEXT, _INVALID_ARGUMENT, _TYPE_CLASH (the name is
- * of another kind), _NAME_CLASH (another metric is exported under a name this one needs),
- * _SPLIT_NAME (see crest_registry_strict), _LIMIT, _NO_MEMORY. Failures are counted in
+ * a no-op after the registry was freed, and never NULL. On failure it is a handle that records
+ * nowhere, and *status says why: CREST_INVALID_NAME, _INVALID_TEXT, _INVALID_ARGUMENT, _TYPE_CLASH
+ * (the name is of another kind), _NAME_CLASH (another metric is exported under a name this one
+ * needs), _SPLIT_NAME (see crest_registry_strict), _LIMIT, _NO_MEMORY. Failures are counted in
  * crest_misuse_total and logged once a cause, clashes once a pair of names. Thread-safe; not for
  * signal handlers. Cost: a hash lookup; locks when it creates.
  */

@@ -10,13 +10,13 @@
  *     crest_stop(5000, &error);
  *
  * The operator wins over the code: built-in defaults, then crest_start's string, then the
- * environment variable CREST_OPTS; of one option given twice, the later counts. CREST_OPTS is not
- * looked at in a set-user-ID program, where @FILE would read files for its caller.
+ * environment variable CREST_OPTS; of one option given twice, the later counts. A set-user-ID
+ * program does not read CREST_OPTS, where @FILE would read files for its caller.
  *
- *   service, version, instance   who reports, as crest_target_info says; instance is the host's
- *                                name by default
- *   interval                     of all reporters that do not set their own: 250ms, 1.5s, 10s, 5m,
- *                                1h, bare seconds; 60s by default
+ *   service, version, instance   the process that reports, as crest_target_info names it; instance
+ *                                is the host's name by default
+ *   interval                     of all reporters that set none: 250ms, 1.5s, 10s, 5m, 1h, bare
+ *                                seconds; 60s by default
  *   jitter                       fraction of the interval, 0 to 1; 0.1 by default
  *   windows                      off, or which are kept: 1m:5m:15m (the default), 1m alone or 1m
  *                                with one of the others (window.h)
@@ -33,8 +33,8 @@
  *   system                       on, off (the default), or some of the collectors of process and
  *                                machine, cpu:memory:network, see system.h
  *   system.interval              the least time between two readings of consumption; 1s
- *   system.slow-interval         the same of what takes long to read; 10s
- *   system.proc, system.sys      what stands for /proc and /sys
+ *   system.slow-interval         the same for figures that take long to read; 10s
+ *   system.proc, system.sys      directories in place of /proc and /sys
  *   system.mounts.exclude, system.interfaces.exclude, system.devices.exclude
  *                                what of these is left out, patterns as those of KIND.exclude; an
  *                                empty list is none
@@ -57,12 +57,13 @@
  *   KIND@NAME, KIND@NAME.interval, …
  *                                one more of that kind, with options of its own: statsd@lan=…;
  *                                NAME is 1 to 32 letters, digits, - and _
- *   resource.KEY=VALUE           one more label of who reports; an empty VALUE takes it back
- *   NAME, NAME.KEY               what a name means that crest_option_name_add was given: in a JVM
- *                                jvm=on, see docs/jvm.md
+ *   resource.KEY=VALUE           one more label of the process that reports; an empty VALUE takes
+ *                                it back
+ *   NAME, NAME.KEY               a name that was given to crest_option_name_add: in a JVM jvm=on,
+ *                                see docs/jvm.md
  *
- * The kinds are in libcrest-reporters. An option that is not known is refused, not passed over, and
- * so is one of a KIND@NAME that nobody asks for.
+ * The kinds are in libcrest-reporters. An unknown option is refused, not passed over, and so is an
+ * option of a KIND@NAME that no option starts.
  *
  *     service=rnode,interval=10s,statsd=udp://127.0.0.1:8125,statsd.exclude=jvm.*,
  *     statsd@lan=udp://10.0.0.9:8125,statsd@lan.align=on,resource.shard=eu-1
@@ -80,30 +81,32 @@
 #include <crest/window.h>
 
 #define CREST_ATEXIT_DEADLINE_MS 2000u
-/* Of crest_start's string, of CREST_OPTS, and of each file. */
+/* Bytes of crest_start's string, of CREST_OPTS, and of each file. */
 #define CREST_OPTIONS_BYTES_MAX 65536u
 
 CREST_BEGIN_C
 
 /*
- * Starts the ticker on the default registry and the reporters that the options ask for; none is no
- * error. Reference-counted, so that a host and a library may both start: a second start adds
- * nothing and its options must be NULL or are refused with CREST_ALREADY (it is counted all the
- * same and needs its stop). CREST_INVALID_OPTIONS: nothing was started; the message names the
- * option and where it came from, and it is counted in crest_misuse_total.
+ * Starts the ticker on the default registry and the reporters that the options ask for; it may be
+ * none. Reference-counted, so that a host and a library may both start: a second start adds nothing
+ * and its options must be NULL, else CREST_ALREADY (it is counted all the same and needs its stop).
+ *
+ * CREST_INVALID_OPTIONS: nothing was started; the message names the option and its origin, and it
+ * is counted in crest_misuse_total.
  *
  * CREST_PARTIAL: it runs, and needs its stop, but without the reporters that the message names with
  * their reasons: a port that is taken, a directory that is missing. The log callback is told too,
- * and each is counted in crest_report_failures_total. When none of the reporters that were asked
- * for could be started nothing was, and the status is the first one's: CREST_SYSTEM, CREST_IO …
+ * and each is counted in crest_report_failures_total. If none of the requested reporters could be
+ * started, nothing was, and the status is the first reporter's: CREST_SYSTEM, CREST_IO …
+ *
  * Nothing was started after CREST_NO_MEMORY either. CREST_TIMED_OUT: another thread has been
- * starting or stopping for a minute. error may be NULL. Thread-safe; allocates; starts threads
- * that block all signals; gives a flush to atexit, unless atexit=off; tells the log callback of
+ * starting or stopping for a minute. error may be NULL. Thread-safe; allocates; starts threads that
+ * block all signals; registers a flush with atexit, unless atexit=off; tells the log callback of
  * misuse so far.
  *
- * The child of a fork has none of this and may start anew. A daemon therefore starts after its last
- * fork, and after closing the descriptors it inherited: reporters have some of their own. A child
- * that forgets it hears so from crest_stop, and, if it recorded anything, the log callback does at
+ * The child of a fork has none of this and may start anew. So a daemon starts after its last fork,
+ * and after closing the descriptors it inherited: reporters have some of their own. A child that
+ * forgets to start is told so by crest_stop. If it recorded anything, the log callback is told at
  * its exit. The threads run until crest_stop or the end of the process, which a main that leaves
  * with pthread_exit does not bring about.
  */
@@ -111,34 +114,34 @@ CREST_API crest_status crest_start(const char *options, crest_error *error);
 
 /*
  * Tries options without starting anything: what crest_start would refuse at this moment for an
- * option, this does, with the same status and message; CREST_OPTS and the files that are named
- * with an @ are read too. A daemon that is told to reload tries the new options first, and goes on
+ * option, this refuses with the same status and message. It also reads CREST_OPTS and the files
+ * named with an @. A daemon that is told to reload tries the new options first, and goes on
  * measuring with the old ones if they are bad:
  *
  *     if (crest_options_check(text, &error) == CREST_OK && crest_stop(2000, NULL) == CREST_OK)
  *         crest_start(text, &error);
  *
- * What only a start can show, a port that is taken, is not found; of a directory that is missing
- * CREST_PARTIAL tells, or CREST_IO where no reporter were left, and no log. CREST_OK,
+ * It does not find what only a start shows, such as a port that is taken. For a missing directory
+ * it returns CREST_PARTIAL, or CREST_IO if no reporter were left, and tells no log. CREST_OK,
  * CREST_INVALID_OPTIONS (not counted as misuse), CREST_NO_MEMORY; error may be NULL. Thread-safe,
  * also while Crest runs; allocates; reads files.
  */
 CREST_API crest_status crest_options_check(const char *options, crest_error *error);
 
 /*
- * Undoes one start. The last one hands a last snapshot to every reporter, in parallel and within
- * deadline_ms (0: CREST_ATEXIT_DEADLINE_MS), then stops them and the ticker. Those attached with
- * crest_reporter_attach are flushed and detached too, and stay their owners' to free. CREST_OK, or
- * the first failure, with a message that says which reporters failed and why; CREST_NOT_RUNNING
- * when nothing was started; CREST_TIMED_OUT for a reporter that hangs, whose thread is left behind.
- * error may be NULL. Thread-safe; blocks, but not longer than the deadline.
+ * Undoes one start. The last stop hands a last snapshot to every reporter, in parallel and within
+ * deadline_ms (0: CREST_ATEXIT_DEADLINE_MS), then stops the reporters and the ticker. Reporters
+ * attached with crest_reporter_attach are flushed and detached too, and their owners still free
+ * them. CREST_OK, or the first failure, with a message that says which reporters failed and why;
+ * CREST_NOT_RUNNING when nothing was started; CREST_TIMED_OUT for a reporter that hangs, whose
+ * thread is left behind. error may be NULL. Thread-safe; blocks, but not longer than the deadline.
  */
 CREST_API crest_status crest_stop(uint64_t deadline_ms, crest_error *error);
 
 /*
  * The release of the library that this process runs with, "0.1.0": static text, never NULL. A
- * program linked with the shared library may run with another one than it was built with. Thread-
- * and signal-safe.
+ * program linked with the shared library may run with another release than it was built with.
+ * Thread- and signal-safe.
  */
 CREST_API const char *crest_version(void);
 

@@ -10,7 +10,7 @@
  *     outcome = CREST_OUTCOME_OK;
  *     return 0;
  *
- * It does not survive longjmp, which skips what a block has to clean up.
+ * It does not survive longjmp, which skips a block's clean-up.
  */
 #ifndef CREST_SCOPE_H
 #define CREST_SCOPE_H
@@ -30,7 +30,7 @@ typedef struct crest_time_scope {
 CREST_BEGIN_C
 
 #ifndef CREST_DISABLE
-/* What the declaration below begins with. */
+/* The begin of CREST_TIME_SCOPE. */
 CREST_INLINE crest_time_scope crest_time_scope_begin(crest_timer *timer, crest_op op,
                                                      const crest_outcome *outcome)
 {
@@ -38,7 +38,7 @@ CREST_INLINE crest_time_scope crest_time_scope_begin(crest_timer *timer, crest_o
     return scope;
 }
 
-/* What runs when the block is left: records its time under this outcome. One that is none is not
+/* Called when the block is left: records its time under this outcome. An invalid outcome is not
  * recorded, and counted in crest_misuse_total. */
 CREST_INLINE void crest_time_scope_record(const crest_time_scope *scope, crest_outcome outcome)
 {
@@ -51,7 +51,7 @@ CREST_INLINE void crest_time_scope_record(const crest_time_scope *scope, crest_o
                               &timing->op);
 }
 
-/* The same under the outcome that the block has said by now. */
+/* The same, under the outcome that the block has set by now. */
 CREST_INLINE void crest_time_scope_end(crest_time_scope *scope)
 {
     crest_time_scope_record(scope, scope->outcome ? *scope->outcome : CREST_OUTCOME_OK);
@@ -61,11 +61,12 @@ CREST_INLINE void crest_time_scope_end(crest_time_scope *scope)
 CREST_END_C
 
 /*
- * CREST_TIME_SCOPE(timer, op, outcome): a declaration. Times from here to where the block is left
- * and records it in the crest_timer * `timer` as operation `op` (crest_op_none() if it has no id),
- * under what the crest_outcome * `outcome` then points to; NULL: ok. In C++, a block that an
- * exception leaves while the outcome still says ok is recorded as error. Several may stand in one
- * block; they end in the opposite order. Any thread, any handler. Cost: that of a start and an end.
+ * CREST_TIME_SCOPE(timer, op, outcome): a declaration. Times from here to the end of the block,
+ * however it is left. Records that in the crest_timer * `timer` as operation `op` (crest_op_none()
+ * if it has no id), under what the crest_outcome * `outcome` then points to; NULL: ok. In C++, a
+ * block that an exception leaves while the outcome still says ok is recorded as error. Several may
+ * stand in one block; they end in the opposite order. Any thread, any handler. Cost: that of a
+ * start and an end.
  */
 #ifdef __cplusplus
 #ifndef CREST_DISABLE

@@ -20,7 +20,7 @@
 
 typedef struct crest_snapshot crest_snapshot;
 
-/* What happened in a fixed time before the reading; see window.h. */
+/* What happened in a fixed time before the snapshot; see window.h. */
 typedef struct crest_window {
     /* how much of the window has been observed; 0: nothing yet, and all else is 0 */
     double covered_s;
@@ -33,8 +33,8 @@ typedef struct crest_window {
     uint64_t events;   /* counter: its growth; distribution: values recorded; else 0 */
     double minimum;    /* range samplers: the lowest value that stood */
     crest_op slowest;  /* timers: the operation that took `maximum`; CREST_OP_NONE: it had no id */
-    /* distributions: those that the metric asked for, in its order and unit; 0: no value was
-       recorded */
+    /* distributions: the quantiles that the metric asked for, in its order and unit; 0: no value
+       was recorded */
     double quantiles[CREST_QUANTILES_MAX];
 } crest_window;
 
@@ -60,8 +60,8 @@ typedef struct crest_series_view {
     crest_window window;                    /* the 1m window; covered_s 0 if there is no ticker */
     const double *quantiles; /* that the windows give, up to the first 0; NULL: none */
     uint64_t life; /* the same in all snapshots of one life of a series, and in no other: a series
-                      that goes and comes back begins at zero, and is told apart by it. Never 0 */
-    int open;      /* non-zero: of an open family; a label whose value is "" is none */
+                      that goes and comes back begins at zero, with a new life. Never 0 */
+    int open;      /* non-zero: of an open family; a label whose value is "" is absent */
 } crest_series_view;
 
 CREST_BEGIN_C
@@ -69,12 +69,12 @@ CREST_BEGIN_C
 /* Takes a snapshot; NULL is the default registry. NULL when there is no memory, which the functions
  * below read as a snapshot of nothing. It contains at least what was recorded before the call.
  * Owned by the caller. Thread-safe; allocates; recording goes on undisturbed. Cost: about a load
- * per series and thread record; a registry with polls (poll.h) is waited for, at most
+ * per series and thread table. For a registry with polls (poll.h) it waits, at most
  * CREST_POLL_ROUND_MS. */
 CREST_API crest_snapshot *crest_snapshot_take(crest_registry *registry);
-/* The same with those results of windows that a page has (page.h's enumeration): with
- * CREST_PAGE_WINDOWS_RANGES, those of range samplers, and of timers, whose slowest operations are
- * exemplars in OpenMetrics; which costs the others nothing. */
+/* The same with only the results of windows that a page has (page.h's enumeration).
+ * CREST_PAGE_WINDOWS_RANGES: those of range samplers, and of timers, whose slowest operations are
+ * exemplars in OpenMetrics. The others then cost nothing. */
 CREST_API crest_snapshot *crest_snapshot_take_windows(crest_registry *registry, int windows);
 CREST_API void crest_snapshot_free(crest_snapshot *snapshot);
 
@@ -108,11 +108,11 @@ CREST_API crest_status crest_snapshot_find(const crest_snapshot *snapshot, const
                                            crest_series_view *view);
 
 /*
- * Narrows a snapshot of one's own to the series whose canonical names match one of the patterns in
- * `include` (NULL or "": all do) and none of those in `exclude`. Patterns are separated by blanks
- * or ':'; '*' stands for any bytes, '?' for one: "comm.* rspace.*:casper.?". Pointers of views made
- * before are no longer good. CREST_OK for NULL too; CREST_NO_MEMORY, and nothing is changed. Not
- * while another thread uses the snapshot; allocates: 9 bytes a series that is left, 32 a metric.
+ * Narrows the caller's own snapshot to the series whose canonical names match a pattern in
+ * `include` (NULL or "": all do) and none in `exclude`. Patterns are separated by blanks or ':';
+ * '*' stands for any bytes, '?' for one: "comm.* rspace.*:casper.?". Pointers of views made before
+ * are no longer good. CREST_OK for NULL too; CREST_NO_MEMORY, and nothing is changed. No other
+ * thread may use the snapshot meanwhile; allocates: 9 bytes a series that is left, 32 a metric.
  */
 CREST_API crest_status crest_snapshot_select(crest_snapshot *snapshot, const char *include,
                                              const char *exclude);

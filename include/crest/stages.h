@@ -10,18 +10,18 @@
  *     crest_stages_mark(&consensus, block, 1);
  *     crest_stages_end(&consensus, block, CREST_OUTCOME_OK);
  *
- * Exported are the operation as a whole, which is a timer by the metric's name, and two histograms
- * with the label `stage`: `X_stage_seconds`, from the mark before (or the begin) to this one, and
- * `X_since_start_seconds`. Each mark is recorded when it is made. The mark before is the one made
- * before it, whatever their order in the declaration: stages may be skipped and come in any order.
- * What is in flight is exported from the start, as for timers with a deadline (in_flight.h).
+ * Exported are the operation as a whole, a timer by the metric's name, and two histograms with the
+ * label `stage`: `X_stage_seconds`, from the previous mark (or the begin) to this mark, and
+ * `X_since_start_seconds`. Each mark is recorded when it is made. The previous mark is the last one
+ * made, whatever the order in the declaration: stages may be skipped and come in any order. What is
+ * in flight is exported from the start, as for timers with a deadline (in_flight.h).
  */
 #ifndef CREST_STAGES_H
 #define CREST_STAGES_H
 
 #include <crest/in_flight.h>
 
-/* A union, so that a host compiled as C99, which knows no members without a name, can have it. */
+/* A union, because C99, which a host may be compiled as, has no unnamed members. */
 typedef union crest_stages {
     crest_timer timer; /* the operation as a whole */
     crest_handle handle;
@@ -34,8 +34,8 @@ typedef union crest_stages {
 
 /*
  * CREST_STAGES(variable, name, description, .stages = {"a", "b"}[, .deadline_ms = …]): as
- * CREST_COUNTER. One to CREST_STAGES_MAX stages, each a text of its own, not empty; in the order
- * that crest_stages_mark counts them in.
+ * CREST_COUNTER. One to CREST_STAGES_MAX stages, distinct and not empty, in the order of
+ * crest_stages_mark's index.
  */
 #define CREST_STAGES(variable, name, ...)                                                          \
     CREST_DECLARE_(static, crest_stages, CREST_KIND_STAGES, CREST_STAGES_INIT_, variable, name,    \
@@ -55,9 +55,9 @@ CREST_API crest_status crest_stages_begin_owned(crest_stages *stages, crest_op o
 
 /*
  * Marks that the operation has reached stage `index`, from 0. Returns CREST_OK; CREST_ALREADY when
- * it has been marked before: the first mark stays, and this one is counted in crest_misuse_total;
- * CREST_NOT_FOUND and CREST_TIMED_OUT as crest_timer_end does, normal answers; and
- * CREST_INVALID_ARGUMENT, counted, for an index or an op that is none. Otherwise as
+ * this stage was marked before: the first mark stays, and this one is counted in
+ * crest_misuse_total; CREST_NOT_FOUND and CREST_TIMED_OUT as crest_timer_end does, normal answers;
+ * and CREST_INVALID_ARGUMENT, counted, for an index out of range or no op. Otherwise as
  * crest_timer_begin.
  */
 CREST_API crest_status crest_stages_mark(crest_stages *stages, crest_op op, unsigned index);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stamps: 32 bytes that travel in a message, so that whoever gets it can say how long it took from
- * one process to the other. The origin puts the operation's id and the time into it, the receiver
+ * Stamps: 32 bytes that travel in a message, so that its receiver can say how long it took from one
+ * process to the other. The origin writes the operation's id and the time into it. The receiver
  * records the propagation time, corrected by what it knows of the sender's clock.
  *
  *     crest_stamp stamp;                                     the sender
@@ -23,19 +23,18 @@
  *     byte  1      kind of the operation's id, a crest_op_kind: 1 u64, 2 u64x2, 3 bytes, 4 text
  *     byte  2      bytes of the id as given: 8 for u64, 16 for u64x2, 1 to 32 for bytes and text
  *     byte  3      hops: how often it was relayed
- *     bytes 4-5    what translations by relays may have put the time wrong by, as below
- *     bytes 6-7    how far the clock that the time is in may be from UTC, as below
- *     bytes 8-15   the time of origin, nanoseconds since 1970, by the clock of the last that sent
- *                  it on: CREST_WALL_NS_MIN to CREST_WALL_NS_MAX
+ *     bytes 4-5    error bound of the translations by relays, as below
+ *     bytes 6-7    error bound against UTC of the clock that the time is in, as below
+ *     bytes 8-15   the time of origin, nanoseconds since 1970, by the clock of the last sender:
+ *                  CREST_WALL_NS_MIN to CREST_WALL_NS_MAX
  *     bytes 16-31  the id: of numbers, one or two of eight bytes; of up to 16 bytes, these; zeros
  *                  behind them. Of 17 to 32 bytes, their SipHash-2-4-128 under the key
  *                  "crest wire stamp" (16 bytes of ASCII), bytes as its authors print them
  *
  * An error of ns nanoseconds is 16 bits: e in the upper 5, m in the lower 11, for m << e, rounded
- * up; m is at least 1024 unless e is 0, so that each number is written in one way only. 0xffff: it
- * is not known.
+ * up; m is at least 1024 unless e is 0, so that each number has one encoding. 0xffff: unknown.
  *
- * The digest is the same for everybody, so whoever chooses ids can make two that have the same one:
+ * The digest has a public key, so a sender that chooses ids can make two with the same digest:
  * stamps are for measuring, not for telling messages apart or for authenticating them. And a peer
  * is believed the time that it writes.
  */
@@ -47,7 +46,7 @@
 
 /* Bytes of a stamp. */
 #define CREST_STAMP_BYTES 32u
-/* What this library writes, and the only one that it reads. */
+/* The version that this library writes, and the only one that it reads. */
 #define CREST_STAMP_VERSION 1u
 /* Bytes of an id that stand in a stamp as they are. */
 #define CREST_STAMP_EXACT_BYTES 16u
@@ -55,7 +54,7 @@
 #define CREST_STAMP_HOPS_MAX 255u
 /* A propagation longer than this, either way, is no propagation: one of the clocks is wrong. */
 #define CREST_STAMP_AGE_MAX_S 86400u
-/* Of an error bound: it is not known. */
+/* An error bound that is unknown. */
 #define CREST_STAMP_UNKNOWN UINT64_MAX
 
 /* As it travels. */
@@ -79,32 +78,32 @@ typedef struct crest_stamp_view {
 typedef struct crest_propagation {
     int64_t duration_ns; /* from origin to receipt; negative where the clocks say so */
     uint64_t error_ns;   /* the true one is this far from it at most, or CREST_STAMP_UNKNOWN */
-    int64_t offset_ns;   /* the peer's clock minus one's own, by which it was corrected; or 0 */
-    int corrected;       /* there was a clock to correct it by */
+    int64_t offset_ns;   /* the peer's clock minus the local one, by which it was corrected; or 0 */
+    int corrected;       /* non-zero: there was a clock to correct it by */
 } crest_propagation;
 
 CREST_BEGIN_C
 
 /*
- * A stamp of this operation, now. CREST_OK; CREST_INVALID_ARGUMENT, counted as misuse, with all
- * bytes of *stamp 0, for crest_op_none(), for an id of more than CREST_OP_EXACT_BYTES, which no
- * other process could recognise (what crest_op keeps of it is hashed under a key of this process:
- * take a hash of your own), and for a wall clock that stands outside of CREST_WALL_NS_MIN to _MAX.
- * error: NULL if not wanted. Any thread, any handler. Cost: a call, a clock read and, for more than
- * 16 bytes, a hash.
+ * Makes a stamp of this operation, now. CREST_OK. CREST_INVALID_ARGUMENT, counted as misuse, with
+ * all bytes of *stamp 0, in three cases: crest_op_none(); a wall clock outside of CREST_WALL_NS_MIN
+ * to _MAX; an id of more than CREST_OP_EXACT_BYTES. crest_op hashes such an id under a key of this
+ * process, so no other process could recognise it: hash it yourself. error: NULL if not wanted. Any
+ * thread, any handler. Cost: a call, a clock read and, for more than 16 bytes, a hash.
  */
 CREST_API crest_status crest_stamp_make(crest_op op, crest_stamp *stamp, crest_error *error);
 
-/* The same of a time that was taken before, or of another clock: crest_wall_now() then, and how far
- * that may be from UTC (rounded up to 0.1 %; CREST_STAMP_UNKNOWN). */
+/* The same for a time that was taken before, or from another clock: wall_ns was crest_wall_now()
+ * then; clock_error_ns is the bound of its error against UTC (rounded up to 0.1 %;
+ * CREST_STAMP_UNKNOWN). */
 CREST_API crest_status crest_stamp_make_at(crest_op op, uint64_t wall_ns, uint64_t clock_error_ns,
                                            crest_stamp *stamp, crest_error *error);
 
 /*
- * Reads the stamp in `size` bytes that came from elsewhere. CREST_OK; CREST_INVALID_ARGUMENT,
- * counted as misuse (`invalid-stamp`), with *view all zero, for another size than
- * CREST_STAMP_BYTES, another version, and anything that crest_stamp_make would not have written;
- * `error` says what (NULL if not wanted). Any thread, any handler. Cost: a call.
+ * Reads the stamp in `size` bytes that were received. CREST_OK. CREST_INVALID_ARGUMENT, counted as
+ * misuse (`invalid-stamp`), with *view all zero, for another size than CREST_STAMP_BYTES, another
+ * version, and anything that crest_stamp_make would not have written; `error` says what (NULL if
+ * not wanted). Any thread, any handler. Cost: a call.
  */
 CREST_API crest_status crest_stamp_read(const void *bytes, size_t size, crest_stamp_view *view,
                                         crest_error *error);
@@ -114,36 +113,40 @@ CREST_API crest_status crest_stamp_read(const void *bytes, size_t size, crest_st
 CREST_API int crest_stamp_names(const crest_stamp_view *view, const crest_op *op);
 
 /*
- * The stamp to send on: the time translated into one's own clock by the offset of `from`, whom it
- * came from, with one hop more. Without an estimate (from NULL, or none yet) the time stays as it
- * is, and the error is what both clocks may be from UTC, or unknown. CREST_OK; CREST_LIMIT after
- * CREST_STAMP_HOPS_MAX hops and CREST_INVALID_ARGUMENT for a view that no stamp gave or a time that
- * leaves CREST_WALL_NS_MIN to _MAX, with all bytes of *stamp 0, both counted as misuse. Any thread,
- * any handler. Cost: a call, clock reads.
+ * Makes the stamp to send on: the time translated into the local clock by the offset of `from`, the
+ * clock of the neighbour that sent it, with one hop more. Without an estimate (from NULL, or none
+ * yet) the time stays as it is, and the error is the sum of both clocks' bounds against UTC, or
+ * unknown. CREST_OK. Both counted as misuse, with all bytes of *stamp 0: CREST_LIMIT after
+ * CREST_STAMP_HOPS_MAX hops; CREST_INVALID_ARGUMENT for a view that no stamp gave or a time that
+ * leaves CREST_WALL_NS_MIN to _MAX. Any thread, any handler. Cost: a call, clock reads.
  */
 CREST_API crest_status crest_stamp_relay(const crest_stamp_view *view, const crest_peer_clock *from,
                                          crest_stamp *stamp);
 
 /*
- * Records how long the message was under way, as now: now minus the time of origin, corrected by
- * the offset of `from`, whom it came from; uncorrected if that is NULL. `op`, if it is given, must
- * be the operation of the stamp; it is what the timer remembers of its slowest record. result: what
+ * Records how long the message was under way: now minus the time of origin, corrected by the offset
+ * of `from`, the clock of the neighbour that sent it; uncorrected if that is NULL. `op`, if given,
+ * must be the operation of the stamp; the timer remembers it with its slowest record. result: what
  * was measured, also when it was not recorded; NULL if not wanted.
  *
- * CREST_OK. A propagation that comes out negative, but by no more than its error bound, is recorded
- * as 0. Nothing is recorded, and it is counted in crest_misuse_total and of `from`: CREST_NEGATIVE
- * when it came before it was sent, by more than the error, or with an error that is not known;
- * CREST_NOT_FOUND when `from` has no estimate (yet); CREST_MISMATCH when `op` is another operation;
- * CREST_LIMIT for more than CREST_STAMP_AGE_MAX_S; CREST_INVALID_ARGUMENT for an outcome or a view
- * that is none; or why the timer records nowhere. Any thread, any handler. Cost: a call, clock
- * reads and a record.
+ * CREST_OK. A propagation that is negative by no more than its error bound is recorded as 0. After
+ * any other status nothing is recorded, and it is counted in crest_misuse_total and of `from`:
+ *
+ * - CREST_NEGATIVE: it came before it was sent, by more than the error, or with an unknown error.
+ * - CREST_NOT_FOUND: `from` has no estimate (yet).
+ * - CREST_MISMATCH: `op` is another operation.
+ * - CREST_LIMIT: more than CREST_STAMP_AGE_MAX_S.
+ * - CREST_INVALID_ARGUMENT: an invalid outcome, or a view that no stamp gave.
+ * - Or why the timer records nowhere.
+ *
+ * Any thread, any handler. Cost: a call, clock reads and a record.
  */
 CREST_API crest_status crest_stamp_record(crest_timer *propagation, const crest_stamp_view *view,
                                           const crest_peer_clock *from, crest_outcome outcome,
                                           const crest_op *op, crest_propagation *result);
 
-/* The same when the message came at `received_ns`, crest_wall_now() then: as when its bytes were
- * read, before it waited in a queue. A wall clock that is set in between spoils it. */
+/* The same for a message that came at `received_ns`, crest_wall_now() then: when its bytes were
+ * read, before it waited in a queue. If the wall clock is set in between, the figure is wrong. */
 CREST_API crest_status crest_stamp_record_at(crest_timer *propagation, uint64_t received_ns,
                                              const crest_stamp_view *view,
                                              const crest_peer_clock *from, crest_outcome outcome,

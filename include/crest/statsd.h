@@ -15,44 +15,44 @@
  *
  * What goes out (METRICS.md has the table):
  *
- * - Counters as what they grew by, `c`; once as 0 when they are new. Times in seconds: whole ones
- *   in the etsy dialect, where what is left over goes with a later report.
- * - Gauges and range samplers as their value, `g`. Below zero in two lines, a 0 before it, always
- *   in one packet: a sign means a change. NaN and infinities are left out, and counted.
+ * - Counters as their growth, `c`; a new counter once as 0. Times in seconds: whole ones in the
+ *   etsy dialect, where the remainder goes with a later report.
+ * - Gauges and range samplers as their value, `g`. A value below zero takes two lines in one
+ *   packet, a 0 before it: a sign means a change. NaN and infinities are left out, and counted.
  * - Distributions, timers too, as single values, `ms` (etsy; times in milliseconds) or `d` or `h`
- *   (datadog; times in seconds), of the records since the last report. Of few records each is one;
- *   of many one stands for several, by its sample rate: 1/rate is the number of records, exactly.
- *   Values are those of the histogram's buckets; the smallest and the largest of a report are the
- *   exact ones where they are known.
+ *   (datadog; times in seconds), of the records since the last report. Few records are sent one by
+ *   one; of many, a value stands for several, by its sample rate: 1/rate is the number of records,
+ *   exactly. Values are those of the histogram's buckets; the smallest and the largest of a report
+ *   are the exact ones where they are known.
  * - Of range samplers X.min1m, X.max1m and X.avg1m as gauges; with statsd.windows=on the results of
- *   all windows: X.rate1m, X.peak1m, X.avg1m, X.max1m, X.min1m, X.p99_1m where
- *   a metric asks for it, and those of 5m and 15m where they are kept. The last report of a clean
- *   stop has none of them, for nobody would take them back.
+ *   all windows: X.rate1m, X.peak1m, X.avg1m, X.max1m, X.min1m, X.p99_1m where a metric asks for
+ *   it, and those of 5m and 15m where they are kept. The last report of a clean stop has none of
+ *   them: no later report would correct them.
  *
  * Names are the canonical ones behind the prefix. etsy: labels follow as .KEY.VALUE, and what is
  * not a letter, digit, - or _ in a value becomes _; values that are equal after that share a name.
  * datadog: labels are tags, and so are service, version, env and the resource's further labels; -
  * becomes _ in a name; a space, a comma, |, @ and # in a tag become _.
  *
- * What is promised: a report that fails is made good by the next one, and no record is sent twice.
- * What has been sent is known line by line, so that a failure in the middle of a report loses
- * nothing of what came before or after it. Sent means
+ * Delivery: the next report makes up for a failed one, and no record is sent twice. The reporter
+ * knows line by line what has been sent, so a failure in the middle of a report loses nothing of
+ * what came before or after it. Sent means
  *   unix://   the receiver's socket has it: no loss but the receiver's own;
- *   tcp://    the receiving host has acknowledged it; what a server had not read when it was killed
- *             is lost. A connection that is late is gone on with, not broken off;
- *   udp://    it was handed out and nobody has said within 5 ms that the port is closed. A network
- *             or a full socket may lose it all the same: prefer unix:// on one machine.
+ *   tcp://    the receiving host has acknowledged it; what a killed server had not read is lost.
+ *             A late connection is kept, not broken off;
+ *   udp://    it was handed out and no ICMP error within 5 ms said that the port is closed. A
+ *             network or a full socket may lose it all the same: prefer unix:// on one machine.
  * What was sent is remembered by the reporter, not by its attachment: detaching and attaching it
- * again goes on, and another reporter begins with all that was recorded since the process began.
+ * again goes on. Another reporter begins with all that was recorded since the process began.
  *
- * The child of a fork makes a reporter of its own.
+ * The child of a fork must make a reporter of its own.
  *
  * A host name is looked up by a thread of its own, so that a slow name server does not hold up a
  * report past its deadline; again after each failure, and every minute.
  *
  * Environment, datadog dialect only: DD_DOGSTATSD_URL, or DD_AGENT_HOST and DD_DOGSTATSD_PORT,
  * where no URL is given; DD_SERVICE, DD_VERSION and DD_ENV where the resource says nothing;
- * DD_ENTITY_ID. What options say wins over these. They are not looked at in a set-user-ID program.
+ * DD_ENTITY_ID. Options win over these. A set-user-ID program does not read them.
  *
  * Source: statsd/statsd 0.9.0 stats.js and docs/metric_types.md; collectd 5.12 src/statsd.c;
  * Datadog, "DogStatsD datagram format", protocol v1.1. Tried with the first two.
@@ -73,13 +73,13 @@
 #define CREST_STATSD_PACKET_ETHERNET 1432u
 #define CREST_STATSD_PACKET_JUMBO 8932u
 #define CREST_STATSD_PACKET_UDS 8192u
-/* Packets a second over UDP when nothing is said: 700 kB/s, and a burst of 16. */
+/* The default for packets a second over UDP: 700 kB/s, and a burst of 16. */
 #define CREST_STATSD_RATE_DEFAULT 500u
 #define CREST_STATSD_RATE_MAX 1000000u
 /* Values of one series in a report, and the most that may be asked for. */
 #define CREST_STATSD_SAMPLES_DEFAULT 1000u
 #define CREST_STATSD_SAMPLES_MAX 1000000u
-/* Series that are no longer in snapshots and whose last sent values are remembered. */
+/* Series no longer in snapshots whose last sent values are remembered. */
 #define CREST_STATSD_ABSENT_MAX 20000u
 
 typedef enum crest_statsd_dialect {
@@ -98,18 +98,17 @@ typedef struct crest_statsd_options {
     /* bytes of a packet; 0: 1432 for UDP, 8192 otherwise. collectd reads no more than 4095 */
     unsigned packet_bytes CREST_DEFAULT_(0);
     /* packets a second over UDP, evenly spread so that the receiver's socket does not overflow; 0:
-       CREST_STATSD_RATE_DEFAULT; more than the maximum: as fast as it goes */
+       CREST_STATSD_RATE_DEFAULT; more than the maximum: unlimited */
     unsigned rate CREST_DEFAULT_(0);
     /* values of one series in a report; with more records than these, a value stands for several.
-       0: CREST_STATSD_SAMPLES_DEFAULT. The rank of a quantile is then right to one part of so many.
-       Not in the datadog dialect: agents weigh values, so one a bucket is enough there */
+       0: CREST_STATSD_SAMPLES_DEFAULT. The rank of a quantile is then right to one part in so many.
+       Not in the datadog dialect: agents weigh values, so one value a bucket is enough there */
     unsigned samples CREST_DEFAULT_(0);
     /* non-zero: without sample rates, a value for each record, however many there are. For
        collectd and netdata, which divide the values of timers by the rate */
     int no_rates CREST_DEFAULT_(0);
-    /* non-zero: results of windows too, seven names and more of a timer for one; those of range
-       samplers are always sent. Of a window without a record there is no average, maximum or
-       quantile */
+    /* non-zero: results of windows too, seven names and more for a timer; those of range samplers
+       are always sent. A window without a record has no average, maximum or quantile */
     int windows CREST_DEFAULT_(0);
     /* non-zero: none of these, whatever `windows` says */
     int no_windows CREST_DEFAULT_(0);
@@ -117,10 +116,9 @@ typedef struct crest_statsd_options {
     int host_histograms CREST_DEFAULT_(0);
     /* datadog, non-zero: one value a line, for servers that do not read a:1:2|d */
     int unpacked CREST_DEFAULT_(0);
-    /* counters of time in whole seconds: 0.9 is 0 to Telegraf, netdata and OpenTelemetry's
-       receiver. What is left over goes with a later report, and with the last one in a line of its
-       own.
-       Above 0: so; below 0: with fractions; 0: so in the etsy dialect only */
+    /* counters of time in whole seconds, because 0.9 is 0 to Telegraf, netdata and OpenTelemetry's
+       receiver. The remainder goes with a later report, and with the last one in a line of its own.
+       Above 0: on; below 0: off, with fractions; 0: on in the etsy dialect only */
     int whole_seconds CREST_DEFAULT_(0);
 } crest_statsd_options;
 

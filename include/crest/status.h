@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How Crest answers: a status for programs, an error text for operators, and a log callback for
- * what nobody asked about. The library itself never prints.
+ * events that no call returns. The library itself never prints.
  *
  *     crest_error error;
  *     if (crest_start("pushgateway=http://127.0.0.1:9091", &error) != CREST_OK)
@@ -66,19 +66,20 @@ CREST_BEGIN_C
 CREST_API const char *crest_status_text(crest_status status);
 
 /* Fills *error (NULL: nothing is filled) with the status and a message made as by printf, cut at a
- * character to fit, and returns the status, so that a failing function can end with it. For
- * reporters of one's own. Thread-safe. */
+ * character to fit, and returns the status, so that a failing function can end with it. For the
+ * program's own reporters. Thread-safe. */
 CREST_API crest_status crest_error_set(crest_error *error, crest_status status, const char *format,
                                        ...) __attribute__((format(printf, 3, 4)));
 
-/* Sets the process-wide log callback; NULL (the default) for silence. context is passed through and
+/* Sets the process-wide log callback; NULL (the default) for silence. context is passed through. It
  * must stay valid until another callback is set and the calls that had begun by then have returned.
  * Any thread; not for signal handlers. */
 CREST_API void crest_log_to(crest_log_fn *log, void *context);
 
 /* Hands a message made as by printf, cut at a character to CREST_ERROR_BYTES, to the log callback;
- * without one it does nothing. For reporters of one's own: what nobody asked about, and nothing
- * twice. Thread-safe; calls the callback, so not under a lock that it might want. */
+ * without one it does nothing. For the program's own reporters: log what no call returns, and
+ * nothing twice. Thread-safe; calls the callback, so not under a lock that the callback might
+ * take. */
 CREST_API void crest_log_write(crest_log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

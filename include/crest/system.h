@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Collectors: what the kernel and the C library know of this process and this machine, as metrics.
- * They are off until somebody asks for them, by an option of crest_start or by these functions:
+ * They are off until an option of crest_start or these functions start them:
  *
  *     crest_start("system=on,prometheus=9102", &error);          most programs
  *
@@ -11,25 +11,25 @@
  *     crest_system_stop(system);
  *
  * Each collector runs with each snapshot of its registry (run.h's ticker takes one a second), on
- * the thread of polls and by a poll of its own, "system.NAME": one that hangs, as statvfs does on a
- * dead mount, holds up no other, and no snapshot for longer than CREST_POLL_ROUND_MS. What walks
- * memory, or may hang, does so at the slow interval only.
+ * the poller's thread and by a poll of its own, "system.NAME". A collector that hangs, as statvfs
+ * does on a dead mount, delays no other collector, and no snapshot for longer than
+ * CREST_POLL_ROUND_MS. Sources that walk memory, or may hang, are read at the slow interval only.
  *
- * What has a cumulative source is a counter, which shows the kernel's own total. Gauges show what
- * stands at the snapshot. How much was consumed in an interval is recorded in histograms too, at
- * most once an interval, from differences over measured time.
+ * A cumulative source becomes a counter, which shows the kernel's own total. Gauges show what
+ * stands at the snapshot. Consumption in an interval is recorded in histograms too, at most once an
+ * interval, from differences over measured time.
  *
- * What cannot be read, or read without doubt, is not exported: no metric is made before its source
- * was read, and one whose source has gone is in no further snapshot until it is back. Why is
- * counted in crest_collect_failures_total{collector,cause}, told once a cause to the log callback,
- * and in crest_system_list. docs/system.md says which metric comes from where.
+ * A figure that cannot be read, or is in doubt, is not exported. No metric is made before its
+ * source was read, and a metric whose source has gone is in no further snapshot until it is back.
+ * The reason is counted in crest_collect_failures_total{collector,cause}, told once a cause to the
+ * log callback, and in crest_system_list. docs/system.md says which metric comes from where.
  */
 #ifndef CREST_SYSTEM_H
 #define CREST_SYSTEM_H
 
 #include <crest/registry.h>
 
-/* Of the readings of consumption, and of what is slow to read. */
+/* Intervals of the readings of consumption, and of what is slow to read. */
 #define CREST_SYSTEM_INTERVAL_MS_DEFAULT 1000u
 #define CREST_SYSTEM_SLOW_INTERVAL_MS_DEFAULT 10000u
 #define CREST_SYSTEM_INTERVAL_MS_MIN 10u
@@ -41,7 +41,7 @@
 #define CREST_SYSTEM_GLOBS_BYTES_MAX 4000u
 /* Bytes of the text that says why a collector found nothing, its NUL included. */
 #define CREST_SYSTEM_WHY_BYTES 256u
-/* What crest_system_stop waits for a collector that is at work. */
+/* How long crest_system_stop waits for a running collector. */
 #define CREST_SYSTEM_STOP_MS 1000u
 
 /* What is left out unless the options say otherwise. */
@@ -62,7 +62,7 @@ typedef struct crest_system_options {
     crest_registry *registry CREST_DEFAULT_(NULL);
     /* names of groups separated by blanks or colons: "process malloc"; NULL or "on": all */
     const char *groups CREST_DEFAULT_(NULL);
-    /* what stands for /proc and /sys, in a container that has the host's mounted elsewhere */
+    /* in place of /proc and /sys, in a container that has the host's mounted elsewhere */
     const char *proc CREST_DEFAULT_(NULL);
     const char *sys CREST_DEFAULT_(NULL);
     /* the least time between two readings of consumption: CREST_SYSTEM_INTERVAL_MS_MIN to _MAX;
@@ -83,7 +83,7 @@ typedef struct crest_system_options {
 /* Running collectors; only the library looks inside. */
 typedef struct crest_system crest_system;
 
-/* How one of them is doing. */
+/* How a collector is doing. */
 typedef struct crest_system_state {
     const char *name;                 /* static: the label `collector` */
     const char *group;                /* static: what options call it by */
@@ -98,14 +98,14 @@ typedef struct crest_system_state {
 CREST_BEGIN_C
 
 /*
- * Starts the collectors of the named groups. options: NULL for defaults. What is returned is ended
- * by crest_system_stop. NULL on failure, with a message in *error (which may be NULL):
- * CREST_INVALID_OPTIONS for a group that there is not (the message lists those that there are), a
- * text that is too long or an interval out of range; CREST_ALREADY when the registry has collectors
- * running, by whomever they were started; CREST_NO_MEMORY; CREST_LIMIT when there is no room for
- * their polls. Nothing is left running then. Nothing is counted or shared: who started them stops
- * them, and the collectors of crest_start are its own. Thread-safe, not for signal handlers. Cost:
- * locks, allocates; the first poll of the process starts a thread.
+ * Starts the collectors of the named groups. options: NULL for defaults. The result is ended by
+ * crest_system_stop. NULL on failure, with nothing left running and a message in *error (which may
+ * be NULL): CREST_INVALID_OPTIONS for an unknown group (the message lists the groups), a text that
+ * is too long or an interval out of range; CREST_ALREADY when the registry has collectors running,
+ * started by any caller; CREST_NO_MEMORY; CREST_LIMIT when there is no room for their polls. Not
+ * reference-counted: the caller that started them stops them, and crest_start's collectors are its
+ * own. Thread-safe, not for signal handlers. Cost: locks, allocates; the first poll of the process
+ * starts a thread.
  */
 CREST_API crest_system *crest_system_start(const crest_system_options *options, crest_error *error);
 
@@ -114,17 +114,17 @@ CREST_API crest_system *crest_system_start(const crest_system_options *options, 
 CREST_API crest_status crest_system_check(const crest_system_options *options, crest_error *error);
 
 /*
- * Stops the collectors; what they set is in no further snapshot, and goes on from there if they are
- * started again. Waits for one that is at work, but not longer than CREST_SYSTEM_STOP_MS for all:
- * one that hangs is left behind, touches no metric any more, and frees what it has when it comes
- * back; CREST_TIMED_OUT says so. `system` is gone in any case. CREST_NOT_FOUND for one that is not
- * running, which the parent's are not in the child of a fork. NULL does nothing. Thread-safe, but
- * not from a callback of the collectors' polls; blocks.
+ * Stops the collectors. What they set is in no further snapshot, and goes on from there if they are
+ * started again. Waits for running collectors, but for all together no longer than
+ * CREST_SYSTEM_STOP_MS, then CREST_TIMED_OUT: a collector that hangs is left behind, touches no
+ * metric any more, and frees its memory when it comes back. `system` is gone in any case.
+ * CREST_NOT_FOUND for collectors that are not running, such as the parent's in the child of a fork.
+ * NULL does nothing. Thread-safe, but not from a callback of the collectors' polls; blocks.
  */
 CREST_API crest_status crest_system_stop(crest_system *system);
 
-/* What runs: fills the first `room` of states, in the order in which they are run, and returns how
- * many there are; 0 for what is not running. Thread-safe; locks. */
+/* Lists what runs: fills the first `room` of states, in the order in which the collectors run, and
+ * returns how many there are; 0 for a stopped `system`. Thread-safe; locks. */
 CREST_API size_t crest_system_list(const crest_system *system, crest_system_state *states,
                                    size_t room);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For tests of instrumented programs: values by name and labels, growth since a mark, a clock that
- * stands still, ticks without waiting, and a reporter that keeps what it was given.
+ * For tests of instrumented programs: values by name and labels, growth since a mark, a frozen
+ * clock, ticks without waiting, and a reporter that keeps what it was given.
  *
  *     crest_testing_mark *before = crest_testing_mark_take(NULL);
  *     send_ping();
@@ -14,10 +14,9 @@
  * other see each other's records: assert growth since a mark, or give each test a registry of its
  * own (crest_registry_new).
  *
- * What it does to the process: reading does nothing. The clock and the ticks change what everybody
- * in the process measures, so they do not belong into a program that runs for anything but a test.
- * It is in libcrest itself, a few KiB that only run when called: what a test links is then what the
- * program links.
+ * Effects on the process: reading has none. The clock and the ticks change what every thread of the
+ * process measures, so use them in tests only. It is in libcrest itself, a few KiB that only run
+ * when called, so that a test links what the program links.
  */
 #ifndef CREST_TESTING_H
 #define CREST_TESTING_H
@@ -44,7 +43,7 @@ typedef struct crest_testing_reading {
     crest_window window;       /* now; see crest_testing_tick */
 } crest_testing_reading;
 
-/* Where a registry stood when it was taken. */
+/* Where a registry stood when the mark was taken. */
 typedef struct crest_testing_mark crest_testing_mark;
 
 CREST_BEGIN_C
@@ -56,13 +55,13 @@ CREST_BEGIN_C
  * included; after it come label keys and values by turns, in any order, and a final NULL:
  *     "comm.messages", "peer", "10.0.0.7", "kind", "ping", NULL
  *     "comm.connect-time", "outcome", "ok", NULL
- * Labels that are not named may have any value, as long as one series is meant. `error` may be
- * NULL. They take a snapshot: callbacks of polls run (poll.h). Thread-safe; allocate; not for
- * signal handlers.
+ * Labels that are not named may have any value, as long as one series matches. `error` may be NULL.
+ * They take a snapshot: callbacks of polls run (poll.h). Thread-safe; allocate; not for signal
+ * handlers.
  *
- * CREST_NOT_FOUND when there is no such series: the message lists names, or label values, that are
- * close. CREST_MISMATCH when several are meant, and the message lists some. CREST_INVALID_ARGUMENT
- * for a key without a value or too many labels, CREST_NO_MEMORY.
+ * CREST_NOT_FOUND when no series matches: the message lists names, or label values, that are close.
+ * CREST_MISMATCH when several match, and the message lists some. CREST_INVALID_ARGUMENT for a key
+ * without a value or too many labels, CREST_NO_MEMORY.
  */
 
 /* A mark at the registry as it is now, owned by the caller; NULL without memory, which the
@@ -96,29 +95,29 @@ CREST_API crest_status crest_testing_grew(const crest_testing_mark *since, uint6
  * ---- time ----
  */
 
-/* From now on crest_now() stands at `ns` (1 or more; 0 counts as 1), for all threads. Timings that
- * run across this call, or across crest_testing_clock_real, measure nothing of use, and until the
- * next tick a measured mutex that was locked before is held in real time. Threads' own waiting, as
- * the schedules of reporters, goes on in real time. Thread-safe. */
+/* Freezes crest_now() at `ns` (1 or more; 0 counts as 1), for all threads. Timings that run across
+ * this call, or across crest_testing_clock_real, measure nothing of use. Until the next tick a
+ * measured mutex that was locked before is held in real time. Waiting threads, as for the schedules
+ * of reporters, wait in real time. Thread-safe. */
 CREST_API void crest_testing_clock_set(uint64_t ns);
-/* Moves the clock that stands on by `ns`; a clock that runs is made to stand first, where it is. */
+/* Moves the frozen clock on by `ns`; a running clock is frozen first, where it is. */
 CREST_API void crest_testing_clock_advance(uint64_t ns);
-/* The wall clock (crest_gauge_set_to_now, the times of snapshots) stands at `ns` since 1970 and is
- * moved by crest_testing_clock_advance too; 0: it runs. */
+/* Freezes the wall clock (crest_gauge_set_to_now, the times of snapshots) at `ns` since 1970;
+ * crest_testing_clock_advance moves it too. 0: it runs. */
 CREST_API void crest_testing_clock_set_wall(uint64_t ns);
-/* The wall clock runs, `ns` ahead of the real one (negative: behind) and from now on so many parts
- * per billion too fast, as if this were another machine: for tests of stamps and peer clocks. Twice
- * 0 ends that; while crest_testing_clock_set_wall makes it stand, it stands. */
+/* Lets the wall clock run `ns` ahead of the real one (negative: behind) and from now on so many
+ * parts per billion too fast, as on another machine: for tests of stamps and peer clocks. Twice 0
+ * ends that; a wall clock frozen by crest_testing_clock_set_wall stays frozen. */
 CREST_API void crest_testing_clock_shift_wall(int64_t ns, int64_t parts_per_billion);
 /* Gives the real clocks back. */
 CREST_API void crest_testing_clock_real(void);
 
 /*
- * Does at once what the ticker does once a second: takes a reading of the registry into its
- * windows, at the time that crest_now() says, so that rates and windows can be tested without
- * sleeping. The first call makes the registry observed, without starting a thread, and its windows
- * begin there; from then on the ticker's thread, if there is one, leaves the registry alone, until
- * crest_ticker_detach, which is due once afterwards unless it had been attached before.
+ * Ticks at once: takes a reading of the registry into its windows, as the ticker does once a
+ * second, at the time that crest_now() says. So rates and windows can be tested without sleeping.
+ * The first call makes the registry observed, without starting a thread, and its windows begin
+ * there. From then on the ticker's thread, if there is one, leaves the registry alone until
+ * crest_ticker_detach; call that once afterwards unless the registry had been attached before.
  * CREST_LIMIT, CREST_NO_MEMORY. Thread-safe; locks; allocates.
  */
 CREST_API crest_status crest_testing_tick(crest_registry *registry);
@@ -135,13 +134,13 @@ typedef struct crest_testing_reporter_options {
     /* copied; NULL: "testing" */
     const char *name CREST_DEFAULT_(NULL);
     /* looks at each report, on the reporter's thread, before it is kept; a status other than
-       CREST_OK is the report's, and it is kept all the same. NULL: none */
+       CREST_OK is the report's, which is kept all the same. NULL: none */
     crest_status (*inspect)(const crest_report *report, void *context, crest_error *error)
         CREST_DEFAULT_(NULL);
     /* called by the reporter's stop; its status is stop's. NULL: none */
     crest_status (*stop)(void *context, crest_error *error) CREST_DEFAULT_(NULL);
     void *context CREST_DEFAULT_(NULL);
-    /* non-zero: reports have the snapshot before, for `inspect` to look at with
+    /* non-zero: reports have the previous snapshot, for `inspect` to look at with
        crest_report_previous */
     int deltas CREST_DEFAULT_(0);
 } crest_testing_reporter_options;
@@ -154,7 +153,7 @@ typedef struct crest_testing_report {
     int final;                                /* it was the last one before stop */
     uint64_t time_ns;                         /* crest_now() when it was made */
     uint64_t left_ns;                         /* to its deadline, from then */
-    const char *service, *version, *instance; /* who reports */
+    const char *service, *version, *instance; /* the resource that reports */
 } crest_testing_report;
 
 /* NULL when there is no memory; options NULL for defaults. Owned by the caller. */
@@ -169,13 +168,13 @@ CREST_API void crest_testing_reporter_fail(crest_reporter *reporter, unsigned ti
 CREST_API size_t crest_testing_reporter_count(const crest_reporter *reporter);
 CREST_API size_t crest_testing_reporter_stops(const crest_reporter *reporter);
 
-/* Waits until it got `reports` of them; CREST_TIMED_OUT after deadline_ms. */
+/* Waits until it got this many `reports`; CREST_TIMED_OUT after deadline_ms. */
 CREST_API crest_status crest_testing_reporter_wait(const crest_reporter *reporter, size_t reports,
                                                    uint64_t deadline_ms);
 
-/* Fills *report with the index-th it got, from 0; borrowed until the reporter is freed or
- * CREST_TESTING_REPORTS_MAX more have come. CREST_NOT_FOUND, and all zero, for one that has not
- * come or is no longer kept. */
+/* Fills *report with the index-th report, from 0; borrowed until the reporter is freed or
+ * CREST_TESTING_REPORTS_MAX more have come. CREST_NOT_FOUND, and all zero, for a report that has
+ * not come or is no longer kept. */
 CREST_API crest_status crest_testing_reporter_get(const crest_reporter *reporter, size_t index,
                                                   crest_testing_report *report);
 

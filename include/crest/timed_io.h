@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long the disk takes: by timing the node's own calls, and by a small file that is written,
- * synchronised and read at intervals.
+ * How long the disk takes: by timing the node's own calls, and by a small file that a probe writes,
+ * synchronises and reads at intervals.
  *
  *     static crest_timed_io blocks;
  *     crest_timed_io_init(&blocks, "blocks", NULL, &error);
@@ -13,15 +13,15 @@
  * A call that is timed returns what the system's own returns, with its errno. Metrics, each with
  * the labels `store` and `operation`:
  *
- *   disk.call-time     timer: read, write, fsync, fdatasync. Short reads and writes are `ok`; one
- *                      that a signal interrupted before anything was done (EINTR) is `cancelled`,
- *                      every other failure `error`
+ *   disk.call-time     timer: read, write, fsync, fdatasync. Short reads and writes are `ok`; a
+ *                      call that a signal interrupted before anything was done (EINTR) is
+ *                      `cancelled`, every other failure `error`
  *   disk.call-size     histogram, bytes, with .sizes: what reads and writes moved
  *   probe.disk-time    timer of crest_probe_file: create, write, fdatasync, read, and `round` for
  *                      all of them
  *
- * What the calls find in the page cache is measured as what it is: fast. Whether the disk behind it
- * is slow is in `fdatasync`, and in the probe's file, which goes past the cache where it can.
+ * A call that the page cache answers is measured as what it is: fast. Whether the disk behind the
+ * cache is slow is in `fdatasync`, and in the probe's file, which goes past the cache where it can.
  */
 #ifndef CREST_TIMED_IO_H
 #define CREST_TIMED_IO_H
@@ -49,8 +49,8 @@ typedef enum crest_timed_operation {
     CREST_TIMED_COUNT
 } crest_timed_operation;
 
-/* Public so that it can be static; only the library looks inside. One that was never initialised,
- * all zero, makes the calls and records nothing. */
+/* Public so that it can be static; only the library looks inside. All zero, never initialised, it
+ * makes the calls and records nothing. */
 typedef struct crest_timed_io {
     crest_timer *time[CREST_TIMED_COUNT];
     crest_histogram *size[2]; /* of reads and of writes; NULL: not kept */
@@ -69,11 +69,11 @@ CREST_BEGIN_C
 
 /*
  * Finds or makes the series of a store: `store` is the label's value, copied; options NULL for
- * defaults. CREST_OK; CREST_INVALID_ARGUMENT without a name, or with one that is longer than
+ * defaults. CREST_OK; CREST_INVALID_ARGUMENT without a name, or with a name longer than
  * CREST_TIMED_STORE_BYTES_MAX, counted in crest_misuse_total{cause="invalid-probe"}; or why a
  * metric cannot be had, as crest_counter_family_new says. After a failure the calls are made and
- * recorded nowhere. error may be NULL. Thread-safe, of one `io` by one thread at a time and before
- * the calls; not for signal handlers; locks, allocates.
+ * recorded nowhere. error may be NULL. Thread-safe for distinct `io`; one `io` is initialised by
+ * one thread, before the calls. Not for signal handlers; locks, allocates.
  */
 CREST_API crest_status crest_timed_io_init(crest_timed_io *io, const char *store,
                                            const crest_timed_io_options *options,
@@ -95,23 +95,27 @@ CREST_API ssize_t crest_timed_pwritev(crest_timed_io *io, int fd, const struct i
                                       int count, off_t offset);
 
 /*
- * Probes the disk that `directory` is on: at its interval it makes a file there that has no name
- * (O_TMPFILE; where there is none, one that is unlinked at once; mode 0600), writes
- * CREST_FILE_PROBE_BYTES to it, synchronises, reads them back and compares, and closes it. So it
- * never takes up more than that, for as long as a round lasts, and leaves nothing behind, whatever
- * it is killed by. Reads and writes go past the page cache (O_DIRECT) where the file system lets
- * them; where it does not, the cache is asked to drop the block before the read, and what a file
- * system that lives in memory answers is the speed of memory: crest_probe_state.direct says which.
+ * Probes the disk that `directory` is on. A round, at each interval:
+ *
+ * 1. Make a file there without a name (O_TMPFILE; where that is not supported, a file that is
+ *    unlinked at once; mode 0600).
+ * 2. Write CREST_FILE_PROBE_BYTES to it, and synchronise.
+ * 3. Read them back and compare, and close the file.
+ *
+ * So it never takes up more than that, for as long as a round lasts, and leaves nothing behind,
+ * however the process is killed. Reads and writes go past the page cache (O_DIRECT) where the file
+ * system lets them. Where it does not, the cache is asked to drop the block before the read; a file
+ * system in memory then answers at the speed of memory. crest_probe_state.direct says which.
  *
  * `store` is the label's value. The metrics are probe.disk-time, or under .prefix as of other
- * probes; interval 0 is CREST_FILE_PROBE_INTERVAL_MS_DEFAULT, and .timeout_ms is not looked at: a
- * call that hangs takes as long as it takes. It has a thread of its own, "crest-diskprobe", which
+ * probes; interval 0 is CREST_FILE_PROBE_INTERVAL_MS_DEFAULT. .timeout_ms is not used: a call that
+ * hangs takes as long as it takes. The probe has a thread of its own, "crest-diskprobe", which
  * blocks all signals. A failure is outcome `error` of the operation that failed, and of the round;
  * the log is told of the first of a streak and of its end: what failed, on what, and why.
  *
  * The probe is stopped with crest_probe_stop, which does not wait for the disk. It is owned, and
- * fails, as crest_probe_connect; CREST_INVALID_ARGUMENT too for a directory that is none. Whether
- * it can be written to is for its rounds to say. Thread-safe; not for signal handlers.
+ * fails, as crest_probe_connect; CREST_INVALID_ARGUMENT too if `directory` is no directory. Whether
+ * it can be written to, its rounds show. Thread-safe; not for signal handlers.
  */
 CREST_API crest_probe *crest_probe_file(const char *store, const char *directory,
                                         const crest_probe_options *options, crest_error *error);

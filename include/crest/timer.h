@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Timers: how long operations take. The start returns a token that travels with the operation
- * through queues, threads and callbacks; its end names the operation again, so that a start is only
+ * through queues, threads and callbacks. The end names the operation again, so that a start is only
  * ever paired with the end of the same operation.
  *
  *     CREST_TIMER(connect_time, "comm.connect-time", "Dial to handshake.");
@@ -35,9 +35,9 @@ typedef struct crest_timer {
 } crest_timer;
 
 /*
- * A running timing, by value. It holds no resource: one that is dropped is simply not recorded. A
- * copy is a second timing of the same operation and records again when ended; that is the caller's
- * business.
+ * A running timing, by value. It holds no resource: a dropped timing is simply not recorded. A copy
+ * is a second timing of the same operation and records again when ended; avoiding that is the
+ * caller's business.
  */
 typedef struct crest_timing {
     crest_timer *timer; /* NULL: not running */
@@ -46,7 +46,7 @@ typedef struct crest_timing {
 } crest_timing;
 
 /*
- * The same of an operation whose identity is an integer, in 24 bytes instead of 56: for tokens that
+ * A timing of an operation whose identity is an integer, in 24 bytes instead of 56: for tokens that
  * lie in memory, in a connection or a request. Zeroed, it is not running.
  */
 typedef struct crest_timing_u64 {
@@ -76,21 +76,21 @@ typedef struct crest_timing_u64 {
 
 CREST_BEGIN_C
 
-/* The cold path of recording a duration: first touch of an outcome, out of range, bad outcome, the
- * largest of this tick, which is noted with its operation (NULL: it has no id). */
+/* The cold path of recording a duration: first touch of an outcome, out of range, bad outcome, or
+ * the largest of this tick, which is noted with its operation (NULL: it has no id). */
 CREST_API crest_status crest_timer_record_slow(crest_timer *timer, int64_t duration_ns,
                                                crest_outcome outcome, const crest_op *op);
 
-/* Counts an end that records nothing, of the timer if it is known, and returns its status. */
+/* Counts an end that records nothing, under the timer if it is known, and returns its status. */
 CREST_API crest_status crest_timing_refuse(const crest_timer *timer, crest_status why);
 
 #ifndef CREST_DISABLE
 /*
- * Records a duration measured elsewhere, of an operation that is named so that it can be found as
- * the slowest (NULL: it has no id). A negative duration counts as 0 and is counted as misuse.
- * Returns CREST_OK, or why the timer records nowhere, which is counted too. Everything that times
- * records through here. Any thread, any handler. Cost: that of crest_histogram_record; a duration
- * that is the longest of this thread since the last tick takes the cold path, about 60 ns.
+ * Records a duration measured elsewhere. `op` names its operation, so that it can be found as the
+ * slowest (NULL: it has no id). A negative duration counts as 0 and is counted as misuse. Returns
+ * CREST_OK, or why the timer records nowhere, which is counted too. All timing records through
+ * here. Any thread, any handler. Cost: that of crest_histogram_record; a duration that is the
+ * longest of this thread since the last tick takes the cold path, about 60 ns.
  */
 CREST_INLINE crest_status crest_timer_record_op(crest_timer *timer, int64_t duration_ns,
                                                 crest_outcome outcome, const crest_op *op)
@@ -120,7 +120,8 @@ CREST_INLINE void crest_timer_record(crest_timer *timer, int64_t duration_ns, cr
 
 /*
  * crest_timer_start at a time of crest_now() that the caller has read already: where one operation
- * begins as another one ends, or several begin at once, the clock is read once for all of them.
+ * begins as another ends, or several begin at once, the caller reads the clock once for all of
+ * them.
  */
 CREST_INLINE crest_timing crest_timer_start_at(crest_timer *timer, crest_op op, uint64_t now_ns)
 {
@@ -129,7 +130,7 @@ CREST_INLINE crest_timing crest_timer_start_at(crest_timer *timer, crest_op op, 
 }
 
 /*
- * Starts timing the operation; one whose id is not known yet is crest_op_none() until
+ * Starts timing the operation; if its id is not known yet, `op` is crest_op_none() until
  * crest_timing_bind names it. Any thread, any handler. Cost: inline, one crest_now.
  */
 CREST_INLINE crest_timing crest_timer_start(crest_timer *timer, crest_op op)
@@ -140,9 +141,9 @@ CREST_INLINE crest_timing crest_timer_start(crest_timer *timer, crest_op op)
 /*
  * Names the operation of a timing that was started as crest_op_none(), once its id is decoded.
  * Returns CREST_OK, also when it is bound to this operation already; CREST_MISMATCH when it is
- * bound to another, or `op` is none (it stays as it was); CREST_NOT_RUNNING. The refusals are
- * counted in crest_misuse_total. Any thread, any handler, but one thread at a time for one token.
- * Cost: inline.
+ * bound to another, or `op` is crest_op_none() (the timing stays as it was); CREST_NOT_RUNNING. The
+ * refusals are counted in crest_misuse_total. Any thread, any handler, but one thread at a time for
+ * one token. Cost: inline.
  */
 CREST_INLINE crest_status crest_timing_bind(crest_timing *timing, crest_op op)
 {
@@ -189,14 +190,19 @@ CREST_INLINE crest_status crest_timing_end_in(crest_timing *timing, crest_op op,
 }
 
 /*
- * Ends the timing and records its duration under the outcome.
- * Returns CREST_OK; CREST_MISMATCH when the timing is of another operation, or of none, which is no
- * operation's end (nothing is recorded, it goes on running); CREST_NOT_RUNNING when this token has
- * ended before or never started; CREST_INVALID_ARGUMENT for an outcome that is none (it goes on
- * running); or, of a timer that records nowhere, the reason, such as CREST_TYPE_CLASH for a name of
- * another kind of metric and CREST_NOT_FOUND after its registry was freed. What is not recorded is
- * counted: in crest_misuse_total, or as a late record of a series that was retired. Any thread, any
- * handler, but one thread at a time for one token. Cost: inline, one crest_now and one record.
+ * Ends the timing and records its duration under the outcome. Any thread, any handler, but one
+ * thread at a time for one token. Cost: inline, one crest_now and one record. Returns
+ *
+ *   CREST_OK
+ *   CREST_MISMATCH          the timing is of another operation, or `op` is crest_op_none(), which
+ *                           ends no operation. Nothing is recorded; the timing goes on running
+ *   CREST_NOT_RUNNING       this token has ended before or never started
+ *   CREST_INVALID_ARGUMENT  an invalid outcome; the timing goes on running
+ *   another status          why the timer records nowhere, such as CREST_TYPE_CLASH for a name of
+ *                           another kind of metric, or CREST_NOT_FOUND after its registry was freed
+ *
+ * What is not recorded is counted: in crest_misuse_total, or as a late record of a series that was
+ * retired.
  */
 CREST_INLINE crest_status crest_timing_end(crest_timing *timing, crest_op op, crest_outcome outcome)
 {
@@ -210,8 +216,8 @@ CREST_INLINE crest_status crest_timing_stop(crest_timing *timing, crest_op op)
 }
 
 /*
- * The calls above for an operation named by an integer, as crest_op_u64(id) does. A token in memory
- * costs a third less so: the start writes three words and the end compares one.
+ * The calls above for an operation named by an integer, as crest_op_u64(id) names it. With a token
+ * in memory this costs a third less: the start writes three words and the end compares one.
  *
  *     connection->timing = crest_timer_start_u64(&request_time, connection->id);
  *     ...

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Windows: what happened over the last minute, and the last five and fifteen. The ticker, one
- * thread that crest_start or crest_ticker_attach starts, reads the cumulative values once a second;
- * a window is a difference of two such readings over the measured time between them, never a count
+ * thread that crest_start or crest_ticker_attach starts, reads the cumulative values once a second.
+ * A window is a difference of two such readings over the measured time between them, never a count
  * of samples.
  *
- * The 1m window is of at most 60 ticks. The longer ones are made of slots of half a minute, and
- * follow each tick at once; they cover up to half a minute more than their length, and covered_s
- * says how much. When a tick is late, or the machine was suspended, that tick is as long as it was,
- * and the windows that hold it cover that much.
+ * The 1m window has at most 60 ticks. The longer ones are made of bins of half a minute, and follow
+ * each tick at once; they cover up to half a minute more than their length, and covered_s says how
+ * much. After a late tick, or a suspension of the machine, that tick is as long as it was, and the
+ * windows that hold it cover that much.
  *
- * Quantiles (crest_metric_options.quantiles) are of what was recorded in the window and up to a
- * tenth of it before; they cost 33 copies of the series' counts, some 50 to 200 KiB.
+ * Quantiles (crest_metric_options.quantiles) are of the records in the window and up to a tenth of
+ * it before; they cost 33 copies of the series' counts, some 50 to 200 KiB.
  *
  *     crest_rate rate = crest_counter_rate(&events, 60);
  *     printf("%.1f/s, peak %.1f/s over %.0f s\n", rate.per_second, rate.peak, rate.covered_s);
@@ -21,7 +21,7 @@
 
 #include <crest/snapshot.h>
 
-/* The shortest window, in seconds, which is always kept; and a tick. */
+/* Seconds of the shortest window, which is always kept; and milliseconds of a tick. */
 #define CREST_WINDOW_S 60u
 #define CREST_TICK_MS 1000u
 /* Series of the process that windows are kept of, unless crest_windows_configure says otherwise. */
@@ -56,19 +56,20 @@ typedef struct crest_rate {
  */
 typedef struct crest_window_result {
     char qualifier[CREST_WINDOW_QUALIFIER_BYTES]; /* "rate1m", "max15m", "p99_9_5m" */
-    char meaning[CREST_WINDOW_MEANING_BYTES]; /* "Per second, over the last minute": how its help
-                                                 begins */
+    char meaning[CREST_WINDOW_MEANING_BYTES]; /* "Per second, over the last minute": the begin of
+                                                 its help */
     unsigned window_s;
     unsigned offset;
-    /* distributions: it is about values, in the metric's unit, and there is none while the window
-       has no event; otherwise it counts events. Counters' rates are in the metric's unit too. */
+    /* distributions: non-zero: the result is about values, in the metric's unit, and there is none
+       while the window has no event; 0: it counts events. Counters' rates are in the metric's unit
+       too. */
     int of_values;
 } crest_window_result;
 
 CREST_BEGIN_C
 
-/* Fills `results` with what the windows of these seconds, as crest_snapshot_windows gives them,
- * give of a series of this metric, the shortest window's first; returns how many: none of gauges.
+/* Fills `results` with the results that windows of these seconds (as from crest_snapshot_windows)
+ * have for a series of this metric, the shortest window's first. Returns how many: none for gauges.
  * A metric without windows has them on this list, but none in crest_snapshot_window. A pure
  * function of its arguments. */
 CREST_API unsigned crest_window_results(const crest_series_view *series, const unsigned *window_s,
@@ -76,11 +77,11 @@ CREST_API unsigned crest_window_results(const crest_series_view *series, const u
                                         crest_window_result results[CREST_WINDOW_RESULTS_MAX]);
 
 /*
- * Which windows registries have that are observed from now on, and at once how many series of the
- * process have them. Places are given at each tick, in the order of snapshots, to those that have
- * none; a series that has one keeps it until it is gone, also when fewer are allowed. Those that go
- * without are counted in crest.windows-refused. crest_start's option `windows` does this too.
- * CREST_INVALID_ARGUMENT, and nothing is changed. Thread-safe.
+ * Sets which windows registries have that are observed from now on, and at once how many series of
+ * the process have them. Each tick gives free places, in the order of snapshots, to series that
+ * have none. A series that has a place keeps it until it is gone, also when fewer are allowed.
+ * Series without a place are counted in crest.windows-refused. crest_start's option `windows` does
+ * this too. CREST_INVALID_ARGUMENT, and nothing is changed. Thread-safe.
  */
 CREST_API crest_status crest_windows_configure(const crest_windows_options *options);
 
@@ -92,13 +93,13 @@ CREST_API crest_status crest_ticker_attach(crest_registry *registry);
 CREST_API crest_status crest_ticker_detach(crest_registry *registry);
 
 /* The counter's rate over the window; window_s is 60, 300 or 900. All zero while the counter's
- * registry is not observed, or that window is not kept, or not of this series. Thread-safe; locks.
- */
+ * registry is not observed, or that window is not kept, or not for this series. Thread-safe;
+ * locks. */
 CREST_API crest_rate crest_counter_rate(const crest_counter *counter, unsigned window_s);
 
-/* The same and more of a histogram, or of a timer's outcome: with the exact maximum of the window
- * and, where it was timed with one, the id of the operation that took so long. What was recorded
- * while the ticker read is known to its bucket for one tick, and has no id for that tick. */
+/* The window of a histogram, or of a timer's outcome: as crest_counter_rate, and with the window's
+ * exact maximum and, where the timer knew one, the id of the operation that took so long. A record
+ * made while the ticker read is known to its bucket for one tick, and has no id for that tick. */
 CREST_API crest_window crest_histogram_window(const crest_histogram *histogram, unsigned window_s);
 CREST_API crest_window crest_timer_window(const crest_timer *timer, crest_outcome outcome,
                                           unsigned window_s);
@@ -106,10 +107,10 @@ CREST_API crest_window crest_timer_window(const crest_timer *timer, crest_outcom
 /*
  * The range sampler's minimum, maximum and average, weighted by time, from one tick to another; the
  * value that stood at either end counts. A window without updates has the standing value in all
- * three. An update whose thread was preempted inside it may show one tick late. What was
- * before the ticker observed the registry is in no window; of a sampler made later everything is,
- * from when it was made on. All zero while the registry is not observed, or has no window
- * of window_s. Thread-safe; locks.
+ * three. An update whose thread was preempted inside it may show one tick late. What was before the
+ * ticker observed the registry is in no window; of a sampler made later all is, from its creation
+ * on. All zero while the registry is not observed, or has no window of window_s. Thread-safe;
+ * locks.
  */
 CREST_API crest_window crest_range_sampler_window(const crest_range_sampler *sampler,
                                                   unsigned window_s);
