@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the JMH benchmarks and says how Crest stands beside its peers.
+"""Runs the JMH benchmarks and compares Crest with its peers.
 
-    make bench-jvm                                       all of them, on the java that is found
-    make bench-jvm BENCH_ARGS='--rounds 5 CounterOne'    some of them, more often
+    make bench-jvm                                       all benchmarks, on the installed java
+    make bench-jvm BENCH_ARGS='--rounds 5 CounterOne'    some of them, in more rounds
     make bench-jvm BENCH_ARGS='(Counter|Gauge)One'       those that a regular expression matches
     make bench-jvm BENCH_ARGS='--java A --java B'        on several JDKs
 
-What is not an option of this program goes to JMH: names of benchmarks (regular expressions), -wi,
--i, -w, -r, -jvmArgs. Each round runs every benchmark once, in a process of its own, so that what
-else the machine does falls on all of them alike; ratios are taken within a round. Time is processor
-time. Everything lands in build/bench/jvm-results.json. Exits with 1 when a benchmark did not record
-what it was asked to, and, with --strict, when a target is missed.
+Other arguments go to JMH: names of benchmarks (regular expressions), -wi, -i, -w, -r, -jvmArgs.
+Each round runs every benchmark once, in a process of its own, so that other load of the machine
+falls on all of them alike; ratios are taken within a round. Time is processor time. The results are
+in build/bench/jvm-results.json. Exits with 1 when a benchmark did not record all its operations,
+and, with --strict, when a target is missed.
 """
 
 import argparse
@@ -69,7 +69,7 @@ def class_path():
 
 
 def jmh(jdk, settings, names):
-    """One run of JMH, and what it found out."""
+    """One run of JMH, and its results."""
     with tempfile.TemporaryDirectory() as folder:
         results = Path(folder) / "results.json"
         native = ["--enable-native-access=ALL-UNNAMED"] if jdk["feature"] >= 24 else []
@@ -87,7 +87,7 @@ def jmh(jdk, settings, names):
 
 
 def sample_of(result):
-    """What one process measured: the median of its iterations, but of bytes the least."""
+    """What one process measured: the median of its iterations; of bytes the least."""
     def values(metric):
         raw = result["secondaryMetrics"].get(metric, {"rawData": [[]]})["rawData"]
         return [value for fork in raw for value in fork if isinstance(value, (int, float))]
@@ -112,7 +112,7 @@ def key_of(result):
 
 
 def sample_together(jdk, settings, result):
-    """The sample of a result, and how often it was taken again for want of a processor."""
+    """The sample of a result, and how often it was repeated for want of a processor."""
     name, method = key_of(result)
     sample, repeats = sample_of(result), 0
     while not sample["overlapped"] and repeats < REPEATS_MOST:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of the JVM's benchmarks: what is compared with what, and how much is wanted."""
+"""The tables of the JVM's benchmarks: what is compared with what, and the ratios required."""
 
 from dataclasses import dataclass, field
 from statistics import median as middle
@@ -10,7 +10,7 @@ PEERS = {"kamon": "Kamon", "micrometer": "Micrometer", "dropwizard": "Dropwizard
 
 @dataclass
 class Row:
-    """One operation: the class and the method that measure it, and what it is held against."""
+    """One operation: the class and the method that measure it, and its peers."""
 
     operation: str
     label: str
@@ -55,7 +55,7 @@ def median(values):
 
 
 class Results:
-    """A results file, to be asked for what one JDK did."""
+    """A results file, read by JDK."""
 
     def __init__(self, facts, jdk):
         self.entries = {(entry["operation"], entry["library"]): entry
@@ -90,7 +90,7 @@ def ratio_text(results, row, other):
 
 
 def verdicts_of(results, row):
-    """What is wanted of an operation, what came out, and whether that is enough."""
+    """The requirement of an operation, its result, and whether that is enough."""
     for other, most in row.ratio.items():
         if results.has(row.operation, other):
             found = median([own / peer for own, peer in results.paired(row, other)])
@@ -127,7 +127,7 @@ def lines_of(results):
 
 
 def all_lines(results):
-    """What each took."""
+    """What each operation took."""
     lines = [["operation", "by", "threads", "ns (range)", "on the wall", "B/op"]]
     for (operation, library), entry in results.entries.items():
         samples = entry["samples"]
@@ -145,7 +145,7 @@ def aligned(lines):
 
 
 def show(facts):
-    """Prints all that a results file says; returns the verdicts."""
+    """Prints a whole results file; returns the verdicts."""
     machine = facts["machine"]
     verdicts = []
     for jdk in facts["jdks"]:

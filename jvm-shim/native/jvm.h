@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The glue between the JVM and the library: what the files of this folder share. Each has a table
- * of native methods of one Java class, which JNI_OnLoad registers; nothing else is exported.
+ * The glue between the JVM and the library: what the files of this folder share. Each file has a
+ * table of native methods of one Java class, which JNI_OnLoad registers; nothing else is exported.
  *
- * A class with native methods has nothing static besides, as JNI_OnLoad initialises it.
+ * A class with native methods has no other static state, because JNI_OnLoad initialises it.
  *
- * Of libcrest-reporters nothing is called directly: a process may lack the libraries that it needs
- * and still record. It is opened by jvm_load.c, and its reporters register themselves.
+ * No function of libcrest-reporters is called directly: a process may lack the libraries that it
+ * needs and still record. jvm_load.c opens it, and its reporters register themselves.
  *
- * The JVM records by itself, in memory (io.crest.Memory, io.crest.Lane). Only what the inlined part
- * of a recording call leaves to its cold path comes here.
+ * Java code records in memory by itself (io.crest.Memory, io.crest.Lane). It calls here for the
+ * cold paths only.
  */
 #ifndef CREST_JVM_H
 #define CREST_JVM_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The cold paths of recording from Java, and the way to the cells of the thread that asks.
+ * The cold paths of recording from Java, and the calling thread's cells.
  */
 #include "jvm.h"
 
@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 /*
- * Everything that the Java side's arithmetic relies on, in the order of io.crest.Layout, which
+ * All figures that the Java side's arithmetic relies on, in the order of io.crest.Layout, which
  * refuses a library that differs.
  */
 static jlongArray jvm_layout(JNIEnv *env, jclass type)
@@ -38,7 +38,7 @@ static jlongArray jvm_layout(JNIEnv *env, jclass type)
     return result;
 }
 
-/* This thread's table, lent: 0 if it does not lead to the slot's cell. */
+/* The calling thread's table, lent; 0 if it does not lead to the slot's cell. */
 static jlong jvm_table(JNIEnv *env, jclass type, jint slot)
 {
     (void)env;
@@ -103,8 +103,7 @@ static jlong jvm_counter_value(JNIEnv *env, jclass type, jlong counter)
 
 /* ---- histograms ---- */
 
-/* A negative number of times, which C does not have, is refused and counted as a negative amount.
- */
+/* A negative number of times, which C cannot express, counts as a negative amount: refused. */
 static void jvm_histogram_record(JNIEnv *env, jclass type, jlong histogram, jlong value,
                                  jlong times)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loading: registers the native methods, and says which library Java has got.
+ * Loading: registers the native methods, and tells Java the library's version.
  */
 #define _GNU_SOURCE
 #include "jvm.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A longer path to this library is not followed to what lies beside it. */
+/* A longer path of this library is not used to find the reporters beside it. */
 #define JVM_PATH_BYTES 4096
 
 static jstring jvm_version(JNIEnv *env, jclass type)
@@ -19,9 +19,9 @@ static jstring jvm_version(JNIEnv *env, jclass type)
 }
 
 /*
- * By its soname, so that a process that has it already does not get another one; otherwise from
- * beside this library, whose run path the linker does not follow where a sanitizer calls it for us.
- * It is never unloaded, as libcrest: the handle need not be kept.
+ * Opens the reporters by their soname, so that a process that has loaded them does not get a second
+ * copy; otherwise from beside this library. (The linker ignores this library's run path where a
+ * sanitizer intercepts dlopen.) They are never unloaded, as libcrest, so the handle is not kept.
  */
 static jstring jvm_open_reporters(JNIEnv *env, jclass type)
 {
@@ -72,7 +72,7 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
             return JNI_ERR;
         (*env)->DeleteLocalRef(env, type);
     }
-    /* whoever starts Crest in this process, jvm=on in CREST_OPTS is no slip of the pen */
+    /* in this process jvm=on in CREST_OPTS is a valid option, also for a native caller's start */
     (void)crest_option_name_add("jvm");
     return JNI_VERSION_1_8;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the library tells its log callback, on its way to Java: kept here until a Java thread takes
- * it (io.crest.Log). So no thread of the library ever runs Java code, whatever a listener does, and
- * none is in the way when the JVM ends.
+ * The library's log messages on their way to Java: a bounded queue, emptied by a Java thread
+ * (io.crest.Log). So no thread of the library ever runs Java code, whatever a listener does, and
+ * none delays the JVM's end.
  */
 #define _GNU_SOURCE
 #include "jvm.h"
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* As many messages wait; of what comes on top, the number is told. */
+/* Messages that wait at most; of further ones only the number is told. */
 #define LOG_WAITING_MAX 64u
 
 typedef struct log_message {
@@ -26,7 +26,7 @@ static pthread_cond_t log_changed = PTHREAD_COND_INITIALIZER;
 static log_message log_waiting[LOG_WAITING_MAX];
 static unsigned log_first, log_count;
 static unsigned long log_dropped;
-static jlong log_taker; /* whose messages they are; another one's take comes back empty */
+static jlong log_taker; /* the taker that gets the messages; another taker's take returns NULL */
 
 static void log_receive(crest_log_level level, const char *text, void *context)
 {
@@ -43,8 +43,8 @@ static void log_receive(crest_log_level level, const char *text, void *context)
     pthread_mutex_unlock(&log_lock);
 }
 
-/* A class loader that goes may take this library with it, but not while the library above may be
- * about to call log_receive, and nobody can tell when it is not: so from then on it stays. */
+/* Pins this library in memory. A class loader that is collected may unload it, but a thread of the
+ * library may be about to call log_receive at any later time. */
 static int log_stay(void)
 {
     Dl_info here;
@@ -62,7 +62,7 @@ static jboolean log_listen(JNIEnv *env, jclass type, jboolean on)
     return JNI_TRUE;
 }
 
-/* From now on the messages are `taker`'s; 0: nobody's. */
+/* Gives the messages to `taker` from now on; 0: to none. */
 static void log_serve(JNIEnv *env, jclass type, jlong taker)
 {
     (void)env;
@@ -73,7 +73,7 @@ static void log_serve(JNIEnv *env, jclass type, jlong taker)
     pthread_mutex_unlock(&log_lock);
 }
 
-/* Under the lock: the next message, or how many there was no room for. Zero when there is none. */
+/* Under the lock: the next message, or the number of dropped ones. Zero when there is none. */
 static int log_next(log_message *message)
 {
     if (log_count > 0) {
@@ -93,8 +93,8 @@ static int log_next(log_message *message)
     return 1;
 }
 
-/* The level in one byte and the text, once there is a message. NULL once they are another taker's,
- * and, if they are nobody's, there is none left. */
+/* Waits for a message: its level in one byte and the text. NULL when the messages are another
+ * taker's, or no taker's and none is left. */
 static jbyteArray log_take(JNIEnv *env, jclass type, jlong taker)
 {
     (void)type;
@@ -117,7 +117,7 @@ static jbyteArray log_take(JNIEnv *env, jclass type, jlong taker)
     return taken;
 }
 
-/* A message of the Java side's own, which goes where the library's go. */
+/* A message of the Java side's, to the same log callback as the library's. */
 static void log_write(JNIEnv *env, jclass type, jint level, jbyteArray text)
 {
     (void)type;

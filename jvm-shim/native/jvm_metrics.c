@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What Java passes of a metric, in the order of io.crest.MetricNatives. */
+/* The numbers that Java passes for a metric, in the order of io.crest.MetricNatives. */
 typedef enum jvm_wish {
     WISH_STATUS, /* goes back */
     WISH_UNIT,
@@ -31,7 +31,7 @@ typedef enum jvm_wish {
 _Static_assert(CREST_RATIO == 6 && CREST_KIND_COUNTER == 1 && CREST_KIND_STAGES == 6,
                "io.crest.Unit and io.crest.Kind have the order of these");
 
-/* What a kind is made, resolved and released with. */
+/* How a kind is made, resolved and released. */
 typedef struct jvm_maker {
     void *(*get)(const crest_metric_options *options, crest_status *status);
     struct crest_metric *(*family)(const crest_metric_options *options, const char *const *keys,
@@ -40,7 +40,7 @@ typedef struct jvm_maker {
     crest_status (*release)(void *handle);
 } jvm_maker;
 
-/* A family is its metric: the struct around it is made anew for each call. */
+/* A family is its metric: the struct around it is rebuilt for each call. */
 #define JVM_MAKER(type)                                                                            \
     static void *metrics_get_##type(const crest_metric_options *options, crest_status *status)     \
     {                                                                                              \
@@ -84,7 +84,7 @@ static const jvm_maker metrics_makers[] = {
     [CREST_KIND_STAGES] = JVM_MAKER_ROW(stages),
 };
 
-/* `count` texts from here on, each with a NUL behind; returns what follows them. */
+/* `count` texts from here on, each followed by a NUL; returns what follows them. */
 static const char *metrics_texts(const char *from, const char **texts, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -94,7 +94,7 @@ static const char *metrics_texts(const char *from, const char **texts, unsigned 
     return from;
 }
 
-/* The library's buckets, which Java names by number; or those that were passed. */
+/* The library's buckets, which Java names by number, or the passed ones. */
 static const crest_buckets *metrics_buckets(const jlong *numbers, const crest_buckets *passed)
 {
     static const crest_buckets *const presets[] = {
@@ -144,7 +144,7 @@ static void *metrics_open(jint kind, const char *texts, const crest_metric_optio
     }
 }
 
-/* Java has checked how many of each there are. */
+/* Java has checked the counts. */
 static jlong metrics_make(jint kind, const char *texts, jlong *numbers, const double *doubles)
 {
     crest_range range;
@@ -197,7 +197,7 @@ static jlong jvm_make(JNIEnv *env, jclass type, jint kind, jbyteArray texts, jlo
     return made;
 }
 
-/* The metric is 0 of a family that could not be made: its series record nowhere. */
+/* The metric of a family that could not be made is 0: its series record nowhere. */
 static jlong jvm_resolve(JNIEnv *env, jclass type, jint kind, jlong metric, jbyteArray values,
                          jint count)
 {

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * By name: what io.crest.Source asks when a name is used for the first time, or leads nowhere. From
- * then on Java has the handle.
+ * By name: what io.crest.Source calls at the first use of a name, or for a name without a handle.
+ * From then on Java has the handle.
  */
 #include "jvm.h"
 
 #include <crest/by_name.h>
 #include <string.h>
 
-/* A valid name, one character too many, and each of them as long as it may be. */
+/* A valid name and one character more, each of the longest encoding. */
 #define JVM_NAME_CHARS_MAX ((jsize)CREST_NAME_BYTES_MAX + 1)
 #define JVM_NAME_BYTES (3 * JVM_NAME_CHARS_MAX + 1)
 
-/* The name in UTF-8, cut where it is too long anyhow; NULL for null. U+0000 takes two bytes there,
- * so that none cuts a name to a valid one. Throws nothing and allocates nothing. */
+/* The name in UTF-8, cut where it is too long to be valid; NULL for null. U+0000 takes two bytes in
+ * JNI's UTF-8, so that none cuts a name to a valid one. Throws nothing and allocates nothing. */
 static const char *jvm_name(JNIEnv *env, jstring name, char text[JVM_NAME_BYTES])
 {
     if (name == NULL)
         return NULL;
     jsize length = (*env)->GetStringLength(env, name);
-    memset(text, 0, JVM_NAME_BYTES); /* not every JVM ends what it copies */
+    memset(text, 0, JVM_NAME_BYTES); /* not every JVM terminates what it copies */
     (*env)->GetStringUTFRegion(env, name, 0,
                                length < JVM_NAME_CHARS_MAX ? length : JVM_NAME_CHARS_MAX, text);
     return text;
 }
 
-/* The source with this text, which is not null; throws if it cannot be one. */
+/* The source with this text, which is not null; throws if the text is not valid. */
 static jlong jvm_source(JNIEnv *env, jclass type, jstring name)
 {
     (void)type;
@@ -39,8 +39,8 @@ static jlong jvm_source(JNIEnv *env, jclass type, jstring name)
     return 0;
 }
 
-/* The handle of this kind, made if need be; 0, after it has been counted as misuse, if there is
- * none. What is dead has no slot. */
+/* The handle of this kind, made if need be; 0 if there is none, which has been counted as misuse.
+ * A handle that records nowhere has no slot. */
 static jlong jvm_handle(JNIEnv *env, jclass type, jlong in, jstring name, jint kind)
 {
     (void)type;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Starting, stopping and pages, for io.crest.RunNatives. Texts are bytes of UTF-8 on both sides,
- * since JNI's own text functions speak another encoding. What fails answers with a byte array: the
+ * since JNI's own text functions use modified UTF-8. A failure is returned as a byte array: the
  * status, then the message. NULL is success.
  */
 #include "jvm.h"
@@ -56,10 +56,10 @@ static jbyteArray run_start(JNIEnv *env, jclass type, jbyteArray options)
     if (status == CREST_OK)
         status = crest_start(text, &error);
     free(text);
-    /* counted all the same, which Java's exception is to say it is not */
+    /* the library counts this start all the same, but Java's exception says that it does not */
     if (status == CREST_ALREADY)
         (void)crest_stop(0, NULL);
-    /* it runs, and the log has been told what does not */
+    /* it runs, and the log has been told which reporters do not */
     if (status == CREST_PARTIAL)
         status = CREST_OK;
     return run_answer(env, status, &error);
@@ -73,9 +73,9 @@ static jbyteArray run_stop(JNIEnv *env, jclass type, jlong deadline_ms)
     return run_answer(env, status, &error);
 }
 
-/* ---- options of Java's own ---- */
+/* ---- Java's own options ---- */
 
-/* A growing list of texts, each with its NUL. */
+/* A growing list of texts, each followed by its NUL. */
 typedef struct run_list {
     char *bytes;
     size_t length;
@@ -98,14 +98,14 @@ static int run_list_add(run_list *list, const char *text)
     return 1;
 }
 
-/* jvm, and all that begins with jvm.; and what concerns both sides. */
+/* jvm and jvm.*, and the options that concern both sides. */
 static int run_is_javas(const char *key)
 {
     return (strncmp(key, "jvm", 3) == 0 && (key[3] == '\0' || key[3] == '.')) ||
            strcmp(key, "atexit") == 0;
 }
 
-/* Key, value and origin of each option that is Java's, after the status. */
+/* Key, value and origin of each of Java's options, after the status. */
 static jbyteArray run_options(JNIEnv *env, jclass type, jbyteArray bytes)
 {
     (void)type;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is timed from Java: the cold path of recording a duration, and operations by their ids.
+ * Timing from Java: the cold path of recording a duration, and operations by their ids.
  *
- * An operation crosses as its kind, its length and its four words, so that nothing is allocated.
+ * An operation is passed as its kind, its length and its four words, so that nothing is allocated.
  */
 #include "jvm.h"
 
@@ -99,7 +99,7 @@ static jint jvm_timer_oldest(JNIEnv *env, jclass type, jlong timer, jlongArray r
     return (jint)count;
 }
 
-/* Of bytes and of a text alike. */
+/* For bytes and texts alike. */
 static void jvm_op_hash(JNIEnv *env, jclass type, jbyteArray id, jint length, jlongArray words)
 {
     (void)type;

@@ -5,14 +5,14 @@ import java.util.Arrays;
 
 /**
  * The upper bounds of the buckets that a histogram or timer is exported with: in the base unit
- * (seconds, bytes), ascending, +Inf implied. What is kept is finer, see {@link Range}; quantiles
- * of windows come from that. Immutable; any thread.
+ * (seconds, bytes), ascending, +Inf implied. The histogram itself is finer, see {@link Range};
+ * quantiles of windows come from it. Immutable; any thread.
  */
 public final class Buckets {
     /** At most so many bounds. */
     static final int COUNT_MAX = 64;
 
-    /** 5 ms to 10 s: what every client's default is. */
+    /** 5 ms to 10 s: every client library's default. */
     public static final Buckets DEFAULT = new Buckets(1);
 
     /** 10 µs to 1 s. */
@@ -46,11 +46,11 @@ public final class Buckets {
     }
 
     /**
-     * Bounds of one's own.
+     * The caller's own bounds.
      *
-     * @param bounds 1 to 64, each finite, 0 or more and above the one before it; copied
+     * @param bounds 1 to 64, each finite, 0 or more and above the previous one; copied
      * @return the set
-     * @throws IllegalArgumentException for other ones; the message says which
+     * @throws IllegalArgumentException for other bounds; the message says which
      */
     public static Buckets of(double... bounds) {
         if (bounds == null || bounds.length == 0)

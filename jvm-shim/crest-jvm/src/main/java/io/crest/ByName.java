@@ -5,18 +5,18 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
 /**
- * The instruments of one kind under one source, by their names: read without a lock, by the
- * identity of the name first, for it is a literal as a rule. What is in it stays.
+ * The instruments of one kind under one source, by their names. A reader takes no lock and compares
+ * the identity of the name first, as it is a literal as a rule. Entries stay for good.
  *
- * <p>Bounded, also for callers that make names at run time: the library refuses names beyond
- * {@code CREST_BY_NAME_MAX}, and those it refuses are not kept; and names that this table has no
- * place for are merely asked for anew at each call.
+ * <p>Bounded, also for callers that make names at run time. Names that the library refuses (beyond
+ * {@code CREST_BY_NAME_MAX}) are not kept. Names that this table has no place for are looked up in
+ * the library at each call.
  */
 final class ByName<T extends Instrument> {
     /** Entries of all tables; the library's own table of names has as many. */
     static final int ENTRIES_MAX = 40_000;
 
-    /** Steps to a name. More are only needed when somebody chooses names by their hash codes. */
+    /** Steps to a name. More would take names that were chosen for equal hash codes. */
     static final int STEPS_MAX = 32;
 
     /** 2^32 by the golden ratio, as Knuth has it. */
@@ -28,10 +28,12 @@ final class ByName<T extends Instrument> {
     private final Function<Series, T> make;
 
     /**
-     * Names, each with its instrument behind it, so that a search touches one line: a power of two
-     * of pairs, at most a quarter of them taken, so that it comes to an end, and soon. Written
-     * under the lock and read without: what a reader sees is a pair, or a name without its
-     * instrument, which is as good as none. It sees an instrument whole: all its fields are final.
+     * Open addressing: names, each followed by its instrument, so that a search touches one line. A
+     * power of two of pairs, at most a quarter of them taken, so that each search ends, and soon. A
+     * writer writes under the lock; a reader takes none.
+     *
+     * <p>Invariant: a reader sees a pair, or a name without its instrument, which counts as not
+     * found. It sees an instrument whole: all its fields are final.
      */
     private volatile Object[] table = new Object[2];
 
@@ -53,12 +55,12 @@ final class ByName<T extends Instrument> {
             Object key = pairs[at];
             if (key == name) return (T) pairs[at + 1];
             if (key == null) return null;
-            // the texts of names that only share a place are not looked at
+            // most names that share only the place differ in their hash codes already
             if (key.hashCode() == hash && key.equals(name)) return (T) pairs[at + 1];
         }
     }
 
-    /** The instrument of a handle, kept if there is room: of two first uses, that of the first. */
+    /** The instrument of a handle, kept if there is room; of two racing first uses, the first's. */
     synchronized T keep(String name, String whole, long handle) {
         T known = find(name);
         if (known != null) return known;
@@ -97,7 +99,7 @@ final class ByName<T extends Instrument> {
         return false;
     }
 
-    /** Hash codes of names that are counted through lie side by side; this scatters them. */
+    /** Hash codes of numbered names lie side by side; this scatters them. */
     private static int place(int hashCode) {
         int hash = hashCode * SCATTER;
         return (hash ^ hash >>> 16) << 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.crest;
 
-/** What recording in memory leaves to the library ({@link Cells}); jvm_cells.c. */
+/** The cold path of recording in memory ({@link Cells}); jvm_cells.c. */
 final class CellNatives {
     private CellNatives() {}
 

@@ -2,12 +2,11 @@
 package io.crest;
 
 /**
- * Recording in memory, as the inlined part of the library's own calls does it ({@code
- * <crest/cell.h>}), and the calls for what that leaves to the cold path: a thread's first touch, a
- * value out of range, a series that was closed.
+ * Recording in memory, as the inlined part of the library does it ({@code <crest/cell.h>}), and the
+ * calls for the cold path: a thread's first touch, a value out of range, a series that was closed.
  */
 final class Cells {
-    /** How often the cold path was taken, roughly when by several threads: what tests look at. */
+    /** How often the cold path was taken; inexact with several threads; for tests. */
     static int calls;
 
     private Cells() {}
@@ -79,16 +78,16 @@ final class Cells {
         keep(histogram);
     }
 
-    /** After a call into the library: the way back without one. */
+    /** After a cold call: remembers the thread's table, so that the next record needs no call. */
     static void keep(long handle) {
         calls++;
         if (Lane.own() == 0) Lane.keep(Memory.intAt(handle + Layout.HANDLE_SLOT));
     }
 
     /**
-     * Records a value into a histogram, or a timer's outcome; false if nothing was done, because
-     * that takes a call: who makes it says which lane ({@link SharedLanes#current}), and calls
-     * {@link #keep} afterwards.
+     * Records a value into a histogram, or a timer's outcome. False: nothing was done, because that
+     * takes a call. The caller then makes the call, for the lane of {@link SharedLanes#current},
+     * and calls {@link #keep} afterwards.
      */
     static boolean recorded(long histogram, long value) {
         return recorded(histogram, value, 1);
@@ -134,14 +133,14 @@ final class Cells {
         return true;
     }
 
-    /** The same where others add at the same time, and raise the note and lower the minimum. */
+    /** The same with several writers, which may also raise the note and lower the minimum. */
     private static boolean recordedShared(long table, long histogram, long value, long times) {
         long cell = table == 0 ? 0 : cell(table, histogram);
         if (cell == 0) return false;
         long shard = Memory.longAcquire(cell);
         if (shard == 0) return false;
         long block = Memory.longAcquire(shard + block(value));
-        // acquire: who raised the note had raised the maximum before
+        // acquire: the writer that raised the note had raised the maximum before
         if (block == 0
                 || value > Memory.longAcquire(shard + Layout.SHARD_NOTED)
                 || value < Memory.longAt(shard + Layout.SHARD_MIN)) return false;

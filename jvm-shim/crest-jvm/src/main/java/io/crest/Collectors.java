@@ -11,8 +11,8 @@ import java.util.TreeMap;
 
 /**
  * The collectors of the JVM's metrics, as the options {@code jvm} and {@code jvm.*} ask for them.
- * At the end of the process a shutdown hook has them read once more, for the last report; not with
- * {@code atexit=off}.
+ * At the end of the process a shutdown hook makes them read once more, for the last report; not
+ * with {@code atexit=off}.
  */
 final class Collectors {
     private static final Set<String> OFF = Set.of("off", "false", "no", "0");
@@ -33,11 +33,11 @@ final class Collectors {
     }
 
     /**
-     * Begins to collect, if that is asked for; else null. Null too if somebody collects already.
+     * Begins to collect, if the options ask for it; else null. Null too if collectors run already.
      *
      * @param answer what {@link RunNatives#options} said
-     * @throws CrestException for an option that is not there or a value that is none, and where
-     *     this runtime has no such metrics
+     * @throws CrestException for an unknown option or an invalid value, and where this runtime has
+     *     no such metrics
      */
     static Collectors of(byte[] answer) {
         if (answer[0] != Status.OK.ordinal()) Running.check(answer);
@@ -77,7 +77,7 @@ final class Collectors {
         try {
             return JvmMetrics.start(options);
         } catch (IllegalStateException e) {
-            // as the library does of system=on: what the program collects itself goes on
+            // as with the library's system=on: collectors that the program started itself go on
             if (System.getProperty("io.crest.jvm.running") == null) {
                 throw new CrestException(Status.SYSTEM, "jvm=on: " + e.getMessage(), e);
             }

@@ -23,7 +23,7 @@ public final class Counter extends Instrument {
      *
      * @param name canonical: letters, digits and _ in words joined by . and -
      * @return never null
-     * @throws IllegalArgumentException for a name that is none
+     * @throws IllegalArgumentException for an invalid name
      * @throws CrestException when another metric stands in the way
      */
     public static Counter of(String name) {
@@ -36,7 +36,7 @@ public final class Counter extends Instrument {
      * @param name as of {@link #of(String)}
      * @param description at most 1,000 bytes of UTF-8
      * @return never null
-     * @throws IllegalArgumentException for a name or description that is none
+     * @throws IllegalArgumentException for an invalid name or description
      * @throws CrestException when another metric stands in the way
      */
     public static Counter of(String name, String description) {
@@ -50,14 +50,14 @@ public final class Counter extends Instrument {
 
     /**
      * Adds {@code times}, in the counter's unit. A negative number is not applied and is counted as
-     * misuse. A counter that has got to 2^64 - 1 stays there. Never throws, locks or allocates.
+     * misuse. A counter saturates at 2^64 - 1. Never throws, locks or allocates.
      */
     public void increment(long times) {
         Cells.add(handle, times);
     }
 
     /**
-     * What was counted so far, by all threads; beyond 2^63 - 1 it is negative and to be read as
+     * What was counted so far, by all threads; beyond 2^63 - 1 it is negative and must be read as
      * unsigned. One call into the library, which reads one word per thread.
      */
     public long value() {

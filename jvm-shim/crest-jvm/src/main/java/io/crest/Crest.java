@@ -10,8 +10,8 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * Starting and stopping reports, and pages of all there is. What is recorded needs none of this:
- * an instrument counts from its making on, and a start decides who is told.
+ * Starting and stopping reports, and pages of all metrics. Recording needs none of this: an
+ * instrument counts from its making on, and a start decides where reports go.
  *
  * <pre>{@code
  * Crest.start("service=rnode,interval=10s,pushgateway=http://127.0.0.1:9091");
@@ -19,15 +19,15 @@ import java.util.Objects;
  * Crest.stop(Duration.ofSeconds(5));
  * }</pre>
  *
- * <p>The options are those of the library, {@code <crest/run.h>}, and the environment variable
- * {@code CREST_OPTS} has the last word. All methods are safe to call from any thread.
+ * <p>The options are those of the library, {@code <crest/run.h>}; the environment variable {@code
+ * CREST_OPTS} overrides them. All methods are safe to call from any thread.
  */
 public final class Crest {
     private Crest() {}
 
     /**
-     * Whether the native library is loaded. If it is not, everything can be called as ever and
-     * nothing is recorded. Loads it at the first call.
+     * Whether the native library is loaded. If it is not, all methods can be called as ever and
+     * record nothing. Loads it at the first call.
      */
     public static boolean available() {
         return Library.AVAILABLE;
@@ -49,17 +49,16 @@ public final class Crest {
     }
 
     /**
-     * Starts the reporters that the options and {@code CREST_OPTS} ask for; none is no error.
-     * Starts are counted, so that a program and a library in it may both start: each needs its
-     * {@link #stop}, and a second one is given no options. What is recorded until the end of the
-     * process is in the last report without a stop too, unless {@code atexit=off}: nothing but the
-     * end by a signal that cannot be caught prevents it. Takes locks, starts native threads.
+     * Starts the reporters that the options and {@code CREST_OPTS} ask for; it may be none. Starts
+     * are counted, so that a program and a library in it may both start: each needs its {@link
+     * #stop}, and a second start takes no options. The last report has what was recorded until the
+     * end of the process, also without a stop, unless {@code atexit=off} or an uncatchable signal
+     * ends the process. Takes locks, starts native threads.
      *
      * @param options {@code key=value}, separated by commas
-     * @throws CrestException if there is something wrong with an option, which the message names
-     *     together with the place it came from; if Crest was started before ({@code ALREADY}); if
-     *     the native library is missing and the options ask for a report. Then nothing was started
-     * @throws IllegalArgumentException for null, and for a NUL character
+     * @throws CrestException for an invalid option, which the message names together with its
+     *     origin; if Crest was started before ({@code ALREADY}); if the native library is missing
+     *     and the options ask for a report. Then nothing was started
      */
     public static void start(String options) {
         if (options == null) {
@@ -71,14 +70,15 @@ public final class Crest {
     }
 
     /**
-     * Undoes one start. The last one hands what was recorded to every reporter, all at once, and
-     * stops them. Blocks, but not longer than the deadline; an interrupt is left standing and ends
-     * nothing. In a virtual thread it holds on to its carrier meanwhile.
+     * Undoes one start. The last stop hands what was recorded to every reporter, in parallel, and
+     * stops them. Blocks, but not longer than the deadline; an interrupt stays set and ends
+     * nothing. A virtual thread stays pinned to its carrier meanwhile.
      *
      * @param deadline at least a millisecond; more than a day is a day
      * @throws CrestException that names the reporters that failed and says why, all being stopped
-     *     nevertheless; {@code TIMED_OUT} for one that hangs; {@code NOT_RUNNING} if nothing was
-     *     started
+     *     nevertheless; {@code TIMED_OUT} for a reporter that hangs; {@code NOT_RUNNING} if nothing
+     *     was started
+     * @throws IllegalArgumentException for null and less than a millisecond
      * @throws IllegalArgumentException for null and what is shorter than a millisecond
      */
     public static void stop(Duration deadline) {
@@ -91,14 +91,14 @@ public final class Crest {
     }
 
     /**
-     * Has a listener told what Crest has to say that nobody asked for: a server that cannot be
-     * reached, a report that goes through again, a misuse, once each. Without a listener that is
-     * passed over in silence; Crest never prints. There is one in the process, and a native
-     * {@code crest_log_to} is one too: the last one counts. It is told until the last
-     * {@link #stop}, and again after the next start.
+     * Sets the listener for events that no call returns: a server that cannot be reached, a report
+     * that goes through again, a misuse, once each. Without a listener they are dropped; Crest
+     * never prints. The process has one log callback, and a native {@code crest_log_to} sets it
+     * too: the last call wins. The listener is called until the last {@link #stop}, and again after
+     * the next start.
      *
      * @param listener null for none
-     * @throws CrestException {@code SYSTEM}: if the native library cannot be made to stay in memory
+     * @throws CrestException {@code SYSTEM}: if the native library cannot be pinned in memory
      */
     public static void onLog(LogListener listener) {
         if (Library.AVAILABLE) Log.listen(listener);
@@ -116,8 +116,8 @@ public final class Crest {
     }
 
     /**
-     * All metrics of the process as a page, native ones included. Allocates the page; for one that
-     * may be long, {@link #writePage} is better. Without the native library the page is empty.
+     * All metrics of the process as a page, native ones included. Allocates the page; for a long
+     * page {@link #writePage} is better. Without the native library the page is empty.
      *
      * @throws CrestException {@code NO_MEMORY}
      */
@@ -150,8 +150,8 @@ public final class Crest {
 
     /**
      * Retires every series whose label {@code key} has this value, in all families: it is exported
-     * once more, then goes, and what is recorded through a handle of it afterwards is counted as
-     * late. Looks at every series; takes locks.
+     * once more, then goes, and later records through its handles are counted as late. Looks at
+     * every series; takes locks.
      *
      * @return how many combinations of label values were retired
      * @throws IllegalArgumentException for null, and for a NUL character

@@ -2,9 +2,9 @@
 package io.crest;
 
 /**
- * What could not be done, in a message fit to show an operator: what was tried, on what, what came
- * back, what to do. Thrown where instruments are made and where reporters are started and stopped,
- * never by recording.
+ * A failure, in a message fit to show an operator: what was tried, on what, what came back, what to
+ * do. Thrown where instruments are made and where reporters are started and stopped, never by
+ * recording.
  */
 public class CrestException extends RuntimeException {
     private static final long serialVersionUID = 1;
@@ -12,7 +12,7 @@ public class CrestException extends RuntimeException {
     private final Status status;
 
     /**
-     * Made by the library, and by those who extend it.
+     * Made by the library, and by subclasses.
      *
      * @param status why, for programs
      * @param message why, for people
@@ -22,7 +22,7 @@ public class CrestException extends RuntimeException {
     }
 
     /**
-     * The same of a failure that another exception tells about.
+     * The same with another exception as the cause.
      *
      * @param status why, for programs
      * @param message why, for people
@@ -36,7 +36,7 @@ public class CrestException extends RuntimeException {
     /**
      * Why, for programs.
      *
-     * @return never null where the library made it
+     * @return never null if the library made it
      */
     public Status status() {
         return status;

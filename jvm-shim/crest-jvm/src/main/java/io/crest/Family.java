@@ -13,7 +13,7 @@ import java.util.function.Function;
  * pings.increment();                                 // often
  * }</pre>
  *
- * Label values must be few: a family has room for 2,000 series, and new ones beyond share one
+ * Label values must be few: a family has room for 2,000 series. Further ones share one series,
  * whose values are all {@code overflow}; that is counted as misuse. Immutable; any thread.
  *
  * @param <T> its instruments
@@ -36,13 +36,13 @@ public final class Family<T extends Instrument> {
     }
 
     /**
-     * The instrument with these label values, found or made. Resolve once and keep it: this
-     * encodes the values and calls into the library, which looks them up (some 300 ns) and locks
-     * when it makes the series.
+     * The instrument with these label values, found or made. Resolve once and keep it: this encodes
+     * the values and calls into the library, which looks them up (some 300 ns) and locks when it
+     * makes the series.
      *
-     * @param values as many as there are keys, in their order; a null one counts as empty. One
-     *     with a NUL or half of a surrogate pair in it gets U+FFFD in its place, one beyond 1,000
-     *     bytes of UTF-8 is cut; both are counted as misuse.
+     * @param values as many as there are keys, in their order; null counts as empty. A NUL or half
+     *     a surrogate pair becomes U+FFFD; a value beyond 1,000 bytes of UTF-8 is cut; both are
+     *     counted as misuse.
      * @return never null
      * @throws IllegalArgumentException when there are more or fewer values than keys
      */

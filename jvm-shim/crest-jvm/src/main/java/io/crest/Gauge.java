@@ -2,9 +2,9 @@
 package io.crest;
 
 /**
- * The value something has now; the last write wins. What lies between two readings of a gauge is
- * never seen, so it is the last choice: count events with a {@link Counter}, describe quantities
- * with a {@link Histogram}, and what comes and goes with a {@link RangeSampler}.
+ * The value something has now; the last write wins. A gauge never shows what lies between two
+ * readings, so it is the last choice: count events with a {@link Counter}, describe quantities with
+ * a {@link Histogram}, and what comes and goes with a {@link RangeSampler}.
  *
  * <p>Any thread may use one. All threads share its cell, which is written without a call, a lock or
  * an allocation.
@@ -20,7 +20,7 @@ public final class Gauge extends Instrument {
      *
      * @param name canonical: letters, digits and _ in words joined by . and -
      * @return never null
-     * @throws IllegalArgumentException for a name that is none
+     * @throws IllegalArgumentException for an invalid name
      * @throws CrestException when another metric stands in the way
      */
     public static Gauge of(String name) {
@@ -33,7 +33,7 @@ public final class Gauge extends Instrument {
      * @param name as of {@link #of(String)}
      * @param description at most 1,000 bytes of UTF-8
      * @return never null
-     * @throws IllegalArgumentException for a name or description that is none
+     * @throws IllegalArgumentException for an invalid name or description
      * @throws CrestException when another metric stands in the way
      */
     public static Gauge of(String name, String description) {
@@ -54,8 +54,8 @@ public final class Gauge extends Instrument {
     }
 
     /**
-     * Adds {@code delta}, which may be negative; none of several threads' additions is lost. NaN,
-     * and what would come to it, is not applied and is counted as misuse. Never throws.
+     * Adds {@code delta}, which may be negative; additions of several threads are all applied. NaN,
+     * and a delta whose sum would be NaN, is not applied and is counted as misuse. Never throws.
      */
     public void increment(double delta) {
         Cells.add(handle, delta);
@@ -79,7 +79,7 @@ public final class Gauge extends Instrument {
         if (handle != 0) CellNatives.gaugeSetToNow(handle);
     }
 
-    /** The value now; 0 before the first. A call into the library. */
+    /** The value now; 0 before the first write. A call into the library. */
     public double value() {
         return handle == 0 ? 0 : CellNatives.gaugeValue(handle);
     }

@@ -2,18 +2,18 @@
 package io.crest;
 
 /**
- * How large things are: every value of the range is counted in a bucket that is narrow beside the
- * value; count, sum and extremes are exact.
+ * How large things are: every value of the range is counted in a bucket that is narrow relative to
+ * the value; count, sum and extremes are exact.
  *
  * <pre>{@code
  * static final Histogram SIZE = Metric.named("casper.block-size").in(Unit.BYTES).histogram();
  * SIZE.record(block.length);
  * }</pre>
  *
- * <p>Any thread may use one, virtual threads too. A record adds to memory of the thread's own: it
- * takes no lock, allocates nothing and calls nothing once the thread has recorded five values, one
- * of this power of two among them, except for a value that is the largest of the thread's since the
- * last tick or its least of all.
+ * <p>Any thread may use one, virtual threads too. A record adds to memory of the thread's own. Once
+ * the thread has recorded five values, one of this power of two among them, a record takes no lock,
+ * allocates nothing and calls nothing. Two values still take a call: the thread's largest since the
+ * last tick, and its least of all.
  */
 public final class Histogram extends Instrument {
     Histogram(Series series) {
@@ -26,7 +26,7 @@ public final class Histogram extends Instrument {
      *
      * @param name canonical: letters, digits and _ in words joined by . and -
      * @return never null
-     * @throws IllegalArgumentException for a name that is none
+     * @throws IllegalArgumentException for an invalid name
      * @throws CrestException when another metric stands in the way
      */
     public static Histogram of(String name) {
@@ -39,7 +39,7 @@ public final class Histogram extends Instrument {
      * @param name as of {@link #of(String)}
      * @param description at most 1,000 bytes of UTF-8
      * @return never null
-     * @throws IllegalArgumentException for a name or description that is none
+     * @throws IllegalArgumentException for an invalid name or description
      * @throws CrestException when another metric stands in the way
      */
     public static Histogram of(String name, String description) {
@@ -47,9 +47,9 @@ public final class Histogram extends Instrument {
     }
 
     /**
-     * Records a value, in the histogram's unit. One above the range counts as the range's highest,
-     * and as misuse; a negative one is not applied and is counted as misuse. Never throws, locks or
-     * allocates.
+     * Records a value, in the histogram's unit. A value above the range counts as the range's
+     * highest, and as misuse; a negative one is not applied and is counted as misuse. Never throws,
+     * locks or allocates.
      */
     public void record(long value) {
         Cells.record(handle, value, 1);

@@ -3,7 +3,7 @@ package io.crest;
 
 import java.time.Duration;
 
-/** What has begun by its id and not ended. Immutable; any thread. */
+/** A series' operations that began by their ids and have not ended. Immutable; any thread. */
 public final class InFlight {
     private final long count;
     private final long oldestNanos;
@@ -58,7 +58,7 @@ public final class InFlight {
         }
 
         /**
-         * Which one.
+         * The operation.
          *
          * @return never null; its text is how pages name it
          */
@@ -85,7 +85,7 @@ public final class InFlight {
         }
 
         /**
-         * Of stages: the one marked last.
+         * Of stages: the last stage marked.
          *
          * @return its index; -1: none yet, or a timer
          */

@@ -5,8 +5,8 @@ package io.crest;
  * What all instruments have in common: one series of a metric, to be resolved once and recorded
  * through.
  *
- * <p>Instruments live as long as the process; that Java collects this object changes nothing about
- * the series. Two objects of one series are as good as one. Immutable; any thread, virtual ones
+ * <p>Instruments live as long as the process; the series stays when the garbage collector takes
+ * this object. Two objects of one series are interchangeable. Immutable; any thread, virtual ones
  * too.
  */
 public abstract class Instrument implements AutoCloseable {
@@ -18,7 +18,7 @@ public abstract class Instrument implements AutoCloseable {
     Instrument(Series series) {
         this.series = series;
         this.handle = series.handle;
-        // initialises what records here, not at a first record that may have no stack left for it
+        // initialises the recording classes here: a first record may have no stack left for that
         if (handle == 0) return;
         Lane.own();
         SharedLanes.current();
@@ -34,10 +34,9 @@ public abstract class Instrument implements AutoCloseable {
     }
 
     /**
-     * This user is done with the series. One with labels is exported once more and then goes; a
-     * record made later, by whomever, is safe and brings it back. Of a metric without labels this
-     * does nothing. May be called again, which is the same as once. Cost: a call into the library,
-     * which locks.
+     * Releases the series for this caller. A series with labels is exported once more and then
+     * goes; a later record, by any thread, is safe and brings it back. Does nothing for a metric
+     * without labels. Further calls change nothing. Cost: a call into the library, which locks.
      */
     @Override
     public final void close() {

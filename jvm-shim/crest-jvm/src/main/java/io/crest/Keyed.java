@@ -6,10 +6,10 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * What times operations that begin here and end elsewhere, where the two sides share nothing but
- * the operation's id: a request and its answer, a block announced and a block stored. What has
- * begun and not ended is in flight; how much that is, how old the oldest is and which are stuck
- * can be read, and is exported.
+ * Times operations that begin here and end elsewhere, where the two sides share nothing but the
+ * operation's id: a request and its answer, a block announced and a block stored. What has begun
+ * and not ended is in flight. Its count, the age of the oldest and the stuck operations can be
+ * read, and are exported.
  *
  * <pre>{@code
  * Timer fetch = Metric.named("comm.fetch-time").deadline(Duration.ofSeconds(30)).timer();
@@ -31,14 +31,14 @@ public abstract class Keyed extends Instrument {
 
     Keyed(Series series) {
         super(series);
-        // as in Instrument: a class that fails to initialise is lost for good
+        // as in Instrument: a class whose initialisation fails once stays unusable
         Op.of(Outcome.OK.name());
     }
 
     /**
      * Begins the operation.
      *
-     * @param id which
+     * @param id the operation's
      * @return {@link Status#OK}; {@link Status#ALREADY} when it is in flight: the first begin
      *     stays, which is a normal answer; {@link Status#LIMIT} when too much is in flight, {@link
      *     Status#NO_MEMORY}, and {@link Status#LATE} for a series that was retired, all counted
@@ -50,7 +50,7 @@ public abstract class Keyed extends Instrument {
     /**
      * The same by bytes.
      *
-     * @param id which; null or empty is none
+     * @param id the operation's; null or empty is none
      * @return as by {@link #begin(long)}; {@link Status#INVALID_ARGUMENT}, counted, for none
      */
     public final Status begin(byte[] id) {
@@ -60,7 +60,7 @@ public abstract class Keyed extends Instrument {
     /**
      * The same by a text.
      *
-     * @param id which; null or empty is none
+     * @param id the operation's; null or empty is none
      * @return as by {@link #begin(long)}; {@link Status#INVALID_ARGUMENT}, counted, for none
      */
     public final Status begin(String id) {
@@ -70,7 +70,7 @@ public abstract class Keyed extends Instrument {
     /**
      * The same by an identity that was made before.
      *
-     * @param op which; null is none
+     * @param op the operation; null is none
      * @return as by {@link #begin(long)}; {@link Status#INVALID_ARGUMENT}, counted, for none
      */
     public final Status begin(Op op) {
@@ -81,13 +81,13 @@ public abstract class Keyed extends Instrument {
     /**
      * Ends the operation and records its duration under the outcome.
      *
-     * @param id which
+     * @param id the operation's
      * @param outcome how
      * @return {@link Status#OK}; {@link Status#NOT_FOUND} when it is not in flight, which is a
      *     normal answer: it never began, has ended, or began before a restart; {@link
      *     Status#TIMED_OUT} when it took longer than the metric's deadline and was recorded as
-     *     that; {@link Status#INVALID_ARGUMENT}, counted, for a null outcome; {@link Status#LATE},
-     *     counted, for a series that was retired
+     *     timed out; {@link Status#INVALID_ARGUMENT}, counted, for a null outcome; {@link
+     *     Status#LATE}, counted, for a series that was retired
      */
     public final Status end(long id, Outcome outcome) {
         return end(outcome, Op.KIND_LONG, Op.LONG_BYTES, id, 0, 0, 0);
@@ -96,7 +96,7 @@ public abstract class Keyed extends Instrument {
     /**
      * The same by bytes.
      *
-     * @param id which; null or empty is none
+     * @param id the operation's; null or empty is none
      * @param outcome how
      * @return as by {@link #end(long, Outcome)}; {@link Status#INVALID_ARGUMENT}, counted, for
      *     none
@@ -108,7 +108,7 @@ public abstract class Keyed extends Instrument {
     /**
      * The same by a text.
      *
-     * @param id which; null or empty is none
+     * @param id the operation's; null or empty is none
      * @param outcome how
      * @return as by {@link #end(long, Outcome)}; {@link Status#INVALID_ARGUMENT}, counted, for
      *     none
@@ -120,7 +120,7 @@ public abstract class Keyed extends Instrument {
     /**
      * The same by an identity that was made before.
      *
-     * @param op which; null is none
+     * @param op the operation; null is none
      * @param outcome how
      * @return as by {@link #end(long, Outcome)}; {@link Status#INVALID_ARGUMENT}, counted, for
      *     none
@@ -133,7 +133,7 @@ public abstract class Keyed extends Instrument {
     /**
      * Ends the operation as {@link Outcome#OK}.
      *
-     * @param id which
+     * @param id the operation's
      * @return as by {@link #end(long, Outcome)}
      */
     public final Status end(long id) {
@@ -143,7 +143,7 @@ public abstract class Keyed extends Instrument {
     /**
      * Ends the operation as {@link Outcome#OK}.
      *
-     * @param id which; null or empty is none
+     * @param id the operation's; null or empty is none
      * @return as by {@link #end(byte[], Outcome)}
      */
     public final Status end(byte[] id) {
@@ -153,7 +153,7 @@ public abstract class Keyed extends Instrument {
     /**
      * Ends the operation as {@link Outcome#OK}.
      *
-     * @param id which; null or empty is none
+     * @param id the operation's; null or empty is none
      * @return as by {@link #end(String, Outcome)}
      */
     public final Status end(String id) {
@@ -163,7 +163,7 @@ public abstract class Keyed extends Instrument {
     /**
      * Ends the operation as {@link Outcome#OK}.
      *
-     * @param op which; null is none
+     * @param op the operation; null is none
      * @return as by {@link #end(Op, Outcome)}
      */
     public final Status end(Op op) {

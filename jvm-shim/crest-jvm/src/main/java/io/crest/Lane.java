@@ -2,27 +2,26 @@
 package io.crest;
 
 /**
- * The way from a platform thread to its cells: the table that the library keeps for the thread,
- * found by the thread's number. Only that thread ever writes those cells, so an addition is a load,
- * an addition and a store.
+ * A platform thread's cells: the table that the library keeps for the thread, found by the thread's
+ * number. Only that owner thread writes the cells, so an addition is a load, an addition and a
+ * store.
  *
- * <p>The numbers of threads are never used again, so that a lane refers to no thread: nothing here
- * keeps a thread, or a class loader, alive. Of two threads that share a place, one is found by a
- * {@link ThreadLocal}, which takes longer; its value is of a class of the JDK's for the same
- * reason.
+ * <p>Thread numbers are never used again, so a lane refers to no thread: nothing here keeps a
+ * thread, or a class loader, alive. Where two threads share a place, one of them is found by a
+ * {@link ThreadLocal}, which takes longer; its value is of a JDK class for the same reason.
  *
- * <p>Virtual threads have none.
+ * <p>Virtual threads have no lane.
  */
 final class Lane {
     private static final int LANES = 1024;
     private static final Lane[] BY_NUMBER = new Lane[LANES];
 
-    /** So many finds by the thread local before the place is taken, and at most so many later. */
+    /** Finds by the thread local before the thread takes the place: at first, and at most. */
     private static final long MISSES_MIN = 64;
 
     private static final long MISSES_MAX = 1 << 16;
 
-    /** The table's address; how often it was found here; when the place is to be taken. */
+    /** The table's address; finds by the thread local so far; finds at which to take the place. */
     private static final ThreadLocal<long[]> OWN = new ThreadLocal<>();
 
     private final long number;
@@ -43,9 +42,9 @@ final class Lane {
         return lane != null && lane.number == number ? lane.table : 0;
     }
 
-    /** The table of the calling platform thread by the thread local; 0 if it has none (yet). Now
-     * and then the place is taken back: short-lived threads, each at its first record, would
-     * otherwise drive the others from theirs for good. */
+    /** The calling platform thread's table by the thread local; 0 if it has none (yet). Now and
+     * then the thread takes its place back: otherwise short-lived threads, each at its first
+     * record, would drive the others from theirs for good. */
     static long ownElsewhere(Thread thread) {
         long[] own = OWN.get();
         if (own == null) return 0;
@@ -58,7 +57,7 @@ final class Lane {
     }
 
     /** Remembers the calling thread's table, if it is a platform thread and its table is there and
-     * leads to the slot. For who found none, after a call into the library, which makes one. */
+     * leads to the slot. Called after a call into the library, which makes the table. */
     static void keep(int slot) {
         Thread thread = Thread.currentThread();
         if (Threads.isVirtual(thread) || OWN.get() != null) return;

@@ -2,35 +2,35 @@
 package io.crest;
 
 /**
- * What the library's memory looks like, as far as recording from Java relies on it: constants here,
- * because the just-in-time compiler folds them, and compared with the library's own when it is
- * loaded.
+ * What the library's memory looks like, as far as recording from Java relies on it. These are
+ * constants, because the just-in-time compiler folds them; they are compared with the library's own
+ * when it is loaded.
  */
 final class Layout {
     /** A slot's chunk is {@code slot >>> CHUNK_BITS}; its address is biased by the slot. */
     static final int CHUNK_BITS = 12;
 
-    /** Of a handle, from its address: an int. */
+    /** Offset in a handle: an int. */
     static final long HANDLE_SLOT = 0;
 
-    /** Of a shard, from its address. A block's word is at eight times the value's highest bit. */
+    /** Offsets in a shard. A block's word is at eight times the value's highest bit. */
     static final long SHARD_SUM = 512;
 
     static final long SHARD_MIN = 528;
     static final long SHARD_NOTED = 536;
 
-    /** The part of a block's word that says how far to shift the value. */
+    /** The part of a block's word that is the value's right shift. */
     static final long BLOCK_SHIFT = 63;
 
-    /** Of a timer, from its address: the histograms of its outcomes, one after the other. */
+    /** Offset in a timer: the histograms of its outcomes, one after the other. */
     static final long TIMER_OUTCOMES = 24;
 
     static final long HISTOGRAM_BYTES = 24;
 
-    /** Of a gauge, from its address: the address of its cell. */
+    /** Offset in a gauge: the address of its cell. */
     static final long GAUGE_CELL = 24;
 
-    /** More than this many at once, or several of a value of more bits, the library records. */
+    /** The library records more than this many at once, or several of a value with more bits. */
     static final long TIMES_MAX = 1L << 20;
 
     static final int TIMES_BITS_MAX = 43;
@@ -51,8 +51,7 @@ final class Layout {
 
     private Layout() {}
 
-    /** How the library's table differs from what these classes were written for; null if it does
-     * not. */
+    /** How the library's table differs from the layout of these classes; null if it does not. */
     static String difference(long[] library) {
         for (int i = 0; i < EXPECTED.length && i < library.length; i++) {
             if (library[i] != EXPECTED[i]) {

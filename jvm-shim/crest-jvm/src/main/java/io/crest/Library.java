@@ -5,14 +5,13 @@ import java.nio.file.Path;
 import java.nio.file.Paths;
 
 /**
- * The native library: loaded once for each class loader, at the first touch of this class. Where
- * that is impossible nothing is thrown; {@link #AVAILABLE} is false for good, {@link #problem} says
- * why, and every public call of this package does nothing.
+ * The native library: loaded once for each class loader, at the first touch of this class. If that
+ * fails nothing is thrown; {@link #AVAILABLE} is false for good, {@link #problem} says why, and
+ * every public call of this package does nothing.
  *
  * <p>Every recording method asks {@link #AVAILABLE} first. It is a constant once this class is
- * initialised, so that compiled code has no trace of the question. A class with native methods
- * has nothing static besides: it is initialised while the library is being loaded, when the answer
- * is not known yet.
+ * initialised, so compiled code has no trace of the test. A class with native methods has no other
+ * static state: it is initialised while the library is being loaded, before the answer is known.
  *
  * <p>Settings, as system properties: {@code crest.native=off} loads nothing, {@code crest.library}
  * names a {@code libcrest-jvm.so} to load instead of the jar's, {@code crest.tmpdir} the folder to

@@ -9,7 +9,7 @@ final class LibraryException extends Exception {
         super(message);
     }
 
-    /** Of a library that the linker refused, with advice on what it said. */
+    /** For a library that the linker refused, with advice on the linker's message. */
     static LibraryException ofLinker(String tried, String said) {
         return new LibraryException(tried + ": " + said + ". " + advice(String.valueOf(said)));
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.crest;
 
-/** What loading asks of the native library. */
+/** The native functions for loading. */
 final class LibraryNatives {
     private LibraryNatives() {}
 
@@ -9,8 +9,8 @@ final class LibraryNatives {
     static native String version();
 
     /**
-     * Loads the library of reporters, which register themselves, unless the process has it; null if
-     * it is there, and otherwise what the linker said.
+     * Loads the library of reporters, which register themselves, unless the process has loaded it.
+     * Null on success, else the linker's message.
      */
     static native String openReporters();
 }

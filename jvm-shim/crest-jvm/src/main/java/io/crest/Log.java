@@ -4,10 +4,10 @@ package io.crest;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Brings the library's messages to the listener. The library's own threads only leave them in a
- * native queue; a daemon thread of Java takes them from there. It runs from the time a listener is
- * there until the last stop, and again from the next start on, so that a class loader whose Crest
- * was stopped is kept by nobody.
+ * Brings the library's messages to the listener. The library's own threads only put them into a
+ * native queue; a daemon thread of Java takes them from there. It runs from the first listener
+ * until the last stop, and again from the next start on. So nothing keeps a class loader alive
+ * whose Crest was stopped.
  */
 final class Log {
     /** Guards what follows. */
@@ -37,14 +37,14 @@ final class Log {
         await(before, 0);
     }
 
-    /** Crest was started: whoever listens is told again. */
+    /** Crest was started: the listener is called again. */
     static void resume() {
         synchronized (LOCK) {
             if (listener != null && thread == null) attach();
         }
     }
 
-    /** Crest was stopped: what is left is delivered, which is waited for so long, and no more. */
+    /** Crest was stopped: waits at most so long for the remaining messages to be delivered. */
     static void suspend(long millis) {
         Thread before;
         synchronized (LOCK) {
@@ -57,14 +57,14 @@ final class Log {
         LogListener told = listener;
         long mine = ++taker;
         LogNatives.serve(mine);
-        // nothing inherited: neither thread-locals nor a class loader of whoever comes first
+        // inherits neither thread-locals nor the class loader of the calling thread
         thread = new Thread(null, () -> deliver(told, mine), "crest-log", 0, false);
         thread.setContextClassLoader(null);
         thread.setDaemon(true);
         thread.start();
     }
 
-    /** The thread there was, which now ends once it has delivered what there is; or null. */
+    /** The delivering thread, which ends once it has delivered the queue; null if none runs. */
     private static Thread detach() {
         Thread before = thread;
         thread = null;
@@ -77,13 +77,13 @@ final class Log {
             String message = new String(next, 1, next.length - 1, StandardCharsets.UTF_8);
             try {
                 told.log(LogLevel.of(next[0]), message);
-            } catch (Throwable passedOver) { // the host's, and there is nobody to tell
+            } catch (Throwable passedOver) { // the listener's, and there is no log to tell it
                 continue;
             }
         }
     }
 
-    /** Not from the listener itself, which may stop Crest or take itself away. */
+    /** Does nothing on the listener's own thread, which may stop Crest or remove the listener. */
     private static void await(Thread before, long millis) {
         if (before == null || before == Thread.currentThread() || millis == 0) return;
         boolean interrupted = false;

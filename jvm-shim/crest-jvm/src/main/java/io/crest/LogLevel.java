@@ -27,7 +27,7 @@ public enum LogLevel {
         return severity;
     }
 
-    /** The level of C's number; one that only a later library has is {@link #ERROR}. */
+    /** The level of C's number; a level that only a later library has is {@link #ERROR}. */
     static LogLevel of(int number) {
         return number >= 0 && number < ALL.length ? ALL[number] : ERROR;
     }

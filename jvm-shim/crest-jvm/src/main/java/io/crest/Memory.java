@@ -8,12 +8,12 @@ import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
 
 /**
- * Words of native memory by their address. Up to Java 23 by {@code sun.misc.Unsafe}; from 24 on,
- * which warns of that, by a handle on a memory segment that spans the whole address space. Which
- * one is known when this class is initialised and costs nothing afterwards: the just-in-time
+ * Words of native memory by their address. Up to Java 23 by {@code sun.misc.Unsafe}. From 24 on,
+ * where that prints a warning, by a handle on a memory segment that spans the whole address space.
+ * The choice is a constant once this class is initialised, so it costs nothing: the just-in-time
  * compiler folds it.
  *
- * <p>Nothing here checks an address. Who calls got it from the library, which never unmaps cells.
+ * <p>Nothing here checks an address. The caller has it from the library, which never unmaps cells.
  */
 final class Memory {
     private static final boolean SEGMENT = Runtime.version().feature() >= 24;
@@ -23,9 +23,9 @@ final class Memory {
     private static final String PROBLEM;
 
     /**
-     * What an address may have: as many bits as any process uses, and none below a word. It changes
-     * no address, but shows the just-in-time compiler that the segment's checks cannot fail, so
-     * that they take no code: more than half of it is gone.
+     * The bits an address may have: as many as any process uses, and none below a word. It changes
+     * no address. It shows the just-in-time compiler that the segment's checks cannot fail, which
+     * removes them: more than half of the code.
      */
     private static final long WORDS = 0x00ff_ffff_ffff_fff8L;
 
@@ -58,17 +58,17 @@ final class Memory {
 
     private Memory() {}
 
-    /** Why this JVM lets nobody at native memory; null if it does, as all do that we know. */
+    /** Why this JVM gives no access to native memory; null if it does, as all known JVMs do. */
     static String problem() {
         return PROBLEM;
     }
 
-    /** An {@code int} that others write: read anew each time, in no order. */
+    /** An {@code int} that other threads write: read anew each time, in no order. */
     static int intAt(long address) {
         return SEGMENT ? (int) INT.getOpaque(address & HALVES) : UNSAFE.getInt(address);
     }
 
-    /** A {@code long} that others write: read anew each time, in no order. */
+    /** A {@code long} that other threads write: read anew each time, in no order. */
     static long longAt(long address) {
         return SEGMENT ? (long) LONG.getOpaque(address & WORDS) : UNSAFE.getLong(address);
     }
@@ -100,14 +100,14 @@ final class Memory {
                 : UNSAFE.compareAndSwapLong(null, address, seen, value);
     }
 
-    /** The JDK's own, by the one way to it. */
+    /** The JDK's instance, by reflection, which is the only way. */
     static sun.misc.Unsafe unsafe() throws ReflectiveOperationException {
         Field field = sun.misc.Unsafe.class.getDeclaredField("theUnsafe");
         field.setAccessible(true);
         return (sun.misc.Unsafe) field.get(null);
     }
 
-    /** A handle whose one coordinate is an address; by reflection, for this is Java 11. */
+    /** A handle whose only coordinate is an address; by reflection, for this is Java 11. */
     private static VarHandle everywhere(String layout) throws ReflectiveOperationException {
         Class<?> segment = Class.forName("java.lang.foreign.MemorySegment");
         Object all =

@@ -17,20 +17,20 @@ import java.util.function.Function;
  *         .buckets(Buckets.FAST).labelled("peer").timer();
  * }</pre>
  *
- * The ends find a metric that is there, made here or by native code in the process, or make it;
- * one that is there keeps the settings that it was first given.
+ * The ends find a metric, made here or by native code in the process, or make it; a metric that
+ * exists keeps its first settings.
  *
- * <p>What is wrong is told at once: a setting that is none by the method that takes it, what the
- * library refuses by the end. {@link IllegalArgumentException}: a name, a label key or a setting
- * is not valid, or not one of this kind. {@link CrestException}: another metric stands in the way
- * ({@link Status#TYPE_CLASH}, {@link Status#NAME_CLASH}, {@link Status#SPLIT_NAME}), or the
- * library is of another version. Where a limit or memory is exhausted the instrument is there all
- * the same and records nowhere; that, and each of the refusals, is counted in {@code
- * crest_misuse_total} and told to the log. Without the native library ({@link Crest#available})
- * every instrument records nowhere, and only what needs no library is checked.
+ * <p>Errors are told at once: an invalid setting by the method that takes it, a refusal of the
+ * library by the end. {@link IllegalArgumentException}: a name, a label key or a setting is not
+ * valid, or not for this kind. {@link CrestException}: another metric stands in the way ({@link
+ * Status#TYPE_CLASH}, {@link Status#NAME_CLASH}, {@link Status#SPLIT_NAME}), or the library is of
+ * another version. If a limit or memory is exhausted, the end returns an instrument that records
+ * nowhere. That, and each refusal, is counted in {@code crest_misuse_total} and told to the log.
+ * Without the native library ({@link Crest#available}) every instrument records nowhere, and only
+ * what needs no library is checked.
  *
- * <p>For one thread at a time, until the end; may be used for several. Cost of an end: a call into
- * the library, which locks when it makes the metric.
+ * <p>For one thread at a time, until the end; may be used for several ends. Cost of an end: a call
+ * into the library, which locks when it makes the metric.
  */
 public final class Metric {
     private static final int LABELS_MAX = 8;
@@ -57,7 +57,7 @@ public final class Metric {
      * Begins a metric.
      *
      * @param name canonical: letters, digits and _ in words joined by . and -, at most 200 bytes;
-     *     it is the library that checks it, at the end
+     *     the library checks it, at the end
      * @return to be given settings and then an end
      * @throws IllegalArgumentException for null
      */
@@ -128,12 +128,12 @@ public final class Metric {
     }
 
     /**
-     * Of keyed timers and of stages: what has begun and not ended after so long ends as {@link
+     * Of keyed timers and of stages: an operation still in flight after so long ends as {@link
      * Outcome#TIMEOUT}. Unless given, never.
      *
      * @param deadline more than zero, at most 2^32 - 1 ms (49 days); rounded up to a millisecond
      * @return this
-     * @throws IllegalArgumentException for another one
+     * @throws IllegalArgumentException for another duration
      */
     public Metric deadline(Duration deadline) {
         deadlineMillis = whole(deadline, "a deadline", 1_000_000, "ms");
@@ -142,11 +142,11 @@ public final class Metric {
 
     /**
      * Of counters, histograms and timers: a series without a record for so long is not exported
-     * until its next one, which goes on from the value it had. Unless given, always exported.
+     * until its next record, which goes on from its value. Unless given, always exported.
      *
      * @param idle more than zero, at most 2^32 - 1 s; rounded up to a second
      * @return this
-     * @throws IllegalArgumentException for another one
+     * @throws IllegalArgumentException for another duration
      */
     public Metric idle(Duration idle) {
         idleSeconds = whole(idle, "an idle time", 1_000_000_000, "s");
@@ -166,8 +166,7 @@ public final class Metric {
     /**
      * The quantiles that the windows of histograms, timers and stages give, beside the maximum.
      *
-     * @param quantiles at most 4, above 0 and below 1, each another one in its first eight
-     *     decimals
+     * @param quantiles at most 4, above 0 and below 1, which differ in their first eight decimals
      * @return this
      * @throws IllegalArgumentException for others
      */
@@ -188,8 +187,8 @@ public final class Metric {
      * @param keys 1 to 8, each letters, digits and _, no two the same, and none that exporters use
      *     themselves: le, quantile, outcome, job, instance
      * @return to be given an end
-     * @throws IllegalArgumentException when there is none, there are too many or one is null; what
-     *     else is wrong with them the end says
+     * @throws IllegalArgumentException when there is none, there are too many or one is null; the
+     *     end checks the rest
      */
     public Labelled labelled(String... keys) {
         if (keys == null || keys.length == 0)
@@ -258,8 +257,7 @@ public final class Metric {
     /**
      * Ends as stages.
      *
-     * @param names 1 to 16, none empty, each another one, in the order that {@link Stages#mark}
-     *     counts them in
+     * @param names 1 to 16, not empty, distinct, in the order of the index of {@link Stages#mark}
      * @return found or made, never null
      * @throws IllegalArgumentException see above
      * @throws CrestException see above
@@ -271,15 +269,15 @@ public final class Metric {
     }
 
     /**
-     * Ends as one counter of an open family, whose label keys are not known beforehand: a key that
-     * the metric has not had before becomes one of its keys, and its other series are without it.
-     * For what comes from elsewhere under labels of its own; a metric of the program's own is
-     * better {@link #labelled}, where a forgotten label is an error. A metric is either open or
-     * not. Keep the counter: each call encodes the labels, looks up and locks.
+     * Ends as one counter of an open family, whose label keys are not known beforehand. A new key
+     * becomes a key of the metric, and the metric's other series are without it. For labels that
+     * come from another library; for a metric of the program's own {@link #labelled} is better,
+     * where a forgotten label is an error. A metric is either open or not. Keep the counter: each
+     * call encodes the labels, looks up and locks.
      *
-     * @param labels at most 16 keys, which all series of the metric have between them; a key as of
-     *     {@link #labelled}, a value as of {@link Family#with}; one that is null or empty is as
-     *     good as no label. Past 16 the counter records nowhere, which is counted as misuse.
+     * @param labels at most 16 keys, over all series of the metric; a key as of {@link #labelled},
+     *     a value as of {@link Family#with}; a null or empty value is no label. Past 16 keys the
+     *     counter records nowhere, which is counted as misuse.
      * @return found or made, never null
      * @throws IllegalArgumentException see above; and for null, and for more than 16 labels
      * @throws CrestException see above
@@ -348,7 +346,7 @@ public final class Metric {
         return instrument.apply(new Series(handle, kind, name, shown, null));
     }
 
-    /** The names of stages, copied, if they are any. */
+    /** The names of stages, checked and copied. */
     private String[] checked(String[] names) {
         if (names == null || names.length == 0 || names.length > STAGES_MAX)
             throw refused("%d stages; they are 1 to %d", names == null ? 0 : names.length,
@@ -405,7 +403,7 @@ public final class Metric {
         return numbers;
     }
 
-    /** Refuses settings that the kind has no use for: who gave them expects something of them. */
+    /** Refuses settings that the kind has no use for: the caller expects something of them. */
     private void checkFits(Kind kind) {
         if (!kind.isDistribution() && (buckets != null || range != null || quantiles.length != 0))
             throw refused("a %s with buckets, a range or quantiles; it has none", kind.text);
@@ -516,7 +514,7 @@ public final class Metric {
         }
 
         /**
-         * Ends as a family of stages, for which {@code stage} takes up one of the label keys.
+         * Ends as a family of stages; their own label {@code stage} counts as one of the keys.
          *
          * @param names as of {@link Metric#stages}
          * @return found or made, never null

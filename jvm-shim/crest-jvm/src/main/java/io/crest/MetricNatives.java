@@ -30,8 +30,8 @@ final class MetricNatives {
     /**
      * Finds or makes a metric.
      *
-     * @param texts its name and description, the stages and the label keys, or the open family's
-     *     keys and values in turn, each with a NUL behind
+     * @param texts its name and description, the stages and the label keys (or the open family's
+     *     keys and values in turn), each followed by a NUL
      * @param numbers the status comes back in the first of them
      * @param doubles bounds of buckets, then quantiles
      * @return without keys the handle, never 0; with keys the family's metric, 0 if there is none

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.crest;
 
-/** The library's functions for what is recorded by name. Called when a name is used first. */
+/** The library's functions for recording by name. Called at the first use of a name. */
 final class Names {
     private Names() {}
 
     /**
-     * The source with this text, never 0: one under which nothing is recorded where there are too
-     * many.
+     * The source with this text, never 0. Past the limit of sources: a source that records nowhere.
      *
-     * @throws IllegalArgumentException if the text is no source
+     * @throws IllegalArgumentException if the text is not valid as a source
      */
     static native long source(String text);
 
     /**
      * The handle of a name under a source (0: none), made if need be. 0 if there is none, which has
-     * then been counted as misuse: the name is null, invalid, of another kind, or one too many.
+     * been counted as misuse: the name is null, invalid, of another kind, or past the limit.
      * {@code kind} is a {@link Kind#number}.
      */
     static native long handle(long source, String name, int kind);

@@ -9,7 +9,7 @@ import java.util.TreeSet;
 
 /**
  * What the jar carries: the native libraries of each platform it was built for, and a table of
- * their SHA-256 sums with the release they are of. Reads; writes nothing.
+ * their SHA-256 sums and release. Reads; writes nothing.
  */
 final class Natives {
     static final String JNI = "libcrest-jvm.so";
@@ -36,14 +36,14 @@ final class Natives {
         return TABLE.getProperty("version", "unknown");
     }
 
-    /** Those for this system and processor. */
+    /** The libraries for this system and processor. */
     static Natives ofThisMachine() throws LibraryException {
         String system = System.getProperty("os.name", "");
         String processor = System.getProperty("os.arch", "");
         if (!system.equals("Linux")) {
             throw new LibraryException("It runs on Linux only, and this is " + system + ".");
         }
-        // as uname says it, and the folders of the jar
+        // uname's name of the processor, as the jar's folders have it
         String platform = "linux-" + (processor.equals("amd64") ? "x86_64" : processor);
         Natives natives = new Natives(platform);
         if (TABLE.isEmpty()) {

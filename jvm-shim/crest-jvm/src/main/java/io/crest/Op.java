@@ -9,11 +9,11 @@ import java.util.Arrays;
 
 /**
  * The identity of an operation: an integer, a pair of integers, bytes (a block hash) or a text. A
- * duration is only ever taken between a start and an end that name the same operation. The same as
- * native code of the process makes of the same number, bytes or text.
+ * duration is only ever taken between a start and an end that name the same operation. Native code
+ * of the process makes the same identity of the same number, bytes or text.
  *
- * <p>Everything that takes one takes a long, bytes or a text too; one of these to keep saves
- * making it again. Immutable, by value; any thread.
+ * <p>Methods that take one take a long, bytes or a text too; keeping an Op saves making it again.
+ * Immutable, by value; any thread.
  */
 public final class Op {
     /** C's {@code crest_op_kind}. */
@@ -53,7 +53,7 @@ public final class Op {
     }
 
     /**
-     * An integer, which people read as unsigned.
+     * An integer, which is printed as unsigned.
      *
      * @param id any
      * @return never null
@@ -74,8 +74,8 @@ public final class Op {
     }
 
     /**
-     * Bytes, such as a hash. Up to 32 are kept and compared exactly; of more, the first 16 and a
-     * hash of 128 bits of all, made by a call into the library.
+     * Bytes, such as a hash. Up to 32 are kept and compared exactly. Of more, the first 16 and a
+     * 128-bit hash of them all are kept; the hash is a call into the library.
      *
      * @param id copied; null or empty is no operation, which ends no timing
      * @return never null
@@ -110,12 +110,12 @@ public final class Op {
         return new Op(kind, length, words[0], words[1], words[2], words[3]);
     }
 
-    /** Whether it has as many bytes as four words, which is what a hash has. */
+    /** Whether it has the bytes of four words, as a 256-bit hash has. */
     static boolean isExact(byte[] id) {
         return id != null && id.length == EXACT_BYTES;
     }
 
-    /** One of the words of bytes that are exact. */
+    /** A word of an id that is exact. */
     static long word(byte[] exactly, int index) {
         return (long) WORDS.get(exactly, index * LONG_BYTES);
     }
@@ -179,7 +179,7 @@ public final class Op {
         return digits.toString();
     }
 
-    /** Without the character that was cut in the middle, if one was. */
+    /** Without a last character that was cut in the middle. */
     private String text() {
         byte[] bytes = kept();
         int whole = bytes.length;

@@ -10,16 +10,16 @@ import java.util.concurrent.TimeoutException;
 
 /**
  * How an operation ended. Each outcome of a timer is a series of its own, with the label {@code
- * outcome}, so that failures are measured too and do not pass for fast successes.
+ * outcome}, so that failures are measured too and are not taken for fast successes.
  */
 public enum Outcome {
-    /** As it should. */
+    /** With success. */
     OK,
     /** With an error. */
     ERROR,
-    /** It took too long, and nobody waits for it any more. */
+    /** It took too long, and is no longer waited for. */
     TIMEOUT,
-    /** Somebody did not want it any more. */
+    /** The program or its user gave it up. */
     CANCELLED;
 
     /**
@@ -34,7 +34,7 @@ public enum Outcome {
     public static Outcome of(Throwable thrown) {
         if (thrown == null) return OK;
         Throwable cause = thrown;
-        // bounded, for causes may go round in a circle
+        // bounded, for causes may form a circle
         for (int i = 0; i < 8 && wraps(cause) && cause.getCause() != null; i++)
             cause = cause.getCause();
         if (cause instanceof TimeoutException || cause instanceof SocketTimeoutException)

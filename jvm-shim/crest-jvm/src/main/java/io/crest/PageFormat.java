@@ -24,8 +24,8 @@ public enum PageFormat {
     /**
      * The format that an HTTP client asks for. Any thread; one JNI call, no lock.
      *
-     * @param accept its {@code Accept} header; null, and what accepts neither or cannot be
-     *     understood, is {@link #TEXT}. Without the native library all are
+     * @param accept its {@code Accept} header. Null, a header that accepts neither, and one that
+     *     cannot be parsed, give {@link #TEXT}; without the native library all do
      */
     public static PageFormat negotiate(String accept) {
         if (accept == null || !Library.AVAILABLE || accept.indexOf('\0') >= 0) return TEXT;

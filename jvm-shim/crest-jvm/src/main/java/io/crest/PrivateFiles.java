@@ -23,10 +23,10 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * A folder for libraries to be loaded from, which nobody else can have prepared, read or written:
+ * A folder for libraries to be loaded from, which no other user can have prepared, read or written:
  * its name is random, and from its first moment only this user may enter it. Every file is checked
- * against its SHA-256 sum as it comes and again as it lies there. Closing removes all of it, which
- * a library that is loaded does not mind.
+ * against its SHA-256 sum when it is written and again as it lies there. Closing removes all of it;
+ * a loaded library stays loaded.
  */
 final class PrivateFiles implements AutoCloseable {
     private static final int MODE_OTHERS_WRITE = 0002;
@@ -81,7 +81,7 @@ final class PrivateFiles implements AutoCloseable {
         }
     }
 
-    /** That all is still there as it was put there, and this user's own. */
+    /** Checks that all files are still as they were written, and this user's own. */
     void check() throws LibraryException {
         Path now = folder;
         try {
@@ -116,16 +116,16 @@ final class PrivateFiles implements AutoCloseable {
         try {
             Files.deleteIfExists(path);
         } catch (IOException | RuntimeException e) {
-            // nobody could do anything about it
+            // there is nothing to be done about it
         }
     }
 
     /**
-     * Whom the kernel lets create files: the fourth number of this line is the user for file
-     * systems. Where /proc is missing, who owns what we just made.
+     * The user as whom the kernel creates files: the fourth number of the line Uid: is the user for
+     * file systems. Where /proc is missing, the owner of the new folder.
      */
     private Object user() throws IOException {
-        // the program's name, which is in it too, is in any encoding and cut where it is long
+        // the program's name, also in this file, is in any encoding and cut where it is long
         try (Stream<String> lines =
                 Files.lines(Paths.get("/proc/self/status"), StandardCharsets.ISO_8859_1)) {
             return lines.filter(line -> line.startsWith("Uid:"))

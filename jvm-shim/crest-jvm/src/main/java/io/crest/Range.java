@@ -2,11 +2,11 @@
 package io.crest;
 
 /**
- * The values that a histogram or timer tells apart: from the lowest to the highest, in the
- * metric's unit, with so many significant decimal digits. Kamon's words for Kamon's ranges. What
- * lies below is counted as it is, but no finer than the lowest; what lies above counts as the
- * highest, and is counted as misuse. Memory is taken per power of two that was hit, and grows
- * tenfold a digit. Immutable; any thread.
+ * The values that a histogram or timer tells apart: from the lowest to the highest, in the metric's
+ * unit, with so many significant decimal digits. The names of the ranges are Kamon's. A value below
+ * counts as it is, but no finer than the lowest; a value above counts as the highest, and is
+ * counted as misuse. Memory is taken per power of two that was recorded in, and grows tenfold a
+ * digit. Immutable; any thread.
  */
 public final class Range {
     /** 1 to an hour of nanoseconds, 1 digit. */
@@ -24,7 +24,7 @@ public final class Range {
     /** Count, sum and extremes only; no buckets, no quantiles. */
     public static final Range NONE = new Range(5);
 
-    /** The number of one of C's ranges; 0: it is told here. */
+    /** The number of one of C's ranges; 0: the other fields have it. */
     final int preset;
 
     final long lowest;
@@ -43,13 +43,13 @@ public final class Range {
     }
 
     /**
-     * A range of one's own.
+     * The caller's own range.
      *
      * @param lowest 1 or more
      * @param highest at least twice the lowest, at most 2^62; rounded up to the next 2^n - 1
      * @param digits 1 to 5; 0 keeps count, sum and extremes only
      * @return the range
-     * @throws IllegalArgumentException for others
+     * @throws IllegalArgumentException for other values
      */
     public static Range of(long lowest, long highest, int digits) {
         if (lowest < 1 || highest / 2 < lowest || highest > 1L << 62 || digits < 0 || digits > 5)

@@ -3,12 +3,12 @@ package io.crest;
 
 /**
  * How many there are at this moment, when it matters how many there ever were: the length of a
- * queue, connections open, bytes held. Who changes the value keeps its extremes, so that no peak
- * falls between two readings however short it is, and the mean over a window is weighted by time.
+ * queue, connections open, bytes held. The writer of each change keeps the extremes, so that no
+ * peak falls between two readings however short it is. The mean over a window is weighted by time.
  *
  * <p>Any thread may use one. Value and time change together in one 16-byte compare-and-swap, which
- * Java has no access to, so that each update is one call into the library: about 37 ns, of which
- * C's own update takes 21. It allocates nothing and takes no lock.
+ * Java has no access to. So each update is one call into the library: about 37 ns, of which C's own
+ * update takes 21. It allocates nothing and takes no lock.
  */
 public final class RangeSampler extends Instrument {
     RangeSampler(Series series) {
@@ -21,7 +21,7 @@ public final class RangeSampler extends Instrument {
      *
      * @param name canonical: letters, digits and _ in words joined by . and -
      * @return never null
-     * @throws IllegalArgumentException for a name that is none
+     * @throws IllegalArgumentException for an invalid name
      * @throws CrestException when another metric stands in the way
      */
     public static RangeSampler of(String name) {
@@ -34,7 +34,7 @@ public final class RangeSampler extends Instrument {
      * @param name as of {@link #of(String)}
      * @param description at most 1,000 bytes of UTF-8
      * @return never null
-     * @throws IllegalArgumentException for a name or description that is none
+     * @throws IllegalArgumentException for an invalid name or description
      * @throws CrestException when another metric stands in the way
      */
     public static RangeSampler of(String name, String description) {
@@ -69,12 +69,12 @@ public final class RangeSampler extends Instrument {
         increment(1);
     }
 
-    /** Sets the value: an addition of the difference, so that none of another thread's is lost. */
+    /** Sets the value, as an addition of the difference: no addition of another thread is lost. */
     public void set(long value) {
         if (handle != 0) CellNatives.rangeSet(handle, value);
     }
 
-    /** Nothing to do: the extremes are exact without being sampled. For who comes from Kamon. */
+    /** Does nothing: the extremes are exact without sampling. For code written for Kamon. */
     public void sample() {}
 
     /** The value now; 0 before the first update. A call into the library. */

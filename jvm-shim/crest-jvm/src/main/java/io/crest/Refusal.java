@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.crest;
 
-/** The exceptions of what the library refuses to make: what, which, why, and what to do. */
+/** The exceptions for a metric that the library refuses: what, which, why, and what to do. */
 final class Refusal {
     private Refusal() {}
 
     /**
-     * Throws unless the instrument can be used: it is there, or, because something is exhausted,
-     * it is there and records nowhere.
+     * Throws unless the instrument can be used: it exists, or a limit is exhausted and it records
+     * nowhere.
      */
     static void check(Kind kind, String name, Status status) {
         if (status == Status.OK || status == Status.LIMIT || status == Status.NO_MEMORY) return;

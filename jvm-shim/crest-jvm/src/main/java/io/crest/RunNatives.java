@@ -4,20 +4,20 @@ package io.crest;
 import java.io.OutputStream;
 
 /**
- * The library's functions for starting, stopping and pages. Texts are UTF-8 with no NUL in them. A
- * byte array that comes back says what failed: the status, then the message; null is success.
+ * The library's functions for starting, stopping and pages. Texts are UTF-8 without NUL. A returned
+ * byte array is a failure: the status, then the message; null is success.
  */
 final class RunNatives {
     private RunNatives() {}
 
     /**
-     * The options that are Java's to carry out, {@code jvm}, {@code jvm.*} and {@code atexit}, of
-     * those that a start with this text has: {@link Status#OK}, then of each its key, its value and
-     * where it came from, each with a NUL behind. Otherwise what failed.
+     * The options that Java carries out, {@code jvm}, {@code jvm.*} and {@code atexit}, of those
+     * that a start with this text has: {@link Status#OK}, then of each its key, its value and its
+     * origin, each followed by a NUL. Otherwise a failure.
      */
     static native byte[] options(byte[] text);
 
-    /** {@code crest_start}; null for no options of one's own. Refused, it does not count. */
+    /** {@code crest_start}; null for no options. A refused start does not count. */
     static native byte[] start(byte[] options);
 
     /** {@code crest_stop}. */

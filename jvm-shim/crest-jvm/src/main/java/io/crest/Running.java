@@ -7,15 +7,15 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.regex.Pattern;
 
 /**
- * The starts of this class loader, and what each first and last of them does beside the library's
- * own: the collectors of the JVM's metrics, and who brings the log.
+ * The starts of this class loader. The first start and the last stop do more than the library's
+ * own: they start and end the collectors of the JVM's metrics and the delivery of the log.
  *
- * <p>At the end of the process it is the library that flushes, from {@code atexit}: that comes
- * after every shutdown hook, so that what hooks still record is in the last report, and also after
- * {@link Runtime#halt}. Only the collectors need a hook, for their last reading.
+ * <p>At the end of the process the library flushes, from {@code atexit}. That comes after every
+ * shutdown hook, so that what hooks still record is in the last report, and also after {@link
+ * Runtime#halt}. Only the collectors need a hook, for their last reading.
  */
 final class Running {
-    /** What makes options ask for a report, roughly: a kind of reporter, or a file that may. */
+    /** Options that ask for a report, roughly: a kind of reporter, or a file, which may. */
     private static final Pattern REPORTS =
             Pattern.compile("(^|[,\\s])(@|(prometheus|pushgateway|statsd|textfile|json|console)"
                     + "(@[\\w-]*)?\\s*=(?!\\s*off\\s*(,|$)))");
@@ -37,7 +37,7 @@ final class Running {
         }
         LOCK.lock();
         try {
-            // before the reporters, whose first report is to have something of the JVM
+            // before the reporters, so that their first report has something of the JVM
             Collectors begun = collectors == null ? Collectors.of(RunNatives.options(text)) : null;
             boolean done = false;
             try {
@@ -63,7 +63,7 @@ final class Running {
                     "Crest.stop: another thread is still starting or stopping Crest");
         }
         try {
-            // a native program or another class loader may have started too: its start is not ours
+            // a native program or another class loader may have started too: not this one's start
             if (starts == 0) {
                 throw new CrestException(Status.NOT_RUNNING, "Crest.stop: Crest was not started");
             }
@@ -71,7 +71,7 @@ final class Running {
             byte[] failure;
             try {
                 if (starts == 0) endCollectors();
-            } finally { // the library's start is undone whatever becomes of ours
+            } finally { // the library's start is undone whatever becomes of the collectors
                 failure = RunNatives.stop(left(until));
                 if (starts == 0) Log.suspend(Math.min(LOG_MILLIS, left(until)));
             }
@@ -87,7 +87,7 @@ final class Running {
         if (ended != null) ended.end();
     }
 
-    /** What the library answered: nothing, or a status and a message. */
+    /** Throws if the library's answer is a status and a message; null is success. */
     static void check(byte[] failure) {
         if (failure == null) return;
         Status status = Status.of(failure[0]);
@@ -98,7 +98,7 @@ final class Running {
         throw new CrestException(status, message);
     }
 
-    /** Without the library only a start that asks for nothing succeeds. */
+    /** Without the library only a start that asks for no report succeeds. */
     private static void refuseIfWanted(String options) {
         String environment = System.getenv("CREST_OPTS");
         if ((options != null && REPORTS.matcher(options).find())
@@ -111,7 +111,7 @@ final class Running {
         return Math.max(1, TimeUnit.NANOSECONDS.toMillis(until - System.nanoTime()));
     }
 
-    /** An interrupt is left standing, and ends nothing. */
+    /** An interrupt stays set, and ends nothing. */
     private static boolean locked(long millis) {
         long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
         boolean interrupted = false;

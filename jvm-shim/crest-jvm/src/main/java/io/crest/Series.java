@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.crest;
 
-/** What an instrument is made from: the library's handle of a series, and what people call it. */
+/** What an instrument is made from: the library's handle of a series, and its name and labels. */
 final class Series {
     /** The address of C's handle: a {@code crest_counter} and so on. 0 when there is no library. */
     final long handle;

@@ -2,12 +2,12 @@
 package io.crest;
 
 /**
- * The cells of virtual threads: these move to another carrier wherever they like, so that none has
- * cells of its own. There are a few lanes that belong to no thread ({@code <crest/lane.h>}); which
- * one a thread uses is decided by its number, and all add to them atomically.
+ * The cells of virtual threads, which may move to another carrier at any point, so that none has
+ * cells of its own. They use a few lanes that belong to no thread ({@code <crest/lane.h>}). A
+ * thread's number chooses its lane, and all writers add to it atomically.
  */
 final class SharedLanes {
-    /** A power of two; a table without an address where there is no memory for them. */
+    /** A power of two; a single 0 where there is no memory for lanes. */
     private static final long[] TABLES = tables();
 
     private SharedLanes() {}

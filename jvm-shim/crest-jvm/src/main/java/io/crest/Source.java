@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /**
- * Recording by name, in RNode's words: what is put before every name, with a dot, and the calls
+ * Recording by name, in RNode's words: a prefix of every name, followed by a dot, and the calls
  * that record. A metric is made at the first use of its name.
  *
  * <pre>{@code
@@ -21,15 +21,14 @@ import java.util.function.Supplier;
  * }</pre>
  *
  * <p>A call by name costs a few nanoseconds more than the same call of a handle, and allocates
- * nothing after the first. A handle is the better choice where there is one place to declare it:
- * it is exported as zero before its first event, its name is written once, and it can have a unit
- * and labels. What is recorded by name, through a handle of the same name, and from C is one and
- * the same series.
+ * nothing after the first. A handle is the better choice where there is one place to declare it: it
+ * is exported as zero before its first event, its name is written once, and it can have a unit and
+ * labels. Recording by name, through a handle of the same name, and from C goes to the same series.
  *
  * <p>Recording never throws. A name that is null, not valid, in use for another kind of metric, or
- * one more than the 10,000 that may be made by name records nothing and is counted in
- * {@code crest_misuse_total}; each such call is a call into the library. The methods that return a
- * handle throw instead, as {@link Counter#of} does.
+ * past the 10,000 that may be made by name records nothing and is counted in {@code
+ * crest_misuse_total}; each such call is a call into the library. The methods that return a handle
+ * throw instead, as {@link Counter#of} does.
  *
  * <p>Thread-safe, for virtual threads too. Without the native library nothing is recorded.
  */
@@ -56,7 +55,7 @@ public final class Source {
 
     /**
      * The source with this text, the same object each time. Makes it at its first use, which takes
-     * a lock; there may be 1,000, and what is recorded under further ones is counted as misuse.
+     * a lock. There may be 1,000; records under further ones are counted as misuse.
      *
      * @param name words of letters, digits and _ joined by single dots and dashes, beginning with a
      *     letter; empty for {@link #root()}
@@ -79,7 +78,7 @@ public final class Source {
     }
 
     /**
-     * The source that puts nothing before a name.
+     * The root source, which puts nothing before a name.
      *
      * @return never null
      */
@@ -88,8 +87,8 @@ public final class Source {
     }
 
     /**
-     * The source below this one: {@code Source.of("rchain.comm").in("rp")} is
-     * {@code Source.of("rchain.comm.rp")}. Keep it: putting the two together allocates.
+     * The source below this one: {@code Source.of("rchain.comm").in("rp")} is {@code
+     * Source.of("rchain.comm.rp")}. Keep it: joining the two texts allocates.
      *
      * @param name as of {@link #of}; empty for this source itself
      * @return never null
@@ -101,7 +100,7 @@ public final class Source {
     }
 
     /**
-     * What is put before every name, without its dot.
+     * The prefix of every name, without its dot.
      *
      * @return empty for {@link #root()}
      */
@@ -130,7 +129,7 @@ public final class Source {
      * Adds to a counter.
      *
      * @param name of the counter, under this source
-     * @param delta how much; 0 sees to it that the counter is there; a negative one is not applied
+     * @param delta how much; 0 only makes the counter exist; a negative one is not applied
      *     and is counted as misuse
      */
     public void incrementCounter(String name, long delta) {
@@ -182,8 +181,7 @@ public final class Source {
     }
 
     /**
-     * Sees to it that the range sampler is there, and that is all: its extremes are exact without
-     * being sampled.
+     * Makes the range sampler exist, and no more: its extremes are exact without sampling.
      *
      * @param name of the range sampler, under this source
      */
@@ -197,7 +195,7 @@ public final class Source {
      * Sets a gauge.
      *
      * @param name of the gauge, under this source
-     * @param value any; beyond 2^53 the nearest that a double has
+     * @param value any; beyond 2^53 the nearest double
      */
     public void setGauge(String name, long value) {
         setGauge(name, (double) value);
@@ -238,8 +236,8 @@ public final class Source {
      * Adds to a gauge; no addition is lost.
      *
      * @param name of the gauge, under this source
-     * @param delta how much; may be negative; NaN, and what would come to it, is not applied and is
-     *     counted as misuse
+     * @param delta how much; may be negative; NaN, or a sum that would be NaN, is not applied and
+     *     is counted as misuse
      */
     public void incrementGauge(String name, double delta) {
         Gauge gauge = gaugeOf(name);
@@ -293,7 +291,7 @@ public final class Source {
      *
      * @param name of the histogram, under this source
      * @param value as of {@link #record(String, long)}
-     * @param count how often; 0 sees to it that the histogram is there; a negative one is not
+     * @param count how often; 0 only makes the histogram exist; a negative one is not
      *     applied and is counted as misuse
      */
     public void record(String name, long value, long count) {
@@ -305,8 +303,8 @@ public final class Source {
     // ---- timers ----
 
     /**
-     * Times code. A lambda comes here; one that returns nothing goes to {@code
-     * timer(name).run(…)}. The code runs also where there is nothing to record it in.
+     * Times code. A lambda comes here; a lambda that returns nothing goes to {@code
+     * timer(name).run(…)}. The code runs also where nothing can be recorded.
      *
      * @param <T> what the code returns
      * @param <E> the checked exceptions that it throws
@@ -322,7 +320,7 @@ public final class Source {
     }
 
     /**
-     * Times what is a {@link Callable} already.
+     * Times a {@link Callable}.
      *
      * @param <T> what it returns
      * @param name of the timer, under this source
@@ -337,8 +335,8 @@ public final class Source {
     }
 
     /**
-     * Times what is a {@link Supplier} already. What it throws is recorded under {@link
-     * Outcome#of}, and rethrown as it is.
+     * Times a {@link Supplier}. What it throws is recorded under {@link Outcome#of}, and rethrown
+     * as it is.
      *
      * @param <T> what it returns
      * @param name of the timer, under this source
@@ -352,14 +350,14 @@ public final class Source {
     }
 
     /**
-     * Times what goes on in other threads, until the stage ends, wherever it does. As {@link
+     * Times work of other threads, until the stage ends, wherever it does. As {@link
      * Timer#timeStage}.
      *
      * @param <T> what the stage ends with
      * @param name of the timer, under this source
      * @param block makes the stage; run once, on this thread. What it throws is recorded and
      *     rethrown
-     * @return in place of the stage: it ends as the stage does, after that was recorded
+     * @return to be used in place of the stage: it ends as the stage does, after the record
      */
     public <T> CompletionStage<T> timerStage(
             String name, Supplier<? extends CompletionStage<T>> block) {
@@ -374,8 +372,8 @@ public final class Source {
      *
      * @param name of the timer, under this source
      * @param durationNanos a negative one counts as 0, and as misuse
-     * @param outcome how it ended; {@link Outcome#of} knows that of an exception; null is counted
-     *     as misuse
+     * @param outcome how it ended, for an exception by {@link Outcome#of}; null is counted as
+     *     misuse
      */
     public void recordTimer(String name, long durationNanos, Outcome outcome) {
         Timer timer = timerOf(name);
@@ -400,7 +398,7 @@ public final class Source {
      *
      * @param name under this source
      * @return found or made, never null
-     * @throws IllegalArgumentException for a name that is none
+     * @throws IllegalArgumentException for an invalid name
      * @throws CrestException when another metric stands in the way
      */
     public Counter counter(String name) {
@@ -470,14 +468,14 @@ public final class Source {
         return timer != null ? timer : first(timers, name);
     }
 
-    /** The instrument of a name that is not kept; null if there is none, which has been counted. */
+    /** The instrument of a name not kept yet; null if there is none, which has been counted. */
     private <T extends Instrument> T first(ByName<T> known, String name) {
         if (!Library.AVAILABLE) return null;
         long found = Names.handle(handle, name, known.kind.number);
         return found == 0 ? null : known.keep(name, whole(name), found);
     }
 
-    /** The one that is kept of a name, now that it exists; or this one, which records nowhere. */
+    /** The kept instrument of a name that now exists; else {@code made}, which records nowhere. */
     private <T extends Instrument> T kept(ByName<T> known, String name, T made) {
         T found = first(known, name);
         return found != null ? found : made;

@@ -13,10 +13,10 @@ package io.crest;
  * consensus.end(hash, Outcome.OK);
  * }</pre>
  *
- * Exported are the operation as a whole, which is a timer by the metric's name, and two histograms
- * with the label {@code stage}: {@code X_stage_seconds}, from the mark before (or the begin) to
- * this one, and {@code X_since_start_seconds}. Each mark is recorded when it is made; stages may
- * be skipped and come in any order. Stages that were not marked are not recorded.
+ * Exported are the operation as a whole, a timer by the metric's name, and two histograms with the
+ * label {@code stage}: {@code X_stage_seconds}, from the previous mark (or the begin) to this mark,
+ * and {@code X_since_start_seconds}. Each mark is recorded when it is made; stages may be skipped
+ * and come in any order. Stages that were not marked are not recorded.
  *
  * <p>Threads and cost as of {@link Keyed}.
  */
@@ -34,9 +34,9 @@ public final class Stages extends Keyed {
      *
      * @param name canonical: letters, digits and _ in words joined by . and -
      * @param description at most 1,000 bytes of UTF-8
-     * @param stages 1 to 16 names, none empty, each another one, in order
+     * @param stages 1 to 16 names, not empty, distinct, in order
      * @return never null
-     * @throws IllegalArgumentException for names that are none
+     * @throws IllegalArgumentException for invalid names
      * @throws CrestException when another metric stands in the way
      */
     public static Stages of(String name, String description, String... stages) {
@@ -50,8 +50,8 @@ public final class Stages extends Keyed {
      * @param stage its index, from 0
      * @return {@link Status#OK}; {@link Status#NOT_FOUND} when it is not in flight and {@link
      *     Status#TIMED_OUT} when its deadline has passed, which are normal answers; {@link
-     *     Status#ALREADY} when it has been marked before: the first mark stays; {@link
-     *     Status#INVALID_ARGUMENT} for an index that is none; {@link Status#LATE} for a series
+     *     Status#ALREADY} when this stage was marked before: the first mark stays; {@link
+     *     Status#INVALID_ARGUMENT} for an index out of range; {@link Status#LATE} for a series
      *     that was retired; the last three are counted
      */
     public Status mark(long id, int stage) {
@@ -136,7 +136,7 @@ public final class Stages extends Keyed {
         return mark(op, index(stage));
     }
 
-    /** -1, which the library refuses and counts, for a name that is none of them. */
+    /** The index of a stage's name; -1, which the library refuses and counts, if it is unknown. */
     private int index(String stage) {
         for (int i = 0; i < stages.length; i++) if (stages[i].equals(stage)) return i;
         return -1;

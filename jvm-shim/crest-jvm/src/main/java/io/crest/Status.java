@@ -3,7 +3,7 @@ package io.crest;
 
 /**
  * How the library answers: the twin of C's {@code crest_status}, in its order, with its texts.
- * That both are the same is checked when the native library is loaded.
+ * Loading the native library checks that both are the same.
  *
  * <p>Immutable; any thread.
  */
@@ -39,10 +39,10 @@ public enum Status {
     /** An option is unknown or its value is not valid. */
     INVALID_OPTIONS("an option is unknown or its value is not valid"),
     /**
-     * There is no such thing. Of a keyed end or mark a normal answer: it never began, or is over.
+     * There is no such thing. A normal answer to a keyed end or mark: it never began, or is over.
      */
     NOT_FOUND("there is no such thing"),
-    /** It is done already. Of a keyed begin a normal answer. */
+    /** It is done already. A normal answer to a keyed begin. */
     ALREADY("it is done already"),
     /** The server refused. */
     REFUSED("the server refused"),
@@ -76,13 +76,13 @@ public enum Status {
         return text;
     }
 
-    /** The status of C's number. One that only a later library has is {@link #INVALID_ARGUMENT}. */
+    /** The status of C's number; {@link #INVALID_ARGUMENT} for a number of a later library's. */
     static Status of(int number) {
         return number >= 0 && number < ALL.length ? ALL[number] : INVALID_ARGUMENT;
     }
 
     /**
-     * What the library's table ("NAME: text" each) has otherwise than this one; null if nothing.
+     * How the library's table ("NAME: text" each) differs from this one; null if it does not.
      */
     static String difference(String[] library) {
         for (int i = 0; i < Math.max(ALL.length, library.length); i++) {

@@ -6,8 +6,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 
 /**
- * What Java 11 does not say about a thread, or not reliably: its number, which no other thread of
- * the process ever has, and whether it is virtual.
+ * Two facts about a thread that Java 11 does not tell, or not reliably: its number, which no other
+ * thread of the process ever has, and whether it is virtual.
  */
 final class Threads {
     private static final MethodHandle NUMBER = method("threadId", long.class); // Java 19
@@ -15,8 +15,8 @@ final class Threads {
     private static final sun.misc.Unsafe UNSAFE;
     private static final long NUMBER_OFFSET;
 
-    /* Before Java 19 the number is only to be had by a method that a class of threads may replace,
-     * so it is read where that method reads it. */
+    /* Before Java 19 the number is read by a method that subclasses of Thread may override. So it
+     * is read from the field that this method reads. */
     static {
         sun.misc.Unsafe unsafe = null;
         long offset = 0;
@@ -32,12 +32,12 @@ final class Threads {
         NUMBER_OFFSET = offset;
     }
 
-    /** Whether {@link #number} can be asked; where not, threads are told apart in another way. */
+    /** Whether {@link #number} works; if not, {@link Lane} finds threads by a thread local. */
     static final boolean NUMBERED = NUMBER != null || NUMBER_OFFSET > 0;
 
     private Threads() {}
 
-    /** The thread's number, not what a class of threads may say instead of it. */
+    /** The thread's number, not the answer of a method that a subclass may override. */
     static long number(Thread thread) {
         if (NUMBER == null) return UNSAFE.getLong(thread, NUMBER_OFFSET);
         try {
@@ -57,7 +57,7 @@ final class Threads {
     }
 
     private static RuntimeException unexpected(Throwable e) {
-        if (e instanceof Error) throw (Error) e; // no stack left: as wherever else that happens
+        if (e instanceof Error) throw (Error) e; // no stack left: as in any other call
         return new IllegalStateException("a thread does not say what it is", e);
     }
 

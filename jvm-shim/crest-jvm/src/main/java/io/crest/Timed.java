@@ -21,13 +21,13 @@ public interface Timed<T, E extends Exception> extends Callable<T>, Supplier<T> 
      */
     T run() throws E;
 
-    /** The same, for who has a {@link Callable}. */
+    /** The same as a {@link Callable}. */
     @Override
     default T call() throws E {
         return run();
     }
 
-    /** The same, for who has a {@link Supplier}. A checked exception comes out as it is. */
+    /** The same as a {@link Supplier}. A checked exception comes out as it is. */
     @Override
     default T get() {
         try {
@@ -37,7 +37,7 @@ public interface Timed<T, E extends Exception> extends Callable<T>, Supplier<T> 
         }
     }
 
-    /** Throws it, whatever the compiler believes that it is. */
+    /** Throws the exception unchanged, past the compiler's check of its type. */
     @SuppressWarnings("unchecked")
     private static <X extends Exception> X unchanged(Exception e) throws X {
         throw (X) e;

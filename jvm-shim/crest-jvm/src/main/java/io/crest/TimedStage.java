@@ -5,15 +5,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * A stage that is timed: ends as another one does, but only after that was recorded. Who waits for
- * it therefore finds the record made, and what is chained to it is not part of the duration, as it
- * would be if it were chained to the other stage, which runs the last chained first.
+ * A stage that is timed: it ends as the original stage does, but only after the record. So a thread
+ * that waits for it finds the record made. Actions chained to it are not part of the duration;
+ * chained to the original they would be, as a future runs the last chained first.
  *
- * <p>It takes the place of a future: who cancels or completes it does so to that. A stage that
- * cannot be completed goes on by itself, and is recorded when it ends.
+ * <p>It takes the place of a future: cancelling or completing it cancels or completes the original.
+ * An original that cannot be completed goes on by itself, and is recorded when it ends.
  */
 final class TimedStage<T> extends CompletableFuture<T> {
-    /** The other stage if it is a future; null if it only makes one. */
+    /** The original stage if it is a future; null if it can only make one. */
     private final CompletableFuture<T> future;
 
     TimedStage(CompletionStage<T> stage) {
@@ -22,7 +22,7 @@ final class TimedStage<T> extends CompletableFuture<T> {
                 : null;
     }
 
-    /** The other stage has ended; a null exception says well. */
+    /** The original stage has ended; a null exception means success. */
     void ended(T result, Throwable thrown) {
         if (thrown == null) super.complete(result);
         else super.completeExceptionally(thrown);

@@ -20,13 +20,13 @@ import java.util.function.Supplier;
  * }</pre>
  *
  * Timed code that throws is recorded under the {@link Outcome#of outcome of its exception}, and
- * the exception goes on as it is, whatever it is.
+ * every exception goes on unchanged.
  *
- * <p>Any thread, virtual ones too. A record adds to memory of the thread's own: it takes no lock,
- * allocates nothing and calls nothing once the thread has recorded five durations, one of this
- * power of two among them, but for one that is the thread's longest since the last tick, which is
- * noted with its operation by a call. The clock is {@link System#nanoTime}; of what is begun by its
- * id, the library's.
+ * <p>Any thread, virtual ones too. A record adds to memory of the thread's own. Once the thread has
+ * recorded five durations, one of this power of two among them, a record takes no lock, allocates
+ * nothing and calls nothing. The thread's longest duration since the last tick still takes a call,
+ * which notes its operation. The clock is {@link System#nanoTime}; for operations begun by their
+ * ids, the library's.
  */
 public final class Timer extends Keyed {
     /** The address of the histogram of the first outcome. */
@@ -43,7 +43,7 @@ public final class Timer extends Keyed {
      *
      * @param name canonical: letters, digits and _ in words joined by . and -
      * @return never null
-     * @throws IllegalArgumentException for a name that is none
+     * @throws IllegalArgumentException for an invalid name
      * @throws CrestException when another metric stands in the way
      */
     public static Timer of(String name) {
@@ -56,7 +56,7 @@ public final class Timer extends Keyed {
      * @param name as of {@link #of(String)}
      * @param description at most 1,000 bytes of UTF-8
      * @return never null
-     * @throws IllegalArgumentException for a name or description that is none
+     * @throws IllegalArgumentException for an invalid name or description
      * @throws CrestException when another metric stands in the way
      */
     public static Timer of(String name, String description) {
@@ -116,7 +116,7 @@ public final class Timer extends Keyed {
     /**
      * Starts timing the operation.
      *
-     * @param id which
+     * @param id the operation's
      * @return the token to end it with
      */
     public Timing start(long id) {
@@ -126,7 +126,7 @@ public final class Timer extends Keyed {
     /**
      * The same by bytes.
      *
-     * @param id which; copied; null or empty is none
+     * @param id the operation's; copied; null or empty is none
      * @return the token to end it with
      */
     public Timing start(byte[] id) {
@@ -138,7 +138,7 @@ public final class Timer extends Keyed {
     /**
      * The same by a text.
      *
-     * @param id which; null or empty is none
+     * @param id the operation's; null or empty is none
      * @return the token to end it with
      */
     public Timing start(String id) {
@@ -148,7 +148,7 @@ public final class Timer extends Keyed {
     /**
      * The same by an identity that was made before.
      *
-     * @param op which; null is none
+     * @param op the operation; null is none
      * @return the token to end it with
      */
     public Timing start(Op op) {
@@ -156,8 +156,9 @@ public final class Timer extends Keyed {
     }
 
     /**
-     * The moment that {@link #stopNanos} measures from: for code that must not allocate, whatever
-     * the just-in-time compiler makes of it. Whoever ends it must know what it belongs to.
+     * The moment that {@link #stopNanos} measures from: for code that must never allocate, not even
+     * before the just-in-time compiler removes the token. The caller must pair starts and ends
+     * itself.
      *
      * @return of {@link System#nanoTime}
      */
@@ -203,7 +204,7 @@ public final class Timer extends Keyed {
             try {
                 failed(from, thrown);
             } catch (Throwable ignored) {
-                // with no stack or memory left; theirs is the one that goes on
+                // no stack or memory left to record with: the body's own exception goes on
             }
             throw thrown;
         }
@@ -216,7 +217,7 @@ public final class Timer extends Keyed {
     }
 
     /**
-     * Times what is a {@link Callable} already.
+     * Times a {@link Callable}.
      *
      * @param <T> what it returns
      * @param body run once, on this thread
@@ -229,8 +230,8 @@ public final class Timer extends Keyed {
     }
 
     /**
-     * Times what is a {@link Supplier} already. What it throws is recorded under {@link
-     * Outcome#of}, and rethrown as it is.
+     * Times a {@link Supplier}. What it throws is recorded under {@link Outcome#of}, and rethrown
+     * as it is.
      *
      * @param <T> what it returns
      * @param body run once, on this thread
@@ -258,16 +259,16 @@ public final class Timer extends Keyed {
     }
 
     /**
-     * Times what goes on in other threads: until the stage has ended, wherever it does. Its
-     * outcome is that {@link Outcome#of of its exception}: a future that was cancelled is {@link
-     * Outcome#CANCELLED}. A stage that never ends is never recorded.
+     * Times work of other threads, until the stage has ended, wherever it does. Its outcome is that
+     * {@link Outcome#of of its exception}: a cancelled future is {@link Outcome#CANCELLED}. A stage
+     * that never ends is never recorded.
      *
      * @param <T> what the stage ends with
      * @param body makes the stage; run once, on this thread. What it throws is recorded and
      *     rethrown
-     * @return in place of the stage: it ends with the same result or the same exception, after
-     *     that was recorded, and cancelling or completing it does so to the stage. Null if there
-     *     is no stage, which counts as an {@link Outcome#ERROR}.
+     * @return to be used in place of the stage: it ends with the same result or exception, after
+     *     the record; cancelling or completing it cancels or completes the stage. Null if there is
+     *     no stage, which counts as an {@link Outcome#ERROR}.
      */
     public <T> CompletionStage<T> timeStage(Supplier<? extends CompletionStage<T>> body) {
         Objects.requireNonNull(body, "what makes the stage to be timed");
@@ -279,7 +280,7 @@ public final class Timer extends Keyed {
             try {
                 failed(from, thrown);
             } catch (Throwable ignored) {
-                // with no stack or memory left; theirs is the one that goes on
+                // no stack or memory left to record with: the body's own exception goes on
             }
             throw thrown;
         }
@@ -308,7 +309,7 @@ public final class Timer extends Keyed {
         recordOp(nanos, outcome, Op.KIND_NONE, 0, 0, 0, 0, 0);
     }
 
-    /** Records the duration of an operation that was taken apart; the status says why not. */
+    /** Records the duration of an operation, given by its words; the status says why not. */
     Status recordOp(
             long nanos, Outcome outcome, int kind, int length, long w0, long w1, long w2, long w3) {
         if (outcome != null
@@ -327,13 +328,13 @@ public final class Timer extends Keyed {
         return Status.of(status);
     }
 
-    /** Counts what a timing refuses. */
+    /** Counts an end that a timing refuses. */
     Status refuse(Status status) {
         if (handle != 0) TimerNatives.refuse(handle, status.ordinal());
         return status;
     }
 
-    /** As nanoseconds; what is too long for a long is longer than any range. */
+    /** As nanoseconds; a duration too long for a long is longer than any range. */
     private static long nanos(Duration duration) {
         try {
             return duration.toNanos();

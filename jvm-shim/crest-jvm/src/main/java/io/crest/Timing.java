@@ -3,7 +3,7 @@ package io.crest;
 
 /**
  * A running timing: the token that a start returns, and that travels with the operation through
- * queues, threads and callbacks. Its end names the operation again, so that a start is only ever
+ * queues, threads and callbacks. The end names the operation again, so that a start is only ever
  * paired with the end of the same operation.
  *
  * <pre>{@code
@@ -16,25 +16,25 @@ package io.crest;
  * }
  * }</pre>
  *
- * One use: of several ends, on whatever threads, exactly one records, and the others are told
- * {@link Status#NOT_RUNNING} and counted as misuse. It holds no resource; one that is dropped is
- * not recorded. An end never throws.
+ * For one end: of several ends, on whatever threads, exactly one records; the others get {@link
+ * Status#NOT_RUNNING} and are counted as misuse. It holds no resource; a dropped timing is not
+ * recorded. An end never throws.
  *
- * <p>Any thread, virtual ones too, and handed from one to another in any way. Two threads that end
- * it at once are told apart by its monitor rather than by a compare-and-swap, because the
- * just-in-time compiler can do without a monitor where no other thread can see the object: so a
- * timing that does not leave its method is never made at all, and its start and stop cost two
- * readings of the clock and a record. One that does leave is an object of some hundred bytes.
+ * <p>Any thread, virtual ones too, and handed from one to another in any way. Its monitor orders
+ * two threads that end it at once. A monitor and not a compare-and-swap, because the just-in-time
+ * compiler removes a monitor where no other thread can see the object. So a timing that does not
+ * leave its method is never allocated, and its start and stop cost two readings of the clock and a
+ * record. A timing that does leave is an object of some hundred bytes.
  */
 public final class Timing implements AutoCloseable {
-    /** Final, so that all else that the constructor wrote is seen by who sees the object. */
+    /** Final, so that a thread that sees the object sees all that the constructor wrote. */
     private final long from;
 
     private Timer timer;
     private Outcome closing = Outcome.OK;
     private boolean ended;
 
-    // the operation, taken apart as by Op: so it needs no object of its own
+    // the operation's words, as in Op, so that it needs no object of its own
     private int kind;
     private int length;
     private long w0;
@@ -42,7 +42,7 @@ public final class Timing implements AutoCloseable {
     private long w2;
     private long w3;
 
-    /** Of an operation that has the number, or of none. */
+    /** For an operation with a number for its id, or without an id. */
     Timing(Timer timer, int kind, long number, long from) {
         this.timer = timer;
         this.kind = kind;
@@ -57,7 +57,7 @@ public final class Timing implements AutoCloseable {
         this.from = from;
     }
 
-    /** Of a hash. */
+    /** For a hash. */
     Timing(Timer timer, byte[] exactly, long from) {
         this.timer = timer;
         kind = Op.KIND_BYTES;
@@ -70,7 +70,7 @@ public final class Timing implements AutoCloseable {
     }
 
     /**
-     * Ends as {@link Outcome#OK} what was started without an id.
+     * Ends as {@link Outcome#OK} a timing that was started without an id.
      *
      * @return as by {@link #end(Outcome)}
      */
@@ -119,7 +119,7 @@ public final class Timing implements AutoCloseable {
     }
 
     /**
-     * Ends what was started without an id, and was not bound to one.
+     * Ends a timing that was started without an id, and was not bound to one.
      *
      * @param outcome how
      * @return as by {@link #end(long, Outcome)}: {@link Status#MISMATCH} when it has an id, which
@@ -139,10 +139,11 @@ public final class Timing implements AutoCloseable {
      *
      * @param id the operation's
      * @param outcome how
-     * @return {@link Status#OK}; {@link Status#MISMATCH} when it is of another operation, or of
-     *     none: nothing is recorded and it goes on running; {@link Status#NOT_RUNNING} when it has
-     *     ended before; {@link Status#INVALID_ARGUMENT} for a null outcome (it goes on running);
-     *     {@link Status#LATE} when the timer's series was retired. All but the first are counted.
+     * @return {@link Status#OK}; {@link Status#MISMATCH} when the timing is of another operation,
+     *     or of none: nothing is recorded and it goes on running; {@link Status#NOT_RUNNING} when
+     *     it has ended before; {@link Status#INVALID_ARGUMENT} for a null outcome (it goes on
+     *     running); {@link Status#LATE} when the timer's series was retired. All but the first are
+     *     counted.
      */
     public Status end(long id, Outcome outcome) {
         long now = System.nanoTime();
@@ -198,8 +199,8 @@ public final class Timing implements AutoCloseable {
     /**
      * Ends it whatever its operation, as {@link Outcome#OK} unless {@link #outcome} or {@link
      * #fail} said otherwise; does nothing if it was ended. For {@code try (Timing timing = …)},
-     * which does not tell whether the block was left by an exception: where that matters, {@link
-     * Timer#time} does it all.
+     * which does not tell whether an exception left the block: where that matters, use {@link
+     * Timer#time}.
      */
     @Override
     public void close() {
@@ -215,7 +216,7 @@ public final class Timing implements AutoCloseable {
     }
 
     /**
-     * What {@link #close} is to end it as.
+     * Sets the outcome that {@link #close} ends it with.
      *
      * @param outcome how; null makes {@link #close} record nothing, and count that
      * @return this
@@ -235,8 +236,8 @@ public final class Timing implements AutoCloseable {
     }
 
     /**
-     * Records into another timer than the one that it was started by: for labels that are known
-     * only at the end, as in {@code timing.into(answers.with(kind)).stop(id)}.
+     * Records into another timer than its start named: for labels that are known only at the end,
+     * as in {@code timing.into(answers.with(kind)).stop(id)}.
      *
      * @param timer a series of the same family, or any other; null changes nothing
      * @return this
@@ -247,7 +248,7 @@ public final class Timing implements AutoCloseable {
     }
 
     /**
-     * Names the operation of a timing that was started without an id, once that is known.
+     * Names the operation of a timing that was started without an id, once the id is known.
      *
      * @param id the operation's
      * @return {@link Status#OK}, also when it is bound to this operation already; {@link
@@ -317,7 +318,7 @@ public final class Timing implements AutoCloseable {
                 && w0 == op.w0 && w1 == op.w1 && w2 == op.w2 && w3 == op.w3;
     }
 
-    /** Under the monitor: who is told OK has ended it, and nobody else is. */
+    /** Under the monitor. Invariant: exactly one caller is told OK, and its end records. */
     private Status ending(boolean same, Outcome outcome) {
         if (ended) return Status.NOT_RUNNING;
         if (!same) return Status.MISMATCH;

@@ -2,8 +2,8 @@
 package io.crest;
 
 /**
- * The unit that values are recorded in. It is exported in its base unit: nanoseconds, microseconds
- * and milliseconds as seconds. A timer always records nanoseconds.
+ * The unit that values are recorded in. Values are exported in its base unit: nanoseconds,
+ * microseconds and milliseconds as seconds. A timer always records nanoseconds.
  */
 public enum Unit {
     /** Bare numbers. */
@@ -18,6 +18,6 @@ public enum Unit {
     MILLISECONDS,
     /** Seconds. */
     SECONDS,
-    /** A share of one: 0.5 is a half. Since histograms take whole numbers, one for gauges. */
+    /** A share of one: 0.5 is a half. For gauges, since histograms take whole numbers. */
     RATIO
 }

@@ -4,12 +4,12 @@ package io.crest;
 import java.util.Arrays;
 
 /**
- * Texts as C takes them: UTF-8 with a NUL behind. JNI's own conversion writes a NUL, and
- * characters beyond the first 65,536, in a way of its own that nobody else reads.
+ * Texts as C takes them: UTF-8 followed by a NUL. JNI's own conversion is modified UTF-8, which
+ * differs in a NUL and in characters beyond the first 65,536, and which only Java reads.
  *
- * <p>What has no such form, a NUL within the text and half of a surrogate pair, becomes a byte
- * that is in no UTF-8: so the library refuses such a name, and counts and replaces it in a label
- * value, instead of taking the text up to there for the whole of it.
+ * <p>A NUL within the text and half a surrogate pair have no such form and become a byte that is in
+ * no UTF-8. So the library refuses such a name, and counts and replaces the byte in a label value,
+ * instead of taking the text up to there for the whole.
  */
 final class Utf8 {
     private static final byte NOT_UTF8 = (byte) 0xff;
@@ -26,7 +26,7 @@ final class Utf8 {
         return joined(text);
     }
 
-    /** The texts, each with a NUL behind. */
+    /** The texts, each followed by a NUL. */
     static byte[] joined(String... texts) {
         int capacity = 0;
         for (String text : texts) capacity += text.length() + 1;

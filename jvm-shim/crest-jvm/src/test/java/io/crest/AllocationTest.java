@@ -18,10 +18,10 @@ import org.junit.jupiter.api.TestFactory;
 import org.opentest4j.TestAbortedException;
 
 /**
- * What a recording costs that can be said without a clock: no byte, and no call into the library
- * once the thread has touched the series. How long it takes, {@code make bench-jvm} says.
+ * Costs of recording that need no clock: no byte allocated, and no call into the library once the
+ * thread has touched the series. {@code make bench-jvm} measures how long it takes.
  */
-@Order(1) // what other tests have taught the compiler about shared code is not its business
+@Order(1) // before other tests change the compiler's profiles of shared code
 class AllocationTest {
     static { assertTrue(Library.AVAILABLE, Library.problem()); }
 
@@ -30,7 +30,7 @@ class AllocationTest {
     private static final int WARM = 20_000;
     private static final int TIMES = 1_000_000;
 
-    /** Crossing into the library takes longer; the answer is the same. */
+    /** A call into the library takes longer; it allocates nothing either. */
     private static final int TIMES_BY_CALL = 100_000;
 
     private static final long PATIENCE_NS = 60_000_000_000L;
@@ -46,8 +46,8 @@ class AllocationTest {
     }
 
     /**
-     * What makes no object needs no compiler to leave it away. The better of two: the JVM itself
-     * may allocate in this thread when it first links something.
+     * For code that makes no object, compiled or not. The better of two: the JVM itself may
+     * allocate in this thread when it first links something.
      */
     private static DynamicTest nothing(String what, int times, IntConsumer work) {
         return dynamicTest(what, () -> {
@@ -62,8 +62,8 @@ class AllocationTest {
     }
 
     /**
-     * An object that stays local is left away by the compiler, when it has come to it: which is
-     * undone for a moment where something happens for the first time.
+     * For code whose only object is local: the compiler removes it once it has compiled the code,
+     * and a deoptimisation brings it back for a moment.
      */
     private static DynamicTest nothingOnceCompiled(String what, IntConsumer work) {
         return dynamicTest(what, () -> {
@@ -152,7 +152,7 @@ class AllocationTest {
                 nothingOnceCompiled("timed code", id -> timer.time(() -> Boolean.TRUE)));
     }
 
-    /** Calls of the library while the calling thread does it, its first time not counted. */
+    /** Calls into the library while the calling thread runs it, the first run not counted. */
     private static int calls(IntConsumer work) {
         work.accept(TIMES);
         int before = Cells.calls;
@@ -169,7 +169,7 @@ class AllocationTest {
         assertEquals(1L + TIMES, source.counter("counter").value());
     }
 
-    /** The largest value since the last tick is told to the library; here it is the first one. */
+    /** The largest value since the last tick takes a call; here it is the first value. */
     @Test
     void recordsCallNothing() {
         Histogram histogram = Histogram.of("calls.histogram");
@@ -183,7 +183,7 @@ class AllocationTest {
         assertTrue(calls(timer::record) <= 2, "a tick at most, which some other test started");
     }
 
-    /** They have no cells of their own, but cells all the same. */
+    /** Virtual threads have no cells of their own, but use shared ones. */
     @Test
     void countersOfVirtualThreadsCallNothing() throws Exception {
         Method start;
@@ -200,7 +200,7 @@ class AllocationTest {
         assertEquals(1L + TIMES, counter.value());
     }
 
-    /** What those above rely on: that a call is seen. */
+    /** The tests above rely on this: a call is seen. */
     @Test
     void callsAreSeen() throws InterruptedException {
         Counter counter = Counter.of("calls.seen");

@@ -3,7 +3,7 @@ package io.crest;
 
 /**
  * Makes names at run time, more than there may be, and sources too, in a JVM of its own with a
- * small heap: neither throws, nor fills the heap, and what is too many is counted.
+ * small heap. Neither throws, nor fills the heap, and those past the limit are counted.
  */
 final class ByNameLimitMain {
     private static final int NAMES_MAX = 10_000;

@@ -33,7 +33,7 @@ class ByNameTest {
         assertEquals("by-name.n7", table.find("n7").name());
     }
 
-    /** Texts with one hash code: what is kept of them is bounded, and nothing is found wrongly. */
+    /** Texts with one hash code: a bounded number is kept, and none is mistaken for another. */
     @Test
     void namesChosenByTheirHashCodesDoNotSlowItDown() {
         ByName<Counter> table = new ByName<>(Kind.COUNTER, Counter::new);
@@ -64,7 +64,7 @@ class ByNameTest {
         assertEquals("bounded", new ChildJvm().with("-Xmx24m").run(ByNameLimitMain.class, "50000"));
     }
 
-    /** Also where the library is not: blocks run, handles are there, nothing is kept. */
+    /** Also without the library: blocks run, handles are returned, nothing is kept. */
     @Test
     void recordsNothingWithoutTheLibrary() throws Exception {
         assertEquals(

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Another JVM of the same JDK, for what can be tried only once in a process, or ends it: a main
+ * Another JVM of the same JDK, for tests that a process can run only once, or that end it: a main
  * class of the tests, with the jar and the tests on its class path.
  */
 final class ChildJvm {
@@ -39,7 +39,7 @@ final class ChildJvm {
         }
     }
 
-    /** One that was not told that native code is welcome. */
+    /** Without the option that permits native access. */
     static ChildJvm withoutNativeAccess() {
         return new ChildJvm(false);
     }
@@ -56,20 +56,20 @@ final class ChildJvm {
         return this;
     }
 
-    /** Instead of the jar that this test runs with. */
+    /** The jar to use instead of this test's. */
     ChildJvm withJar(Path jar) {
         classPath = jar + File.pathSeparator + of(ChildJvm.class);
         return this;
     }
 
-    /** Runs it; its standard output, without what is around it. It has to end well. */
+    /** Runs it and returns its standard output, stripped. It must exit with 0. */
     String run(Class<?> main, String... arguments) throws IOException, InterruptedException {
         String output = tryToRun(main, arguments);
         assertEquals(0, status, output);
         return output;
     }
 
-    /** The same, however it ends. */
+    /** The same, with any exit status. */
     String tryToRun(Class<?> main, String... arguments) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(prefix);
         command.add(Paths.get(System.getProperty("java.home"), "bin", "java").toString());

@@ -14,7 +14,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Options that are Java's to carry out, in the text and the files that the library reads. */
+/** Options that Java carries out, in the text and the files that the library reads. */
 class CollectorsTest {
     static {
         assertTrue(Library.AVAILABLE, Library.problem());

@@ -28,12 +28,12 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
 
 /**
- * Calls every public method of io.crest once: static ones first, then those of every object that
- * came out, with a value of each parameter's type. Answers the methods that threw what no caller
- * expects, an Error or what a null pointer makes, and how many were called.
+ * Calls every public method of io.crest once: static ones first, then those of every returned
+ * object, with a value of each parameter's type. Returns how many were called, and the methods that
+ * threw what no caller expects: an Error or a NullPointerException.
  */
 final class EveryCall implements Callable<List<String>> {
-    /** So many must have been called, or this class has lost its way. */
+    /** At least so many must have been called, or this class does not find them. */
     private static final int METHODS_MIN = 120;
 
     private final Map<Class<?>, Object> values = new HashMap<>();
@@ -65,7 +65,7 @@ final class EveryCall implements Callable<List<String>> {
         for (Class<?> type : types) {
             if (type.isEnum()) found(type.getEnumConstants()[1]);
         }
-        for (int round = 0; round < 2; round++) { // what came out may be another's parameter
+        for (int round = 0; round < 2; round++) { // an object may be a later parameter
             for (Class<?> type : types) invokeAll(type, null);
             while (!objects.isEmpty()) {
                 Object object = objects.remove();
@@ -122,7 +122,7 @@ final class EveryCall implements Callable<List<String>> {
         }
     }
 
-    /** Null if there is nothing to give for a parameter, yet. */
+    /** Null if there is no object for a parameter yet. */
     private Object[] arguments(Method method) {
         // a name for each method, or a metric would be asked to be of two kinds
         values.put(String.class, "every.call-" + called.size());

@@ -6,8 +6,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Records for the first time in a JVM of its own where hardly any stack is left, one frame more
- * each time. Says what was thrown besides StackOverflowErrors, and whether it records afterwards.
+ * The first record of a JVM, with hardly any stack left, and one frame more at each try. Prints
+ * what was thrown besides StackOverflowErrors, and whether it records afterwards.
  */
 final class FullStackMain {
     private static final Set<String> THROWN = new TreeSet<>();
@@ -55,7 +55,7 @@ final class FullStackMain {
         try {
             THROWN.add(thrown.toString());
         } catch (StackOverflowError full) {
-            // told with more stack, as it comes again
+            // printed with more stack, on the way back
         }
     }
 }

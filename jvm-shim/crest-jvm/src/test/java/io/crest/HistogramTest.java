@@ -63,7 +63,7 @@ class HistogramTest {
         assertEquals(2.0 * ((1L << 42) - 1) + 10, page.value("histogram_wrong_sum"));
     }
 
-    /** A thread that has its way to the cells does not go it any more. */
+    /** A thread that has its table makes no further cold call. */
     @Test
     void closedAndRetired() {
         Family<Histogram> family =

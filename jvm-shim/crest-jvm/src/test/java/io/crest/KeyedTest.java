@@ -156,7 +156,7 @@ class KeyedTest {
         Stages stages = Metric.named("keyed.slow").deadline(Duration.ofMillis(20)).stages("a", "b");
         int id = 0;
         Status first;
-        boolean held; // this thread, for longer than the deadline: it is late already
+        boolean held; // this thread, for longer than the deadline: too late to check
         do {
             if (id > 0) stages.end(id);
             long from = System.nanoTime();

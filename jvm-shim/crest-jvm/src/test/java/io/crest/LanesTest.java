@@ -15,11 +15,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** Exact totals, whatever thread records: many, short-lived, virtual, of colliding numbers. */
+/** Exact totals by threads that are many, short-lived, virtual, or of colliding numbers. */
 class LanesTest {
     static { assertTrue(Library.AVAILABLE, Library.problem()); }
 
-    /** Records a row of values into one of each kind, and knows what they come to. */
+    /** Records a row of values into one metric of each kind, and knows their totals. */
     private static final class Work {
         final Counter counter;
         final Histogram histogram;
@@ -114,7 +114,7 @@ class LanesTest {
             for (int i = 0; !ended.get(); i++) work.record(i, 100);
         });
         lasting.start();
-        // more than there are places, so that the lasting one is driven from its own
+        // more threads than places, so that the lasting thread loses its place
         for (int i = 0; i < 1500; i++) {
             int seed = i;
             Thread thread = new Thread(() -> work.record(seed, 3));
@@ -208,7 +208,7 @@ class LanesTest {
         work.check();
     }
 
-    /** A thread that says that it is another one. */
+    /** A thread whose overridden getId tells another number. */
     private static final class Impostor extends Thread {
         private final long id;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.crest;
 
-/** Says in a JVM of its own whether the library is there, and if not, why; and counts. */
+/** Prints in a JVM of its own whether the library is loaded, and if not, why; and counts. */
 final class LibraryMain {
     private LibraryMain() {}
 

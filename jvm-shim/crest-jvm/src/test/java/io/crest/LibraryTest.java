@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What happens when the library cannot be loaded, and that nothing stays behind either way. */
+/** What happens when the library cannot be loaded; and nothing is left on disk either way. */
 @Tag("jar")
 class LibraryTest {
     private static final int NATIVE_ACCESS_DENIED_SINCE = 24;
@@ -32,7 +32,7 @@ class LibraryTest {
         for (String part : parts) assertTrue(message.contains(part), message);
     }
 
-    /** What a Crest of its own says that is loaded with this property. */
+    /** The problem of a Crest that another class loader loads with this property. */
     private static String problemWith(String key, Object value) throws Exception {
         try (WithProperty jars = new WithProperty("crest.library", null);
                 WithProperty property = new WithProperty(key, value.toString());

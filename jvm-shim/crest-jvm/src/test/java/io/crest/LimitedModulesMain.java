@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.crest;
 
-/** Records with one of each kind, and says what became of it. */
+/** Records with one metric of each kind, and prints the totals. */
 final class LimitedModulesMain {
     private LimitedModulesMain() {}
 

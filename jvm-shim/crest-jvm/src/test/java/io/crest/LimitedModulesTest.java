@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 
-/** A runtime that was put together with java.base alone, without sun.misc.Unsafe. */
+/** A runtime that jlink made of java.base alone, without sun.misc.Unsafe. */
 class LimitedModulesTest {
     @Test
     void recordsOrSaysWhatIsMissing() throws Exception {

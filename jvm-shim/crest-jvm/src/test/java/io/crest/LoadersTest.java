@@ -61,7 +61,7 @@ class LoadersTest {
         }
     }
 
-    /** Counts when told to, and once more. */
+    /** Counts at the test's command, and once more. */
     static final class Counting implements Callable<Long> {
         private final Counter counter = Counter.of("loaders.together");
 
@@ -79,7 +79,7 @@ class LoadersTest {
         }
     }
 
-    /** The threads that are there for as long as somebody wants them: Java's, and the library's. */
+    /** Threads that exist while an application uses Crest: Java's, and the library's. */
     private static List<String> threads() throws IOException {
         List<String> names = new ArrayList<>();
         for (Thread thread : Thread.getAllStackTraces().keySet()) names.add(thread.getName());
@@ -162,7 +162,7 @@ class LoadersTest {
         }
     }
 
-    /** One that listens to the log, which the library calls back for, and has something to hear. */
+    /** An application with a log listener, which gets a message from the library. */
     static final class Listener implements Callable<Long> {
         @Override
         public Long call() throws Exception {
@@ -184,10 +184,10 @@ class LoadersTest {
         }
         collect(loaders);
         assertTrue(Library.AVAILABLE, Library.problem());
-        LogNatives.write(0, new byte[] {'h'}); // nobody is called who is not there any more
+        LogNatives.write(0, new byte[] {'h'}); // a listener of a loader that is gone is not called
     }
 
-    /** The first touch, by recording here and by asking there. */
+    /** The first touch of the library: by recording here, by a query there. */
     static final class First implements Callable<Boolean> {
         @Override
         public Boolean call() throws Exception {

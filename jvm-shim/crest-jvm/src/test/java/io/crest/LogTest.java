@@ -50,7 +50,7 @@ class LogTest {
         assertFalse(threadIsThere(), "the thread of the log has ended");
     }
 
-    /** What other tests did wrong is told once, and not to these. */
+    /** Misuse by other tests is told once, before these tests listen. */
     @BeforeEach
     void oldMisuseIsTold() {
         Crest.onLog((level, message) -> {});

@@ -4,7 +4,7 @@ package io.crest;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
-/** Metrics in a JVM of their own: without the library, or with more of them than there may be. */
+/** Metrics in a JVM of their own: without the library, or past the limit. */
 final class MetricMain {
     private MetricMain() {}
 
@@ -18,7 +18,7 @@ final class MetricMain {
         System.out.println(what);
     }
 
-    /** Every call, none of which records. */
+    /** Makes every call; none records. */
     private static void without() throws Exception {
         Counter counter = Counter.of("no such name");
         counter.increment();

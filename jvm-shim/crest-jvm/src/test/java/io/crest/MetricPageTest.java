@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** What is asked of a metric is what the page has. */
+/** A metric's settings show on the page. */
 class MetricPageTest {
     static { assertTrue(Library.AVAILABLE, Library.problem()); }
 

@@ -12,7 +12,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is asked of a metric that shows as time goes by: windows, their quantiles, hiding. */
+/** Settings of a metric that take time to show: windows, their quantiles, idle hiding. */
 class MetricWindowsTest {
     static { assertTrue(Library.AVAILABLE, Library.problem()); }
 
@@ -25,8 +25,8 @@ class MetricWindowsTest {
     }
 
     /**
-     * A counter that has just counted is on the page, unless so much time went by before it was
-     * read that it is hidden again: then it counts once more. How far it has counted.
+     * Counts, and checks that the counter is on the page. If so much time went by before the page
+     * was read that it is hidden again, it counts once more. Returns how far it has counted.
      */
     private static int shownWhenCounted(Counter hidden, int counted) {
         for (;;) {

@@ -2,9 +2,8 @@
 package io.crest;
 
 /**
- * A Java program with native code that counts with libcrest itself (tests/jvm/native_counter.c):
- * the library of the native half, whether it is loaded before Crest is touched or after, and the
- * page that both are on.
+ * A Java program with native code that counts with libcrest itself (tests/jvm/native_counter.c).
+ * The native half's library is loaded before Crest is touched, or after; both are on one page.
  */
 final class NativeHalfMain {
     private NativeHalfMain() {}

@@ -22,7 +22,7 @@ class NoLibraryTest {
         assertEquals(List.of(), without(EveryCall.class));
     }
 
-    /** What comes back where something does. */
+    /** The return values without a library. */
     static final class Values implements Callable<String> {
         @Override
         public String call() throws Exception {
@@ -50,7 +50,7 @@ class NoLibraryTest {
                 without(Values.class));
     }
 
-    /** What timed code throws comes out as it is. */
+    /** Exceptions of timed code come out unchanged. */
     static final class Throwing implements Callable<String> {
         @Override
         public String call() {
@@ -68,7 +68,7 @@ class NoLibraryTest {
         assertEquals("thrown", without(Throwing.class));
     }
 
-    /** Reports that nobody would get are refused, with the reason. */
+    /** A start that asks for reports is refused, with the reason. */
     static final class Reporting implements Callable<String> {
         @Override
         public String call() {

@@ -19,7 +19,7 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
 import java.util.zip.ZipOutputStream;
 
-/** A copy of the jar with something changed in it: what it takes to see it refused. */
+/** A copy of the jar with something changed in it, to be refused. */
 final class OtherJar {
     private static final String FOLDER = "io/crest/native/";
     private static final String TABLE = FOLDER + "native.properties";
@@ -60,14 +60,14 @@ final class OtherJar {
         return without(TABLE);
     }
 
-    /** One bit of the entry is another one. */
+    /** Flips one bit of the entry. */
     OtherJar damaged(String entry) {
         byte[] content = entries.get(entry);
         content[content.length / 2] ^= 1;
         return this;
     }
 
-    /** A row of the table; null removes it. */
+    /** Sets a row of the table; null removes it. */
     OtherJar with(String key, String value) throws IOException {
         Properties table = new Properties();
         try (InputStream in = new ByteArrayInputStream(entries.get(TABLE))) {
@@ -81,7 +81,7 @@ final class OtherJar {
         return this;
     }
 
-    /** A text of the library is another one of the same length, and the table knows it. */
+    /** Replaces a text of the library by one of the same length, and its sum in the table. */
     OtherJar patched(String entry, String text, String other) throws IOException {
         String content = new String(entries.get(entry), StandardCharsets.ISO_8859_1);
         if (!content.contains(text) || text.length() != other.length()) {

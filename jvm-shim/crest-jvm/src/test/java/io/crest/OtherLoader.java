@@ -10,9 +10,9 @@ import java.nio.file.Path;
 import java.util.concurrent.Callable;
 
 /**
- * The jar and the tests once more, in a class loader of their own: what is static in Crest begins
- * anew there, and so does loading the library, with the system properties as they are then. What
- * it calls and what comes back are classes of the JDK.
+ * The jar and the tests once more, in a class loader of their own. Crest's static state begins anew
+ * there, and the library is loaded again, with the system properties as they are then. Only JDK
+ * classes are passed between the two.
  */
 final class OtherLoader implements AutoCloseable {
     private final URLClassLoader loader;
@@ -35,7 +35,7 @@ final class OtherLoader implements AutoCloseable {
         return loader;
     }
 
-    /** What that loader's own class of this name answers. It is made without parameters. */
+    /** The answer of that loader's own class of this name, made without parameters. */
     Object call(Class<?> callable) throws Exception {
         return make(callable).call();
     }

@@ -34,7 +34,7 @@ class PrivateFilesTest {
         }
     }
 
-    /** What happens to the file between writing and loading is seen. */
+    /** A change of the file between writing and loading is seen. */
     private void refuses(Change change) throws Exception {
         try (PrivateFiles files = PrivateFiles.below(parent)) {
             files.add("a.so", CONTENT, SUM);

@@ -10,8 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The Java program that tests/jvm/test_jvm_push.py tells what to do, a line at a time, each with
- * one line for an answer. Standard input is where it ends.
+ * The Java program that tests/jvm/test_jvm_push.py drives: one command a line, and one line for an
+ * answer to each. It ends with its standard input.
  */
 final class ReportMain {
     static final long[] SIZES = {1, 100, 700, 3_000, 50_000, 1_000_000, 20_000_000};
@@ -98,7 +98,7 @@ final class ReportMain {
         LATE.increment(Long.parseLong(times));
     }
 
-    /** So many threads of this kind, each so many times; how many there were. */
+    /** Records by so many threads of this kind, each so many times; returns how many threads. */
     private static String record(String[] words) throws Exception {
         int times = Integer.parseInt(words[2]);
         List<Thread> threads = new ArrayList<>();

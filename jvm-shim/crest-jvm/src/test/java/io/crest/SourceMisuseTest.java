@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** What is wrong is counted, call by call, and throws nothing and is recorded nowhere. */
+/** Misuse is counted, call by call; it throws nothing and records nothing. */
 class SourceMisuseTest {
     static { assertTrue(Library.AVAILABLE, Library.problem()); }
 

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 
-/** What is recorded by name is on the page under its whole name. */
+/** A metric that is recorded by name is on the page under its whole name. */
 class SourcePageTest {
     static { assertTrue(Library.AVAILABLE, Library.problem()); }
 

@@ -19,7 +19,7 @@ class SourceStressTest {
 
     private static final Source STRESS = Source.of("source.stress");
 
-    /** All begin at once; what one of them throws is thrown. */
+    /** All threads begin at once; an exception of one of them is rethrown. */
     private static void inThreads(int count, IntConsumer body) throws Exception {
         CyclicBarrier ready = new CyclicBarrier(count);
         AtomicReference<Throwable> thrown = new AtomicReference<>();

@@ -38,7 +38,7 @@ class SourceTimerTest {
         assertEquals(0, count("connect_time", Outcome.ERROR));
     }
 
-    /** Whether or not there is a timer to record it in. */
+    /** With or without a timer to record it in. */
     @Test
     void noBlockIsRefusedByName() {
         for (String name : new String[] {"none", "not a name"}) {

@@ -39,7 +39,7 @@ class StopTest {
         return new ServerSocket(0, 50, InetAddress.getByName("127.0.0.1"));
     }
 
-    /** Without a stop that ends it, a push would take longer than any test here waits for one. */
+    /** A push that no stop ends takes longer than any test here waits. */
     private static String pushTo(ServerSocket server) {
         return "windows=off,interval=1h,jitter=0,pushgateway.timeout=5m,"
                 + "pushgateway=http://127.0.0.1:" + server.getLocalPort();
@@ -61,7 +61,7 @@ class StopTest {
         assertEquals(Status.NOT_RUNNING, refused(() -> Crest.stop(SOON)).status());
     }
 
-    /** Starts on a port that was free; on another one if somebody else took it meanwhile. */
+    /** Starts on a port that was free; on another if another process took it meanwhile. */
     private static int startToServe() throws Exception {
         for (int tries = 1; ; tries++) {
             int port;
@@ -127,7 +127,7 @@ class StopTest {
             Thread other = new Thread(() -> refused(() -> Crest.stop(SOON)));
             other.start();
             try (Socket push = server.accept()) {
-                push.getInputStream().read(); // it is at it
+                push.getInputStream().read(); // the push is under way
                 CrestException e = refused(() -> Crest.stop(Duration.ofMillis(100)));
                 assertEquals(Status.TIMED_OUT, e.status());
                 assertTrue(e.getMessage().contains("another thread"), e.getMessage());
@@ -166,7 +166,7 @@ class StopTest {
         assertTrue(threads() <= before, () -> threads() + " threads, there were " + before);
     }
 
-    /** Of the process without those of the JVM's that come and go: compilers and collectors. */
+    /** The process's threads without the JVM's compilers and collectors, which come and go. */
     private static int threads() {
         int count = 0;
         for (File task : new File("/proc/self/task").listFiles()) {

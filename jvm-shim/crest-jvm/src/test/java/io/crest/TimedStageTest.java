@@ -37,7 +37,7 @@ class TimedStageTest {
                 assertEquals(id, timer.timeStage(
                         () -> CompletableFuture.supplyAsync(() -> id, pool))
                         .toCompletableFuture().get());
-                // whoever waits for the stage finds it recorded
+                // a thread that waits for the stage finds it recorded
                 if (i % 100 == 0) assertEquals(i + 1, TimerTest.count("staged_pool", Outcome.OK));
             }
         } finally {

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.Test;
 
-/** Exact totals, whoever ends what, and wherever. */
+/** Exact totals, whatever thread ends an operation. */
 class TimerStressTest {
     static { assertTrue(Library.AVAILABLE, Library.problem()); }
 

@@ -225,7 +225,7 @@ class TimerTest {
         assertCounts("timer_errors", 0, 2, 0);
     }
 
-    /** Times itself until the stack is full: each of them must let the one error through. */
+    /** Nested timings until the stack is full: each must let the StackOverflowError through. */
     private static int timedDeeper(Timer timer) {
         return timer.time(() -> timedDeeper(timer) + 1);
     }
@@ -264,7 +264,7 @@ class TimerTest {
         assertTrue(count("timer_edge", Outcome.OK) > 100);
     }
 
-    /** A class that is first needed there, and cannot be initialised, would be lost for good. */
+    /** A class that is first initialised there, and fails, would stay unusable. */
     @Test
     void aFirstRecordWhereNoStackIsLeftBreaksNothing() throws Exception {
         for (String what : List.of("start", "begin", "timer", "histogram")) {

@@ -14,7 +14,7 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.infra.BenchmarkParams;
 
 /**
- * A counter is named where it is incremented, as RNode does, beside the same through its handle.
+ * A counter by name at each increment, as in RNode, beside the same through its handle.
  */
 @State(Scope.Benchmark)
 public class ByNameCounter {

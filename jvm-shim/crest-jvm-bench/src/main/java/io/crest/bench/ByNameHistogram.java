@@ -11,7 +11,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.infra.BenchmarkParams;
 
-/** A histogram is named where a value is recorded, beside the same through its handle. */
+/** A histogram by name at each record, beside the same through its handle. */
 @State(Scope.Benchmark)
 public class ByNameHistogram {
     private static final String NAME = "packet-size";

@@ -13,7 +13,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.infra.BenchmarkParams;
 
-/** Each time another of 1,000 names, which are held, beside the same through 1,000 handles. */
+/** 1,000 names in turn, kept as objects, beside the same through 1,000 handles. */
 @State(Scope.Benchmark)
 public class ByNameThousand {
     private static final int NAMES = 1000;

@@ -12,7 +12,7 @@ import org.openjdk.jmh.infra.BenchmarkParams;
 public class CounterOne extends CounterOps {
     private long field;
 
-    /** The least possible, and right with one thread only. */
+    /** The lower bound: a plain field, which is right with one thread only. */
     @Benchmark
     public void field() {
         field++;

@@ -10,7 +10,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.infra.BenchmarkParams;
 
-/** One counter is incremented. Subclasses say by how many threads, and whether each has its own. */
+/** Increments of a counter. A subclass sets how many threads, and whether each has its own. */
 public abstract class CounterOps {
     private static final AtomicLong MADE = new AtomicLong();
 

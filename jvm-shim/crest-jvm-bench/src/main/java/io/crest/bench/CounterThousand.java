@@ -13,7 +13,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.infra.BenchmarkParams;
 
-/** One of 1,000 counters is incremented, each time another one: a family's, held by its handles. */
+/** Increments of 1,000 counters of a family in turn, through their handles. */
 @State(Scope.Benchmark)
 public class CounterThousand {
     private static final int COUNTERS = Values.metrics();

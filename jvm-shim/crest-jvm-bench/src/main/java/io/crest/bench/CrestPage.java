@@ -4,13 +4,12 @@ package io.crest.bench;
 import io.crest.Crest;
 import io.crest.PageFormat;
 
-/** What Crest would tell Prometheus at this moment. */
+/** Crest's page for Prometheus at this moment. */
 final class CrestPage {
     private CrestPage() {}
 
     /**
-     * The sum of a name's samples, whatever their labels; the name as the library's own or its
-     * page's.
+     * The sum of a name's samples over all labels; the name as in the library, or as on its page.
      */
     static double sum(String name) {
         String exported = name.replaceAll("[.-]", "_");

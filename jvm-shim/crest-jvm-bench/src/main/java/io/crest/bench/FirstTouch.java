@@ -14,8 +14,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.infra.BenchmarkParams;
 
 /**
- * A new thread touches 1,000 counters, or 100 histograms, for its first time and ends. The thread
- * is part of it; {@code thread} is nothing else.
+ * First touch: a new thread touches 1,000 counters, or 100 histograms, and ends. The time includes
+ * the thread's start and end; {@code thread} measures only these.
  */
 @State(Scope.Benchmark)
 public class FirstTouch {

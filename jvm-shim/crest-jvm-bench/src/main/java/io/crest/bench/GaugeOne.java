@@ -12,7 +12,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.infra.BenchmarkParams;
 
-/** A gauge is set, each time to another value. */
+/** Sets of a gauge, each to another value. */
 @State(Scope.Benchmark)
 public class GaugeOne {
     private String library;
@@ -61,7 +61,7 @@ public class GaugeOne {
         kamon.update(++value);
     }
 
-    /** Micrometer reads what the application holds. */
+    /** Micrometer reads a number that the application holds. */
     @Benchmark
     public void micrometer() {
         micrometer.set(++value);
@@ -72,7 +72,7 @@ public class GaugeOne {
         dropwizard.setValue((double) ++value);
     }
 
-    /** The least possible: a store that others will see, some time. */
+    /** The lower bound: a store that other threads see at some time. */
     @Benchmark
     public void store() {
         store.lazySet(Double.doubleToRawLongBits(++value));

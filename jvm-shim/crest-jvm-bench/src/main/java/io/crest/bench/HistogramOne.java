@@ -13,7 +13,7 @@ import org.openjdk.jmh.infra.BenchmarkParams;
 public class HistogramOne extends HistogramOps {
     private final Histogram plain = new Histogram(Values.HIGHEST, Values.DIGITS);
 
-    /** HdrHistogram's own for one thread, which no other may read meanwhile. */
+    /** HdrHistogram's variant for one thread, which no other thread may read meanwhile. */
     @Benchmark
     public void plain(Next next) {
         plain.recordValue(next.value());

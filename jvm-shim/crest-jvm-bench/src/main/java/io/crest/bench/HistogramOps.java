@@ -15,10 +15,10 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.infra.BenchmarkParams;
 
 /**
- * Values are recorded into one histogram, of two digits up to an hour where there are digits, with
- * the same bounds where there are bounds. Dropwizard keeps a sample of the values only, of the kind
- * that its manual calls the faster one; of HdrHistogram's kinds that several threads may write, the
- * atomic one takes the shortest.
+ * Records into one histogram: two digits up to an hour where a library has digits, and the same
+ * bounds where it has bounds. Dropwizard keeps only a sample of the values, here in the reservoir
+ * that its manual calls faster. Of HdrHistogram's variants for several writers, the atomic one is
+ * the fastest.
  */
 public abstract class HistogramOps {
     private static final AtomicLong MADE = new AtomicLong();

@@ -15,9 +15,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.infra.BenchmarkParams;
 
 /**
- * Operations that begin here and end elsewhere, known by their id. None of the peers has them;
- * beside them stands what people write by hand, which has no deadline, no oldest and no count in
- * flight.
+ * Keyed operations, which begin here and end elsewhere. None of the peers has them. They are
+ * compared with hand-written code, which has no deadline, no oldest and no count in flight.
  */
 @State(Scope.Benchmark)
 public class KeyedOne {

@@ -5,7 +5,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** The values, and ids, as one thread goes through them, and what they came to. */
+/** One thread's walk over the values and ids, and the sum of those taken. */
 @State(Scope.Thread)
 public class Next {
     private final long[] values = Values.latencies();
@@ -25,7 +25,7 @@ public class Next {
         return taken++;
     }
 
-    /** Takes note of a duration that nothing records. */
+    /** Adds a duration that no library records. */
     void ticked(long nanos) {
         ticked++;
         if (nanos < 0) backwards++;

@@ -12,7 +12,7 @@ import kamon.metric.Instrument;
 import org.openjdk.jmh.infra.BenchmarkParams;
 
 /**
- * What the benchmarks of the peers share. Each class is loaded only where a benchmark is its own.
+ * What the benchmarks of the peers share. A peer's class is loaded only in its own benchmarks.
  *
  * <p>Each peer is used in the fastest of the ways that its documentation shows: instruments are
  * made once, with their tags, and held.
@@ -56,7 +56,7 @@ final class Peers {
         return (Double) ((Instrument.Snapshotting<?>) gauge).snapshot(false);
     }
 
-    /** Kamon gives extremes, in buckets; the value itself it keeps to itself. */
+    /** Kamon gives extremes, in buckets; it does not expose the value itself. */
     static long value(kamon.metric.RangeSampler sampler) {
         try {
             Field current = sampler.getClass().getDeclaredField("_current");

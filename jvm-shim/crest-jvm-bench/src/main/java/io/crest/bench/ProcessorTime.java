@@ -13,9 +13,9 @@ import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.ScalarResult;
 
 /**
- * Processor time an operation takes, of the threads that call it and of the whole process (whose
- * compiler and garbage collector work too). JMH's own figure is time on the wall, and on a machine
- * that others use most of that is waiting.
+ * Processor time that an operation takes, of the calling threads and of the whole process
+ * (including its compiler and garbage collector). JMH's own figure is wall-clock time, which on a
+ * shared machine is mostly waiting.
  */
 public final class ProcessorTime implements InternalProfiler {
     private static final com.sun.management.ThreadMXBean THREADS =

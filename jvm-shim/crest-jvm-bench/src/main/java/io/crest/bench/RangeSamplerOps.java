@@ -11,8 +11,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.infra.BenchmarkParams;
 
 /**
- * What a sampler measures comes and goes: up by three, down by two, so that what is left tells how
- * often. Two operations.
+ * Updates of a range sampler: up by three, down by two, so that the final value tells how often.
+ * Two operations.
  */
 public abstract class RangeSamplerOps {
     private String library;

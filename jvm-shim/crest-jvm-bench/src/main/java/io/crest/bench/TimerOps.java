@@ -15,7 +15,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.infra.BenchmarkParams;
 
-/** An operation that takes no time is timed, in the ways that the libraries have. */
+/** Timing of an empty operation, in each way that the libraries have. */
 public abstract class TimerOps {
     private static final String NAME = "bench.replay-time";
 
@@ -66,7 +66,7 @@ public abstract class TimerOps {
         }
     }
 
-    /** A token that belongs to an operation, which its end names again. */
+    /** A token that belongs to an operation, which the end names again. */
     @Benchmark
     public Object crest(Next next) {
         long id = next.id();
@@ -74,7 +74,7 @@ public abstract class TimerOps {
         return timing.stop(id);
     }
 
-    /** A number, and no operation. */
+    /** A start time, without an operation. */
     @Benchmark
     public void crestNanos() {
         crest.stopNanos(crest.startNanos());

@@ -14,9 +14,8 @@ import org.openjdk.jmh.results.ScalarResult;
 
 /**
  * Compares what a benchmark recorded with how often JMH called it, warm-up included, and with the
- * values that it took. Work that the compiler removed, or that two threads lost between them, shows
- * as a difference, and the driver fails. JMH hands its count to profilers only, which is why this
- * is one.
+ * values that it took. Work that the compiler removed, or lost updates of two threads, show as a
+ * difference, and the driver fails. It is a profiler because JMH gives its count to profilers only.
  */
 public final class Totals implements InternalProfiler {
     private static boolean told;
@@ -27,7 +26,7 @@ public final class Totals implements InternalProfiler {
     private static String problem = "";
     private static long called;
 
-    /** By a benchmark, when it is torn down: so many operations left their trace. */
+    /** A benchmark calls this at its tear-down: so many operations were recorded. */
     static synchronized void found(long operations) {
         found += operations;
         told = true;
@@ -40,13 +39,13 @@ public final class Totals implements InternalProfiler {
         sumTold = true;
     }
 
-    /** The same, where something else must have come out. */
+    /** The same, where another result is expected. */
     static synchronized void found(long operations, boolean right, String what) {
         found(operations);
         if (!right) problem = what;
     }
 
-    /** By {@link Next}, for each thread. */
+    /** {@link Next} calls this, for each thread. */
     static synchronized void taken(long values, long sum) {
         takenSum += sum;
     }

@@ -11,9 +11,9 @@ import java.util.Arrays;
 import java.util.Random;
 
 /**
- * What everyone records: the same values in the same order, made before the clock runs. With
- * {@code -Dcrest.bench.inputs=DIR} they, the order and the bounds are those of a run of {@code make
- * bench}, which gives them to all languages.
+ * The values that each library records: the same ones in the same order, made before the clock
+ * runs. With {@code -Dcrest.bench.inputs=DIR} values, order and bounds are those of a run of {@code
+ * make bench}, which gives them to all languages.
  */
 final class Values {
     private static final String FOLDER = System.getProperty("crest.bench.inputs");
@@ -65,7 +65,7 @@ final class Values {
         return indices;
     }
 
-    /** How many metrics the indices are of. */
+    /** How many metrics the indices select from. */
     static int metrics() {
         return FOLDER == null ? 1000 : lines("names.txt").length;
     }

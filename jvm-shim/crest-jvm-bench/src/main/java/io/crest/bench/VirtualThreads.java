@@ -14,7 +14,7 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.infra.BenchmarkParams;
 
 /**
- * A virtual thread increments one counter 20,000 times, and gives its carrier to others in between.
+ * A virtual thread increments one counter 20,000 times, and yields its carrier in between.
  * Needs Java 21.
  */
 @State(Scope.Benchmark)

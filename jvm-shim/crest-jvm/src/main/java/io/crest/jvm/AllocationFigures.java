@@ -11,14 +11,16 @@ import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 
 /**
- * Bytes that threads have allocated on the heap. From JDK 21 on, and in late updates of 17, the
- * virtual machine gives their sum over all threads that ever were, and that is exact. Before it
- * keeps them for each thread and forgets them with it: then they are added up by how much each
- * thread's grew since it was last read, and what a thread allocates after its last reading is not
- * in it, nor all of one that begins and ends in between. Growth of eden between collections, the
- * other way, lacks what goes straight to the old generation, and moves only with a collection.
+ * Bytes that threads have allocated on the heap.
  *
- * <p>Only to be loaded where there is the module jdk.management.
+ * <p>From JDK 21 on, and in late updates of 17, the virtual machine gives their sum over all
+ * threads that ever were; that is exact. Before, it keeps them per thread and forgets them with the
+ * thread. Then the growth of each thread since its last reading is added up. What a thread
+ * allocates after its last reading is lost, and so is a thread that begins and ends between two
+ * readings. (Growth of eden between collections would lack what goes straight to the old
+ * generation, and would move only with a collection.)
+ *
+ * <p>Only to be loaded where the module jdk.management is present.
  */
 final class AllocationFigures implements Figures {
     private final ThreadMXBean bean;
@@ -38,7 +40,7 @@ final class AllocationFigures implements Figures {
         return find(true);
     }
 
-    /** Likewise; exact: by the sum over all threads that ever were, if there is one. */
+    /** Likewise; exact: by the sum over all threads that ever were, if the JVM has it. */
     static AllocationFigures find(boolean exact) {
         if (!(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean)) return null;
         ThreadMXBean bean = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -47,7 +49,7 @@ final class AllocationFigures implements Figures {
         return kept ? new AllocationFigures(bean, exact ? sumOf(bean) : null) : null;
     }
 
-    /** What gives the sum; null where there is no such method, or only one that says so. */
+    /** The method that gives the sum; null if it is missing, or says that it is unsupported. */
     private static MethodHandle sumOf(ThreadMXBean bean) {
         try {
             MethodHandle found = MethodHandles.publicLookup().findVirtual(ThreadMXBean.class,
@@ -58,7 +60,7 @@ final class AllocationFigures implements Figures {
         }
     }
 
-    /** Whether it is the sum over all threads that ever were. */
+    /** Whether the figure is the sum over all threads that ever were. */
     boolean isExact() {
         return sum != null;
     }
@@ -79,7 +81,7 @@ final class AllocationFigures implements Figures {
         }
     }
 
-    /** Ids are sorted, so that the last reading's are found by walking along. Dead ones have -1. */
+    /** Ids are sorted, so one walk finds the last reading's. A dead thread has -1 bytes. */
     private void readThreads() {
         long[] idsNow = bean.getAllThreadIds();
         Arrays.sort(idsNow);

@@ -11,8 +11,8 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 
 /**
- * What collecting costs, and how often it failed: under the names that the library's own
- * collectors have, so that one query shows all.
+ * What collecting costs, and how often it failed, under the names of the library's own collectors,
+ * so that one query shows all.
  */
 final class Cost {
     private final Timer time;
@@ -36,7 +36,7 @@ final class Cost {
         threads = bean.isCurrentThreadCpuTimeSupported() ? bean : null;
     }
 
-    /** Runs it, here, and records what it cost. Whatever it throws is counted and ends here. */
+    /** Runs the collection, here, and records its cost. An exception is counted, not thrown. */
     void of(Runnable collection) {
         long cpuFrom = cpuNanos();
         long from = System.nanoTime();

@@ -16,16 +16,17 @@ import javax.management.NotificationListener;
 import javax.management.openmbean.CompositeData;
 
 /**
- * Hears of each collection as it ends, on a thread of the virtual machine's, which is held up by
- * as little as can be. A collection counts in its bean as it ends, and is heard of a moment later;
- * so {@link #close} first waits for those that the beans have counted and that are not heard of.
- * Only to be loaded where there is the module jdk.management.
+ * Receives a notification of each collection as it ends, on a thread of the virtual machine's,
+ * which it holds up as little as possible. A collection counts in its bean as it ends, and its
+ * notification comes a moment later. So {@link #close} first waits for the notifications of all
+ * collections that the beans have counted. Only to be loaded where the module jdk.management is
+ * present.
  */
 final class GcEvents implements NotificationListener {
     private final GcFigures figures;
     private final Cost cost;
     private final List<NotificationEmitter> emitters = new ArrayList<>();
-    /** Up to which one each bean's collections are heard of, or need not be; guarded by this. */
+    /** Each bean's last collection that was notified, or need not be; guarded by this. */
     private final Map<String, Long> heard = new HashMap<>();
     private boolean closed; // guarded by this
     private volatile Thread teller;
@@ -35,7 +36,7 @@ final class GcEvents implements NotificationListener {
         this.cost = cost;
     }
 
-    /** Begins to listen; whether there is anything to listen to. */
+    /** Begins to listen; returns whether any bean sends notifications. */
     boolean start() {
         for (GarbageCollectorMXBean bean : ManagementFactory.getGarbageCollectorMXBeans()) {
             if (!(bean instanceof NotificationEmitter)) continue;
@@ -54,26 +55,27 @@ final class GcEvents implements NotificationListener {
     }
 
     /**
-     * Hears of what has ended until now, and of no more: nothing is recorded when this returns, and
-     * the virtual machine holds nothing of ours. Whether there was an interrupt meanwhile.
+     * Waits for the notifications of collections that have ended by now, and stops listening. When
+     * this returns nothing more is recorded, and the virtual machine refers to nothing of this
+     * class loader's. Returns whether there was an interrupt meanwhile.
      */
     boolean close() {
         boolean interrupted = awaitHeard();
         synchronized (this) {
-            closed = true; // one may be on its way here although nobody listens
+            closed = true; // a notification may be on its way although the listener is removed
         }
         for (NotificationEmitter emitter : emitters) {
             try {
                 emitter.removeNotificationListener(this);
             } catch (ListenerNotFoundException e) {
-                // somebody else took it away, and it is away
+                // another caller has removed it, which is as good
             }
         }
         emitters.clear();
         return interrupted;
     }
 
-    /** Waits, but not for ever, until what the beans count now is heard of. */
+    /** Waits, but not for ever, for the notifications of all collections that the beans count. */
     private boolean awaitHeard() {
         if (Thread.currentThread() == teller) return false; // it would wait for itself
         Map<String, Long> counted = new HashMap<>();

@@ -16,12 +16,12 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Collections: each pause by its collector, cause and action, and apart from them the cycles of
- * collectors that work beside the program, which stop nobody; what was promoted; how full the old
- * generation was afterwards.
+ * Collections: each pause by its collector, cause and action; apart from them the cycles of
+ * concurrent collectors, which stop no thread; what was promoted; how full the old generation was
+ * afterwards.
  *
- * <p>{@link GcEvents} tells of each. Where that is not to be had, {@link #read} finds by the
- * beans' counts that there were some, and knows no cause.
+ * <p>{@link GcEvents} notifies of each. Without notifications {@link #read} sees by the beans'
+ * counts that there were some, and knows no cause.
  */
 final class GcFigures implements Figures {
     private static final String[] LABELS = {"collector", "generation", "cause", "action"};
@@ -59,7 +59,7 @@ final class GcFigures implements Figures {
             collectors.put(bean.getName(), new Collector(bean.getName(), bean));
     }
 
-    /** From now on {@link #collected} hears of all, and counting by the beans ends. */
+    /** From now on {@link #collected} gets all collections, and counting by the beans ends. */
     synchronized void told() {
         told = true;
         for (Collector collector : collectors.values()) collector.pauseNanos.begin();
@@ -70,7 +70,7 @@ final class GcFigures implements Figures {
      *
      * @param bean the collector's name
      * @param endMillis after the start of the virtual machine
-     * @param before what was in use of each pool by its bean's name, and after likewise
+     * @param before memory in use of each pool by its bean's name, and after likewise
      */
     synchronized void collected(String bean, String cause, String action, long millis,
             long endMillis, Map<String, MemoryUsage> before, Map<String, MemoryUsage> after) {
@@ -83,7 +83,7 @@ final class GcFigures implements Figures {
         filled(after);
     }
 
-    /** An old generation that has grown by a collection was promoted to. */
+    /** Growth of the old generation by a collection is promotion. */
     private void promoted(Map<String, MemoryUsage> before, Map<String, MemoryUsage> after) {
         for (Map.Entry<String, MemoryUsage> entry : after.entrySet()) {
             MemoryUsage was = before.get(entry.getKey());
@@ -142,7 +142,7 @@ final class GcFigures implements Figures {
             timer.record(nanos);
         }
 
-        /** How many there were since, and their mean, which is all that the beans know. */
+        /** Records how many there were since the last reading, each as their mean. */
         void count() {
             long countNow = bean.getCollectionCount();
             long millisNow = bean.getCollectionTime();

@@ -4,9 +4,9 @@ package io.crest.jvm;
 import java.util.function.LongConsumer;
 
 /**
- * What a hiccup is recorded as: itself, and what the looks that it swallowed would have found. Who
- * is stopped for 50 ms and looks each millisecond has not looked 49 times, and each look would
- * have found a hiccup; without them quantiles would be those of the looks, not of the time.
+ * Corrects coordinated omission: what a hiccup is recorded as. A thread that is stopped for 50 ms
+ * and wakes each millisecond has missed 49 wake-ups, each of which would have found a hiccup.
+ * Without them quantiles would be those of the wake-ups, not of the time.
  *
  * <p>The rule is that of the library's own meter (include/crest/hiccups.h), after Gil Tene's
  * HdrHistogram.
@@ -17,7 +17,7 @@ final class HiccupFill {
 
     private HiccupFill() {}
 
-    /** Hands on {@code excess}, and less by {@code resolution} each time, while not below it. */
+    /** Records {@code excess}, and less by {@code resolution} each time, while not below it. */
     static void fill(long excess, long resolution, LongConsumer record) {
         long value = Math.min(excess, LONGEST_NANOS);
         record.accept(value);

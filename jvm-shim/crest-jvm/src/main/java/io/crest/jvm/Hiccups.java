@@ -6,10 +6,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
 
 /**
- * Hiccups of Java threads: how much later than asked one wakes up, above the least that was ever
- * seen. Whatever stops all Java threads, a collection above all, stops this one too; the library's
- * own meter (option {@code hiccups}) is a thread of the kernel's, which no safepoint stops. What
- * that one sees is in this one's figures as well.
+ * Hiccups of Java threads: how much later than asked a Java thread wakes up, above the least
+ * lateness ever seen. Whatever stops all Java threads, a collection above all, stops this thread
+ * too. The library's own meter (option {@code hiccups}) is a native thread, which no safepoint
+ * stops; what it sees is in these figures as well.
  */
 final class Hiccups implements Runnable {
     private final Timer timer;
@@ -22,7 +22,7 @@ final class Hiccups implements Runnable {
         this.timer = timer;
         this.record = this::record;
         this.resolutionNanos = resolutionNanos;
-        // inherits no thread-locals of whoever starts
+        // inherits no thread-locals of the calling thread
         thread = new Thread(null, this, "crest-jvm-hiccups", 0, false);
         thread.setDaemon(true);
         thread.setContextClassLoader(null);
@@ -32,14 +32,14 @@ final class Hiccups implements Runnable {
         thread.start();
     }
 
-    /** Ends the thread, and waits for that a moment; whether there was an interrupt meanwhile. */
+    /** Ends the thread and waits a moment for its end; returns whether there was an interrupt. */
     boolean close() {
         closed = true;
         LockSupport.unpark(thread);
         return JvmMetrics.awaitEnd(thread);
     }
 
-    /** From look to look, so that a stop in between, while it records, is in the next one. */
+    /** Each sleep begins at the last wake-up, so that a stop while recording is in the next. */
     @Override
     public void run() {
         long least = Long.MAX_VALUE;
@@ -53,7 +53,7 @@ final class Hiccups implements Runnable {
         }
     }
 
-    /** Sleeps until then, or until the end, and says what time it is. */
+    /** Sleeps until then, or until the close; returns the time. */
     private long sleep(long until) {
         for (;;) {
             long now = System.nanoTime();

@@ -17,19 +17,19 @@ import java.util.concurrent.locks.LockSupport;
  * try (JvmMetrics jvm = JvmMetrics.start(JvmOptions.DEFAULT)) { … }     // or
  * Crest.start("jvm=on,…") }</pre>
  *
- * Names are Kamon's where Kamon has one. A thread of its own, "crest-jvm", reads once an interval;
- * a second one, "crest-jvm-hiccups", measures hiccups unless they are off; both are daemons. Of
- * collections it hears by notifications, so that none is missed.
+ * Names are Kamon's where Kamon has one. A daemon thread, "crest-jvm", reads once an interval. A
+ * second one, "crest-jvm-hiccups", measures hiccups unless they are off. Collections come by
+ * notifications, so that none is missed.
  */
 public final class JvmMetrics implements AutoCloseable {
-    /** How long a close waits for each of its threads, and for collections not yet heard of. */
+    /** How long a close waits for each of its threads, and for notifications of collections. */
     static final long JOIN_MILLIS = 2_000;
     /**
-     * The process's system property that says that somebody collects. Not a static field: each
+     * The system property that says that this process collects already. Not a static field: each
      * class loader that has this class would have its own, and all count into the same counters.
      */
     private static final String RUNNING = "io.crest.jvm.running";
-    /** Rests for so many times the processor time it took, if that is longer than the interval. */
+    /** Rests for so many times its processor time, if that is longer than the interval. */
     private static final long REST = 100;
 
     private final long intervalNanos;
@@ -37,7 +37,7 @@ public final class JvmMetrics implements AutoCloseable {
     private final Cost cost = new Cost("jvm");
     private final List<Figures> figures = new ArrayList<>();
     private final AtomicBoolean closed = new AtomicBoolean();
-    /** Inherits no thread-locals of whoever starts. */
+    /** Inherits no thread-locals of the calling thread. */
     private final Thread thread = new Thread(null, this::run, "crest-jvm", 0, false);
     private GcEvents events;
     private Hiccups hiccups;
@@ -77,11 +77,11 @@ public final class JvmMetrics implements AutoCloseable {
     }
 
     /**
-     * Begins to collect, and has read everything once when it returns. There is one collector in a
-     * process, whatever class loaders it has.
+     * Begins to collect, and has read everything once when it returns. A process has one
+     * collector, whatever class loaders it has.
      *
      * @param options what and how often
-     * @return to be closed, when collecting is to end
+     * @return to be closed, to end collecting
      * @throws IllegalStateException when it collects already, or the runtime has no module
      *     java.management
      * @throws IllegalArgumentException for null
@@ -118,11 +118,10 @@ public final class JvmMetrics implements AutoCloseable {
     }
 
     /**
-     * Reads once more, so that nothing is missing of what a last report says, and ends: each
-     * collection that ended before this call is recorded. When this
-     * returns no thread of it runs, no listener of it is registered, and nothing is recorded any
-     * more. What was recorded stays; counters go on when somebody starts again. Does nothing the
-     * second time. Thread-safe.
+     * Reads once more, for the last report, and ends: each collection that ended before this call
+     * is recorded. When this returns none of its threads runs, none of its listeners is registered,
+     * and nothing more is recorded. What was recorded stays; counters go on after another start.
+     * Does nothing the second time. Thread-safe.
      */
     @Override
     public void close() {
@@ -136,7 +135,7 @@ public final class JvmMetrics implements AutoCloseable {
         if (interrupted) Thread.currentThread().interrupt();
     }
 
-    /** Waits for a thread's end; whether there was an interrupt, which does not end the wait. */
+    /** Waits for a thread's end; returns whether there was an interrupt, which does not end it. */
     static boolean awaitEnd(Thread thread) {
         boolean interrupted = false;
         long until = System.nanoTime() + JOIN_MILLIS * 1_000_000;
@@ -152,9 +151,9 @@ public final class JvmMetrics implements AutoCloseable {
     }
 
     /**
-     * What last could not be read, which {@code crest.collect-failures} counts.
+     * The last failed reading, which {@code crest.collect-failures} counts.
      *
-     * @return what was thrown; null if nothing was
+     * @return what was thrown; null if nothing failed
      */
     public Throwable lastFailure() {
         Throwable heard = events == null ? null : events.lastFailure();
@@ -166,7 +165,7 @@ public final class JvmMetrics implements AutoCloseable {
         cost.of(this::read);
     }
 
-    /** At the interval, not after it; of what was missed nothing is made up for. */
+    /** At points of time one interval apart; a point that was missed is left out. */
     private void run() {
         long due = System.nanoTime() + intervalNanos;
         while (!closed.get()) {
@@ -182,7 +181,7 @@ public final class JvmMetrics implements AutoCloseable {
         }
     }
 
-    /** What cannot be read keeps nobody else from being read. */
+    /** One source that cannot be read does not keep the others from being read. */
     private void read() {
         long now = System.nanoTime();
         boolean slow = now - slowDue >= 0;

@@ -5,11 +5,11 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * What the virtual machine calls its collectors and memory pools, as values of labels: by Kamon's
- * aliases where it has one, else lower case, with a dash for whatever is no letter and no digit.
+ * The virtual machine's names of its collectors and memory pools, as label values: Kamon's aliases
+ * where it has one, else lower case, with a dash for every other character than letters and digits.
  */
 final class JvmNames {
-    /** What a pool is to collections. */
+    /** The role of a pool in collections. */
     enum Role {
         /** Where survivors end up. */
         OLD,
@@ -23,14 +23,14 @@ final class JvmNames {
         final String alias;
         /** young, old, single (it has no generations) or unknown */
         final String generation;
-        /** Whether what it reports are pauses; else cycles that run beside the program. */
+        /** Whether it reports pauses; else cycles, which run beside the program. */
         final boolean pauses;
         /**
-         * Whether its reports say what a collection did to memory. Those of pauses that are parts
-         * of a cycle do not: the cycle's say it, once.
+         * Whether its reports say what a collection did to memory. Reports of pauses that are parts
+         * of a cycle do not: the cycle's report does, once.
          */
         final boolean tellsMemory;
-        /** What {@link PerfData} calls its pauses; null where that is not known. */
+        /** The name of its pauses in {@link PerfData}; null where that is not known. */
         final String pausesInPerfData;
 
         Collector(String alias, String generation, boolean pauses, boolean tellsMemory,
@@ -51,7 +51,7 @@ final class JvmNames {
             whole("ParNew", "par-new", "young", null),
             whole("G1 Young Generation", "g1-young", "young", "G1 young collection pauses"),
             whole("G1 Old Generation", "g1-old", "old", "G1 full collection pauses"),
-            // remark and cleanup, which are pauses, for all its name says (since JDK 20)
+            // remark and cleanup, which are pauses in spite of the name (since JDK 20)
             whole("G1 Concurrent GC", "g1-concurrent-gc", "old", "G1 concurrent cycle pauses"),
             parts("ZGC Pauses", "zgc-pauses", "single", "Z concurrent cycle pauses"),
             parts("ZGC Minor Pauses", "zgc-minor-pauses", "young", "ZGC minor collection pauses"),
@@ -90,7 +90,7 @@ final class JvmNames {
         return Map.entry(name, new Collector(alias, generation, false, true, null));
     }
 
-    /** The collector that has this name as a bean; one that is not known is guessed by that. */
+    /** The collector of this bean name; an unknown one is guessed by the name. */
     static Collector collector(String bean) {
         Collector known = COLLECTORS.get(bean);
         if (known != null) return known;
@@ -98,13 +98,13 @@ final class JvmNames {
         return new Collector(label(bean), "unknown", pauses, !bean.endsWith("Pauses"), null);
     }
 
-    /** The label of the memory pool that has this name as a bean. */
+    /** The label of the memory pool of this bean name. */
     static String pool(String bean) {
         String known = POOLS.get(bean);
         return known != null ? known : label(bean);
     }
 
-    /** What the memory pool that has this name as a bean is to collections. */
+    /** The role in collections of the memory pool of this bean name. */
     static Role role(String bean) {
         String name = bean.toLowerCase(Locale.ROOT);
         if (name.endsWith("old gen") || name.endsWith("tenured gen")
@@ -113,7 +113,7 @@ final class JvmNames {
         return name.equals("zheap") || name.equals("shenandoah") ? Role.SINGLE : Role.OTHER;
     }
 
-    /** A text as a label's value; "unknown" for one without a letter or digit. */
+    /** A text as a label's value; "unknown" for a text without a letter or digit. */
     static String label(String text) {
         StringBuilder label = new StringBuilder();
         for (char c : text.toLowerCase(Locale.ROOT).toCharArray()) {

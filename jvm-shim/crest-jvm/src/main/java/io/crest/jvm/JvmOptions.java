@@ -23,13 +23,13 @@ public final class JvmOptions {
     private static final Duration INTERVAL_MAX = Duration.ofHours(1);
     private static final Duration RESOLUTION_MIN = Duration.ofNanos(100_000);
     private static final Duration RESOLUTION_MAX = Duration.ofSeconds(1);
-    /** Six decimals of an hour are 3.6 ms; nobody needs more. */
+    /** Six decimals of an hour are 3.6 ms: fine enough. */
     private static final Pattern DURATION =
             Pattern.compile("([0-9]{1,9})(?:\\.([0-9]{1,6}))?(us|ms|s|m|h|)");
     private static final Map<String, Long> NANOS = Map.of("us", 1_000L, "ms", 1_000_000L,
             "", 1_000_000_000L, "s", 1_000_000_000L, "m", 60_000_000_000L, "h", 3_600_000_000_000L);
 
-    /** Every second, what is slow every ten; hiccups every ten milliseconds. */
+    /** Figures every second, slow ones every ten; hiccups every ten milliseconds. */
     public static final JvmOptions DEFAULT = new JvmOptions(Duration.ofSeconds(1),
             Duration.ofSeconds(10), true, Duration.ofMillis(10));
 
@@ -53,18 +53,18 @@ public final class JvmOptions {
      *
      * @param interval from 100 ms to an hour
      * @return options with it
-     * @throws IllegalArgumentException for another one, or null
+     * @throws IllegalArgumentException for another interval, or null
      */
     public JvmOptions interval(Duration interval) {
         return new JvmOptions(interval, slowInterval, hiccups, hiccupResolution);
     }
 
     /**
-     * How often those figures are read that hardly change, such as limits.
+     * How often figures that hardly change, such as limits, are read.
      *
      * @param interval from 100 ms to an hour
      * @return options with it
-     * @throws IllegalArgumentException for another one, or null
+     * @throws IllegalArgumentException for another interval, or null
      */
     public JvmOptions slowInterval(Duration interval) {
         return new JvmOptions(this.interval, interval, hiccups, hiccupResolution);
@@ -81,26 +81,26 @@ public final class JvmOptions {
     }
 
     /**
-     * How often hiccups are looked for. A stop that is shorter may be missed, in whole or in part;
-     * each look costs some 10 µs of a processor.
+     * How often the hiccup thread wakes up. A shorter stop may be missed, in whole or in part; each
+     * wake-up costs some 10 µs of a processor.
      *
      * @param resolution from 100 µs to a second
      * @return options with it
-     * @throws IllegalArgumentException for another one, or null
+     * @throws IllegalArgumentException for another resolution, or null
      */
     public JvmOptions hiccupResolution(Duration resolution) {
         return new JvmOptions(interval, slowInterval, hiccups, resolution);
     }
 
     /**
-     * The options that texts ask for, the keys as in an option string: {@code jvm.interval},
-     * {@code jvm.slow-interval}, {@code jvm.hiccups}, {@code jvm.hiccups.resolution}. What is not
-     * there is as in {@link #DEFAULT}. Durations are as elsewhere in option strings ({@code
-     * 250ms}, {@code 10s}, {@code 5m}), resolutions also {@code 500us}.
+     * The options that texts ask for, the keys as in an option string: {@code jvm.interval}, {@code
+     * jvm.slow-interval}, {@code jvm.hiccups}, {@code jvm.hiccups.resolution}. A missing key is as
+     * in {@link #DEFAULT}. Durations are as elsewhere in option strings ({@code 250ms}, {@code
+     * 10s}, {@code 5m}), resolutions also {@code 500us}.
      *
-     * @param texts by key; a key {@code jvm} is passed over, {@link #isOn} reads it
+     * @param texts by key; a key {@code jvm} is ignored, {@link #isOn} reads it
      * @return the options
-     * @throws IllegalArgumentException for a key that there is not, or a value that is none
+     * @throws IllegalArgumentException for an unknown key or an invalid value
      */
     public static JvmOptions of(Map<String, String> texts) {
         JvmOptions options = DEFAULT;
@@ -178,7 +178,7 @@ public final class JvmOptions {
         return value;
     }
 
-    /** As somebody would write it in an option: in the largest unit that it is a multiple of. */
+    /** As an option's value: in the largest unit that the duration is a multiple of. */
     private static String words(Duration duration) {
         if (duration.getNano() % 1_000_000 != 0) return duration.getNano() / 1_000 + "us";
         if (duration.getNano() != 0) return duration.toMillis() + "ms";

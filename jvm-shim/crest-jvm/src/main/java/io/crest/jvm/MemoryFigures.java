@@ -19,9 +19,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Memory of the two regions and of the pools that they consist of: at each reading, and before and
- * after each collection. Between two collections the heap only fills, so what was in use before
- * one is its peak, which a reading now and then would miss.
+ * Memory of the two regions and of their pools: at each reading, and before and after each
+ * collection. Between two collections the heap only fills, so memory in use before a collection is
+ * its peak, which a reading now and then would miss.
  */
 final class MemoryFigures implements Figures {
     /** 1 MiB to 256 GiB: heaps, not messages. */
@@ -68,7 +68,7 @@ final class MemoryFigures implements Figures {
         for (Pool pool : pools) pool.readSlowly();
     }
 
-    /** A collection has ended; what the pools were before it and after, by their beans' names. */
+    /** A collection has ended; usage of the pools before and after it, by their beans' names. */
     void collected(Map<String, MemoryUsage> before, Map<String, MemoryUsage> after) {
         was(before);
         was(after);
@@ -89,7 +89,7 @@ final class MemoryFigures implements Figures {
         if (found == heapPools.size()) heap.is(used, committed, heap.limit);
     }
 
-    /** A pool with what is only known of pools. */
+    /** A pool, with the figures that only pools have. */
     private static final class Pool {
         final MemoryPoolMXBean bean;
         final Area area;
@@ -103,7 +103,7 @@ final class MemoryFigures implements Figures {
             this.collected = collected;
         }
 
-        /** A pool's usage is null once it is no longer valid, as the beans say. */
+    /** The bean of a pool that is no longer valid gives null. */
         void read() {
             MemoryUsage usage = bean.getUsage();
             if (usage != null) area.is(usage);
@@ -111,7 +111,7 @@ final class MemoryFigures implements Figures {
             if (afterCollection != null) collected.set(afterCollection.getUsed());
         }
 
-        /** The peak is the process's, whoever reads it, so nobody resets it here. */
+    /** The peak belongs to all readers of the process, so it is not reset here. */
         void readSlowly() {
             MemoryUsage usage = bean.getUsage();
             if (usage != null) area.limits(usage);
@@ -120,7 +120,7 @@ final class MemoryFigures implements Figures {
         }
     }
 
-    /** The families that regions have, and pools in the same way. */
+    /** The families of regions, and likewise of pools. */
     private static final class AreaFamilies {
         final Family<Histogram> used;
         final Family<Histogram> free;
@@ -151,7 +151,7 @@ final class MemoryFigures implements Figures {
         }
     }
 
-    /** A region or a pool. What has no limit has neither `free` nor `max`: 0 would be a lie. */
+    /** A region or a pool. Without a limit there is neither free nor max: 0 would be wrong. */
     private static final class Area {
         private final AreaFamilies families;
         private final String label;

@@ -2,18 +2,18 @@
 package io.crest.jvm;
 
 /**
- * Pauses of one collector in nanoseconds. Those that the virtual machine tells of are whole
- * milliseconds, 0 for each of ZGC's; {@link PerfData} has the sum of all in nanoseconds, so that
- * how much it has grown is the pause. Where several ended before anybody heard of the first, each
- * gets its share, if that is near to what was told of it.
+ * Pauses of one collector in nanoseconds. A notification tells whole milliseconds, 0 for each of
+ * ZGC's. {@link PerfData} has the sum of all pauses in nanoseconds, and the sum's growth is the
+ * pause. If several pauses ended before the first notification came, each gets its share, if that
+ * is near to what its notification told.
  *
- * <p>No pause is made to differ from what was told of it by more than a millisecond, which is what
- * that may be wrong by; as much of what is then left of the sum goes to the next one. Not
+ * <p>Bound: no pause differs from its notification by more than a millisecond, which is the
+ * notification's rounding. What is left of the sum goes to the next pause, up to a millisecond. Not
  * thread-safe.
  */
 final class PauseNanos {
     private static final long MILLI = 1_000_000;
-    /** So many that nobody heard of will not be told any more. */
+    /** With so many pauses not notified, their notifications will not come any more. */
     private static final long UNTOLD_MAX = 1_000;
 
     private final PerfData perf;
@@ -43,7 +43,7 @@ final class PauseNanos {
         return null;
     }
 
-    /** Forgets what was not told of yet. */
+    /** Forgets the pauses that were not notified yet. */
     void begin() {
         untold = untoldNanos = 0;
         if (countAt < 0 || timeAt < 0) return;
@@ -51,7 +51,7 @@ final class PauseNanos {
         time = perf.value(timeAt);
     }
 
-    /** The next pause, which is one of so many milliseconds. */
+    /** The next pause; its notification told so many milliseconds. */
     long of(long millis) {
         if (countAt < 0 || timeAt < 0) return millis * MILLI;
         long countNow = perf.value(countAt);
@@ -72,7 +72,7 @@ final class PauseNanos {
         return nanos;
     }
 
-    /** What is nearest to the one and no more than a millisecond from what was told. */
+    /** The value nearest to {@code nanos} that is at most a millisecond from what was told. */
     private static long near(long told, long nanos) {
         return Math.max(Math.max(0, told - MILLI), Math.min(told + MILLI, nanos));
     }

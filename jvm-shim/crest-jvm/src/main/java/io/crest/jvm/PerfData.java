@@ -14,14 +14,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The performance counters of this process's own HotSpot: a few figures that no bean has, above
- * all safepoints, and times in nanoseconds that beans round to milliseconds.
+ * The performance counters of this process's own HotSpot: a few figures that no bean has, above all
+ * safepoints, and times in nanoseconds that beans round to milliseconds.
  *
  * <p>HotSpot keeps them in a file that it has mapped, {@code /tmp/hsperfdata_USER/PID}, for {@code
- * jstat}. It is there without any option, and not there with {@code -XX:-UsePerfData} or {@code
- * -XX:+PerfDisableSharedMem}, where it was deleted, and in other virtual machines: then these
- * figures are absent. Where several containers share a /tmp, a file of that name may be another
- * process's, so it is believed only if this process has that very file mapped.
+ * jstat}. The file is there by default. It is missing with {@code -XX:-UsePerfData} or {@code
+ * -XX:+PerfDisableSharedMem}, after its deletion, and in other virtual machines; then these figures
+ * are absent. Where several containers share a /tmp, a file of that name may be another process's,
+ * so it is read only if this process has that very file mapped.
  *
  * <p>The form is that of HotSpot's perfMemory.hpp, version 2.0, which every JDK since 5 has had.
  */
@@ -35,7 +35,7 @@ final class PerfData {
     private static final int AT_COUNT = 28;
     private static final int HEADER_BYTES = 32;
     private static final int ENTRY_BYTES = 20;
-    /** HotSpot has some 300 and 32 KiB; what has far more is not understood. */
+    /** HotSpot has some 300 entries and 32 KiB; a file with far more is not read to its end. */
     private static final int ENTRIES_MAX = 10_000;
     private static final int FILE_BYTES_MAX = 16 << 20;
 
@@ -48,7 +48,7 @@ final class PerfData {
         index();
     }
 
-    /** Those of this process, or null where there are none that can be read. */
+    /** This process's counters, or null where there are none that can be read. */
     static PerfData own() {
         try {
             return own(Path.of("/proc/self/maps"));
@@ -73,7 +73,7 @@ final class PerfData {
         return null;
     }
 
-    /** Those in these bytes, or null if they are none, or in a form that is not known. */
+    /** The counters in these bytes, or null for other bytes, or an unknown format. */
     static PerfData of(ByteBuffer data) {
         data.order(ByteOrder.BIG_ENDIAN);
         if (data.capacity() < HEADER_BYTES || data.getInt(0) != MAGIC) return null;
@@ -87,7 +87,7 @@ final class PerfData {
         return String.valueOf(Files.getAttribute(file, "unix:ino"));
     }
 
-    /** Where each counter is. One that says that it lies outside of the file ends the list. */
+    /** Indexes the counters. An entry that would lie outside of the file ends the list. */
     private void index() {
         int at = data.getInt(AT_ENTRIES);
         int count = Math.min(data.getInt(AT_COUNT), ENTRIES_MAX);
@@ -128,12 +128,12 @@ final class PerfData {
         return longs.getOrDefault(name, -1);
     }
 
-    /** The first of these that there is. */
+    /** The first of these names that exists. */
     int findAny(List<String> names) {
         return names.stream().mapToInt(this::find).filter(at -> at >= 0).findFirst().orElse(-1);
     }
 
-    /** What a counter is now. The place is one that {@link #find} gave. */
+    /** A counter's value now, by its place from {@link #find}. */
     long value(int place) {
         return data.getLong(place);
     }

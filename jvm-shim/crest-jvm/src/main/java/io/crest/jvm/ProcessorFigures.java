@@ -10,11 +10,11 @@ import io.crest.Unit;
 import java.lang.management.ManagementFactory;
 
 /**
- * Processor time of the process, as the virtual machine tells it. {@code process.cpu} of the
- * collectors of the system is the same; this one is there without them, and its share is one of
- * the processors that the virtual machine reckons with, which a container's limit bounds.
+ * Processor time of the process, as the virtual machine tells it. The system collectors' {@code
+ * process.cpu} is the same; this figure is there without them. Its share is one of the processors
+ * that the virtual machine counts on, which a container's limit bounds.
  *
- * <p>Only to be loaded where there is the module jdk.management.
+ * <p>Only to be loaded where the module jdk.management is present.
  */
 final class ProcessorFigures implements Figures {
     private static final double[] PERCENT = {1, 2, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95};

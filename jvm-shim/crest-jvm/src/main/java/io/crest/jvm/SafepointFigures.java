@@ -7,9 +7,9 @@ import io.crest.Unit;
 
 /**
  * Safepoints, at which all Java threads stand still: for pauses of collectors, and for much else
- * (deoptimising, dumping threads, redefining classes). Only their number and times are kept by the
- * virtual machine, in {@link PerfData}; how long each was is in a log (-Xlog:safepoint), in a
- * flight recording, and in what {@link Hiccups} saw.
+ * (deoptimising, dumping threads, redefining classes). The virtual machine keeps only their number
+ * and times, in {@link PerfData}. How long each was is in a log (-Xlog:safepoint), in a flight
+ * recording, and in the figures of {@link Hiccups}.
  */
 final class SafepointFigures implements Figures {
     private final PerfData perf;
@@ -38,7 +38,7 @@ final class SafepointFigures implements Figures {
                 "Time that it took until all had stopped."));
     }
 
-    /** Null where they are not known. */
+    /** Null where the counters are missing. */
     static SafepointFigures find(PerfData perf) {
         boolean known = perf != null && perf.find("sun.rt.safepoints") >= 0
                 && perf.find("sun.rt.safepointTime") >= 0
@@ -58,7 +58,7 @@ final class SafepointFigures implements Figures {
         readCollectors();
     }
 
-    /** Kept from JDK 22 on, and not for all collectors: then it is 0 for ever, and no figure. */
+    /** Kept from JDK 22 on, and not for all collectors; for others it is 0, and not exported. */
     private void readCollectors() {
         long nanos = gcCpuAt < 0 ? 0 : perf.value(gcCpuAt);
         if (nanos == 0) return;

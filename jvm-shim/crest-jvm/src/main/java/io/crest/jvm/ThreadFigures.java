@@ -11,9 +11,9 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * Threads of the platform; the virtual machine counts no virtual ones.
+ * Platform threads; the virtual machine does not count virtual ones.
  *
- * <p>States are asked of the threads themselves: that allocates nothing and takes 20 ns each,
+ * <p>States are read from the threads themselves: that allocates nothing and takes 20 ns each,
  * where the bean makes an object of 200 bytes for each.
  */
 final class ThreadFigures implements Figures {
@@ -63,6 +63,6 @@ final class ThreadFigures implements Figures {
         Arrays.fill(counts, 0);
         for (int i = 0; i < found; i++) counts[threads[i].getState().ordinal()]++;
         for (int i = 0; i < counts.length; i++) states[i].set(counts[i]);
-        Arrays.fill(threads, 0, found, null); // nobody lives longer for it
+        Arrays.fill(threads, 0, found, null); // keeps no thread object alive
     }
 }

@@ -4,9 +4,9 @@ package io.crest.jvm;
 import io.crest.Counter;
 
 /**
- * A counter that shows a total which the virtual machine keeps. It begins where the counter
- * stands, so that one who starts again after a stop counts nothing twice. A total that goes back
- * is waited for. Not thread-safe.
+ * A counter that shows a total which the virtual machine keeps. It begins at the counter's value,
+ * so that a restart after a stop counts nothing twice. When a total goes back, the counter waits
+ * until the total has passed its value. Not thread-safe.
  */
 final class Total {
     private final Counter counter;
@@ -23,7 +23,7 @@ final class Total {
         seen = total;
     }
 
-    /** What is not a total itself: its growth. */
+    /** For a source that is no total: its growth. */
     void grows(long by) {
         is(seen + by);
     }

@@ -11,19 +11,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A Kamon module that forwards every period's snapshot to Crest, whose reporters export it. It
- * starts Crest with the options {@code kamon.crest.options}; what becomes of which metric is in
- * {@code docs/kamon.md}.
+ * A Kamon module that forwards every period's snapshot to Crest, which exports it through its
+ * reporters. It starts Crest with the options {@code kamon.crest.options}; {@code docs/kamon.md}
+ * says what becomes of which metric.
  *
- * <p>Kamon makes one and calls it, from one thread at a time. Nothing is thrown into Kamon: what
- * goes wrong is told to the log of this class, once.
+ * <p>Kamon makes one and calls it, from one thread at a time. Nothing is thrown into Kamon: each
+ * failure is logged once, in the log of this class.
  */
 public final class CrestReporter implements MetricReporter {
     private static final Logger LOG = LoggerFactory.getLogger(CrestReporter.class);
 
     /**
-     * For all modules that Kamon makes in turn: under which names and labels a metric is in Crest
-     * is settled for the life of the process.
+     * Shared by all modules that Kamon makes in turn: a metric's name and labels in Crest stay the
+     * same for the life of the process.
      */
     private static Forwarder forwarder;
 
@@ -51,7 +51,7 @@ public final class CrestReporter implements MetricReporter {
             started = true;
         } catch (CrestException e) {
             started = e.status() == Status.ALREADY;
-            // refused with options, it does not count; without any it does, and needs its stop
+            // refused with options, it does not count; without options it does, and needs its stop
             if (started) Crest.start();
             if (started)
                 LOG.warn(
@@ -92,8 +92,7 @@ public final class CrestReporter implements MetricReporter {
     }
 
     /**
-     * Stops Crest and starts it with the new options, if they are others. Buckets stay as they
-     * are.
+     * Stops Crest and starts it with the new options, if they differ. Buckets stay as they are.
      *
      * @param config as of the constructor
      */

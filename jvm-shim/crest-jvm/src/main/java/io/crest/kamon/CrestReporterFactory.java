@@ -5,8 +5,8 @@ import kamon.module.Module;
 import kamon.module.ModuleFactory;
 
 /**
- * Makes the {@link CrestReporter} of a Kamon application. Kamon finds it by the jar's
- * {@code reference.conf}; nobody needs to name it.
+ * Makes the {@link CrestReporter} of a Kamon application. Kamon finds it by the jar's {@code
+ * reference.conf}; the application need not name it.
  */
 public final class CrestReporterFactory implements ModuleFactory {
     /** For Kamon. */

@@ -31,8 +31,8 @@ final class CrestSettings {
     }
 
     /**
-     * Kamon's environment as Crest says who reports. The options that are given come after it, and
-     * of an option given twice the later counts.
+     * Kamon's environment as Crest's options for the process that reports. The given options come
+     * after it, and of an option given twice the later counts.
      */
     private static String who(Environment environment) {
         StringBuilder who = new StringBuilder();

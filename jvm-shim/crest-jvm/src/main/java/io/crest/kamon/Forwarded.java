@@ -13,18 +13,17 @@ import kamon.tag.Tag;
 import kamon.tag.TagSet;
 
 /**
- * One metric of Kamon's, and the series of Crest's that its instruments are forwarded to. The
- * instruments of one metric may have whatever tags they like, so it is an open family in Crest.
+ * One Kamon metric, and the Crest series that its instruments are forwarded to. The instruments of
+ * a Kamon metric may have any tags, so it is an open family in Crest.
  *
  * <p>For one thread.
  *
- * @param <I> what it is in Crest
- * @param <V> what a snapshot has of an instrument
+ * @param <I> its instrument in Crest
+ * @param <V> the value that a snapshot has of an instrument
  */
 final class Forwarded<I extends Instrument, V> {
     /**
-     * Keys that a metric has of its own; an open family has room for one more, which is that of all
-     * other tags.
+     * A metric's own keys; an open family has room for one more, for all other tags together.
      */
     static final int KEYS_MAX = 15;
 
@@ -49,7 +48,7 @@ final class Forwarded<I extends Instrument, V> {
         this.give = give;
     }
 
-    /** Makes the series if there is none yet, and gives it what came in this tick. */
+    /** Makes the series if there is none yet, and forwards this tick's value. */
     void take(TagSet tags, V value, long tick) {
         Series<I> one = series.get(tags);
         if (one == null) {
@@ -61,8 +60,8 @@ final class Forwarded<I extends Instrument, V> {
     }
 
     /**
-     * Gives up the series of instruments that Kamon has removed: they are exported once more, with
-     * all that they ever counted, and then go. True if there are no others.
+     * Releases the series of instruments that Kamon has removed: they are exported once more, with
+     * all that they ever counted, and then go. True if none is left.
      */
     boolean release(long tick) {
         for (Iterator<Series<I>> all = series.values().iterator(); all.hasNext(); ) {

@@ -30,7 +30,7 @@ import scala.collection.Iterator;
 
 /**
  * Puts snapshots of Kamon into Crest: counters' increments are added, gauges set, distributions
- * recorded bucket by bucket. Crest goes on from there, so that a reporter's failed report loses
+ * recorded bucket by bucket. Crest's values are cumulative, so a reporter's failed report loses
  * nothing.
  *
  * <p>For one thread.
@@ -54,7 +54,7 @@ final class Forwarder {
         this.log = log;
     }
 
-    /** Forwards all of it. What cannot be is told once to the log; nothing is thrown. */
+    /** Forwards all of it. A metric that cannot be is logged once; nothing is thrown. */
     void forward(PeriodSnapshot snapshot) {
         tick++;
         each(snapshot.counters().iterator(), this::counter);
@@ -124,7 +124,7 @@ final class Forwarder {
                 (Histogram histogram, Distribution values) -> record(histogram, values, scale));
     }
 
-    /** Those of the configuration; null for those that fit the unit. */
+    /** The bounds of the configuration; null for those that fit the unit. */
     private <S extends kamon.metric.Metric.Settings> Buckets bounds(MetricSnapshot<S, ?> metric) {
         String path = ConfigUtil.joinPath(metric.name());
         try {
@@ -138,7 +138,7 @@ final class Forwarder {
         return dimension.equals("percentage") ? PERCENTAGES : null;
     }
 
-    /** Each bucket's values as Kamon has them, which is where the bucket begins. */
+    /** Each bucket's values as Kamon has them: the bucket's lowest value. */
     private static void record(Histogram histogram, Distribution values, Scale scale) {
         Iterator<Distribution.Bucket> buckets = values.bucketsIterator();
         while (buckets.hasNext()) {
@@ -152,8 +152,8 @@ final class Forwarder {
     }
 
     /**
-     * A metric whose name in Crest is settled by its first series. If another metric stands in the
-     * way, be it of Kamon or of the program itself, it has {@code -kamon} behind its name.
+     * A metric whose first series settles its name in Crest. If another metric has the name, be it
+     * Kamon's or the program's own, {@code -kamon} is appended.
      */
     private <I extends Instrument, V> Forwarded<I, V> forwarded(
             MetricSnapshot<?, ?> metric,
@@ -189,7 +189,7 @@ final class Forwarder {
                 give);
     }
 
-    /** An exception without a status is of a name that only exporters may have. */
+    /** An exception without a status means a name that is reserved for exporters. */
     private static boolean anotherNameMayDo(RuntimeException e) {
         if (!(e instanceof CrestException)) return true;
         Status status = ((CrestException) e).status();

@@ -7,8 +7,8 @@ import kamon.metric.DynamicRange;
 import kamon.metric.MeasurementUnit;
 
 /**
- * A unit of Kamon's as one of Crest's, and what values are multiplied with: kilobytes are bytes
- * times 1,024. Never divided, so that nothing is rounded.
+ * A unit of Kamon's as one of Crest's, and the factor for values: kilobytes are bytes times 1,024.
+ * Never a divisor, so that nothing is rounded.
  */
 final class Scale {
     private static final long HIGHEST = 1L << 62;
@@ -22,8 +22,8 @@ final class Scale {
     }
 
     /**
-     * Time and information as what they are. Percentages stay numbers from 0 to 100, as Kamon's own
-     * reporters have them, and so does what is in units that are none of these.
+     * Time and information keep their meaning. Percentages stay numbers from 0 to 100, as in
+     * Kamon's own reporters, and all other units are bare numbers.
      */
     static Scale of(MeasurementUnit unit) {
         double size = unit.magnitude().scaleFactor();
@@ -50,12 +50,12 @@ final class Scale {
         return new Scale(Unit.NONE, 1);
     }
 
-    /** But for what is lost when decimal fractions are kept as binary ones. */
+    /** Apart from the error of decimal fractions in binary. */
     private static boolean isWhole(double number) {
         return number >= 0.5 && Math.abs(number - Math.rint(number)) < number * 1e-9;
     }
 
-    /** The value in Crest's unit; one that has no room there is the largest there is. */
+    /** The value in Crest's unit; saturates at the largest long. */
     long scaled(long value) {
         return value > Long.MAX_VALUE / factor ? Long.MAX_VALUE : value * factor;
     }
@@ -65,8 +65,8 @@ final class Scale {
     }
 
     /**
-     * A range whose buckets are those of Kamon's, scaled, or parts of them, and that reaches as far
-     * as Kamon really records: to the end of the last power of two.
+     * A range whose buckets are Kamon's, scaled, or parts of them, and that reaches as far as Kamon
+     * really records: to the end of the last power of two.
      */
     Range range(DynamicRange range) {
         int digits = Math.max(0, Math.min(5, range.significantValueDigits()));

@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Kamon's words as Crest can have them: names of metrics, and keys of labels. What is valid in both
- * stays as it is, so that most do. Two that differ in Kamon differ in Crest.
+ * Kamon's names of metrics and keys of labels in a form that Crest accepts. A word that is valid in
+ * both, as most are, stays as it is. Two that differ in Kamon differ in Crest.
  *
  * <p>For one thread.
  */
@@ -26,9 +26,9 @@ final class Words {
 
     /**
      * A metric's name: letters, digits and {@code _} in words joined by {@code .} and {@code -}.
-     * Any other character becomes {@code _}, a separator that joins no words too, {@code metric.}
-     * comes before what does not begin with a letter, and what is too long is cut. That this may
-     * make two names one is seen when the metric is made.
+     * Any other character becomes {@code _}, and so does a separator that joins no words. {@code
+     * metric.} comes before a name that does not begin with a letter, and a long name is cut. If
+     * this makes two names one, that shows when the metric is made.
      */
     static String name(String kamon) {
         StringBuilder name = new StringBuilder(kamon.length() + 8);
@@ -47,10 +47,10 @@ final class Words {
     }
 
     /**
-     * A label's key: letters, digits and {@code _}, so that {@code http.method} becomes
-     * {@code http_method}. {@code tag_} comes before what does not begin with a letter, and
-     * {@code exported_}, as Prometheus has it, before what exporters use themselves: le, quantile,
-     * outcome, job and instance. One that another tag has got already has {@code _2} behind it.
+     * A label's key: letters, digits and {@code _}, so that {@code http.method} becomes {@code
+     * http_method}. {@code tag_} comes before a key that does not begin with a letter. {@code
+     * exported_}, as in Prometheus, comes before keys that exporters use themselves: le, quantile,
+     * outcome, job and instance. A key that another tag has already gets {@code _2} appended.
      */
     String key(String kamon) {
         return keys.computeIfAbsent(kamon, this::newKey);
@@ -68,7 +68,7 @@ final class Words {
         return free;
     }
 
-    /** Ends with a digest of the whole, so that two long ones that begin alike stay two. */
+    /** Ends with a digest of the whole, so that two long words that begin alike stay two. */
     private static String cut(String word, int length) {
         if (word.length() <= length) return word;
         int end = length - 9;

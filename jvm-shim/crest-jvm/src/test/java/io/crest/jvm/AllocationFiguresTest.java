@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The sum over threads, which older virtual machines need; the exact one is JvmMetricsTest's. */
+/** The sum over threads, for older virtual machines; JvmMetricsTest tests the exact sum. */
 @Timeout(30)
 class AllocationFiguresTest {
     private static final int MIB = 1 << 20;

@@ -11,7 +11,7 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <p>A bean counts a collection when it ends; its notification, by which it is recorded, comes on
  * a thread of its own and may be late. Notifications come in order, so that all have come when the
- * newest collection's has, and {@code jvm.gc.last-end} says whose was the last.
+ * newest collection's has. {@code jvm.gc.last-end} says which collector's was the last.
  */
 final class GcCounts {
     private static final long WAIT_NANOS = 60_000_000_000L;

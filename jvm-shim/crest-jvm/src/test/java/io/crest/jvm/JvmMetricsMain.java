@@ -55,7 +55,7 @@ final class JvmMetricsMain {
                     + " " + bean.getCollectionTime());
     }
 
-    /** Waits until it has read twice more, so that once it began after this call. */
+    /** Waits for two more readings, so that one of them began after this call. */
     private static void readTwice() {
         String[] of = {"collector=\"jvm\""};
         double from = new PageFigures().sum("crest_collect_time_seconds_count", of);
@@ -63,7 +63,7 @@ final class JvmMetricsMain {
             LockSupport.parkNanos(20_000_000);
     }
 
-    /** Waits, but not for ever, until so many collections have been heard of. */
+    /** Waits, but not for ever, for so many notifications of collections. */
     private static void hear(long collections) {
         long end = System.nanoTime() + 60_000_000_000L;
         while (System.nanoTime() < end) {
@@ -75,7 +75,7 @@ final class JvmMetricsMain {
         }
     }
 
-    /** Waits, but not for ever, until there were further looks than now. */
+    /** Waits, but not for ever, until the hiccup thread has woken up more often than now. */
     private static void lookForHiccups() {
         String[] counted = {"jvm_hiccups_seconds_count", "outcome=\"ok\""};
         long end = System.nanoTime() + 60_000_000_000L;
@@ -115,7 +115,7 @@ final class JvmMetricsMain {
         metrics.close();
     }
 
-    /** Says what there is in a runtime that may lack modules. */
+    /** Prints which figures there are in a runtime that may lack modules. */
     private static void small() {
         try (JvmMetrics metrics = JvmMetrics.start(OFTEN)) {
             for (int i = 0; i < 3; i++) System.gc();
@@ -152,7 +152,7 @@ final class JvmMetricsMain {
         }
     }
 
-    /** Collects by a class loader's own copy of the jar, and drops that. */
+    /** Collects by a class loader's own copy of the jar, and drops the loader. */
     private static void loaders() throws Exception {
         URL jar = JvmMetrics.class.getProtectionDomain().getCodeSource().getLocation();
         WeakReference<ClassLoader> loader = new WeakReference<>(collectIn(jar));

@@ -95,7 +95,7 @@ class JvmMetricsTest {
                 - begun.page.of("jvm_memory_utilization_count") >= 3);
     }
 
-    /** Those that a close finds ended and not told of yet are recorded before it returns. */
+    /** Collections that ended before a close, and are not notified yet, are recorded by it. */
     @Test
     void recordsEachCollectionUpToItsEnd() {
         for (int round = 0; round < 20; round++) {
@@ -143,7 +143,7 @@ class JvmMetricsTest {
         assertTrue(told, "the threads of others were never in the same states twice");
     }
 
-    /** The states of all threads but these. */
+    /** The states of all other threads than these. */
     private static Map<Thread, Thread.State> others(Thread... ours) {
         Map<Thread, Thread.State> states = new HashMap<>();
         for (Thread thread : Thread.getAllStackTraces().keySet())
@@ -152,7 +152,7 @@ class JvmMetricsTest {
         return states;
     }
 
-    /** False if there was nothing to be told by, for threads of others came, went or woke up. */
+    /** False if this try proves nothing, because other threads came, went or woke up. */
     private boolean tellsThoseOfThisTest() throws Exception {
         metrics.close();
         Map<Thread, Thread.State> others = others();
@@ -247,7 +247,7 @@ class JvmMetricsTest {
 
     @Test
     void seesDirectBuffers() {
-        // others' buffers go when they are collected: none is to go between the readings
+        // other tests' buffers go when they are collected: none may go between the readings
         int round = 0;
         long others;
         ByteBuffer buffer;

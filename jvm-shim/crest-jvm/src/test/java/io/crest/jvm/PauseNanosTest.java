@@ -60,7 +60,7 @@ class PauseNanosTest {
         assertEquals(750_000, pauses.of(0));
     }
 
-    /** A pause that is never told of does not spoil those that come after it. */
+    /** A pause without a notification does not spoil later pauses. */
     @Test
     void bearsAPauseThatIsNeverTold() {
         were(6, 9_000_000);

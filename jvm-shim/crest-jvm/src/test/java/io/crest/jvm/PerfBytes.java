@@ -37,7 +37,7 @@ final class PerfBytes {
         return this;
     }
 
-    /** Begins an entry, and says where its value goes: at a multiple of eight. */
+    /** Begins an entry; returns the place of its value, a multiple of eight. */
     private int entry(String name, char type, int length, int valueBytes) {
         byte[] text = name.getBytes(StandardCharsets.ISO_8859_1);
         int valueAt = (20 + text.length + 1 + 7) / 8 * 8;

@@ -51,7 +51,7 @@ class PerfDataTest {
         assertNull(PerfData.of(unready));
     }
 
-    /** Whatever stands in the bytes: what is found lies in them, and reading it does not fail. */
+    /** Any bytes: places that are found lie within them, and reading there does not fail. */
     @Test
     void survivesGarbage() {
         Random random = new Random(6);
@@ -85,7 +85,7 @@ class PerfDataTest {
         assertNotNull(own.constant("java.property.java.vm.name"));
     }
 
-    /** Another process's file may lie where ours would, in a container that shares /tmp. */
+    /** In a container that shares /tmp, another process's file may have this one's name. */
     @Test
     void believesNoFileThatIsNotMapped(@TempDir Path folder) throws Exception {
         Path file = Files.createDirectory(folder.resolve("hsperfdata_me")).resolve("1");

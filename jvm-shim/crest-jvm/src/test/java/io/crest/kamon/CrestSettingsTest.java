@@ -9,7 +9,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 class CrestSettingsTest {
-    /** What somebody wrote into a tag keeps nothing from being reported. */
+    /** No text in a tag keeps anything from being reported. */
     @Test
     void whateverTheEnvironmentSaysCanBeStartedWith() {
         assertTrue(Crest.available(), Crest.unavailableReason());

@@ -20,7 +20,7 @@ import kamon.tag.TagSet;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** What becomes of Kamon's metrics, by hand-made snapshots. */
+/** Kamon's metrics in Crest, by hand-made snapshots. */
 class ForwarderTest {
     private static final TagSet NONE = TagSet.Empty();
     private static final MeasurementUnit BARE = MeasurementUnit.none();

@@ -22,10 +22,10 @@ import scala.concurrent.Await;
 import scala.concurrent.duration.Duration;
 
 /**
- * A Kamon application as others write them: it knows nothing of Crest. It writes what it has
- * recorded to the file that it is given, one line a series: kind, metric, labels as JSON, and the
- * total or {@code value:times} of each value. What only Kamon knows, the samples of range samplers,
- * it has from a reporter of its own.
+ * An ordinary Kamon application, which knows nothing of Crest. It writes what it has recorded to a
+ * given file, one line a series: kind, metric, labels as JSON, and the total or {@code value:times}
+ * of each value. The samples of range samplers, which only Kamon knows, come from its own
+ * reporter.
  */
 final class KamonApplication {
     private static final int THREADS = 4;
@@ -36,7 +36,7 @@ final class KamonApplication {
 
     private KamonApplication() {}
 
-    /** Sees what every reporter of Kamon's sees. */
+    /** Gets what every Kamon reporter gets. */
     private static final class Witness implements MetricReporter {
         volatile int ticks;
 
@@ -127,7 +127,7 @@ final class KamonApplication {
         TOTALS.put("gauge app.memory {}", "1572864.0");
     }
 
-    /** Both halves of what is recorded lie in different periods. */
+    /** Records two halves in different periods. */
     private static void distributions(long seed) {
         TagSet in = TagSet.of("way", "in");
         long random = seed;
@@ -172,7 +172,7 @@ final class KamonApplication {
         Thread.sleep(500);
         // At the end Kamon makes a snapshot of its own for each reporter: no sample between them.
         Kamon.rangeSampler("app.queue").withoutTags().remove();
-        // What a tick has taken that is still at it when Kamon is stopped, Kamon gives to nobody.
+        // Kamon drops the snapshot of a tick that still runs when Kamon is stopped.
         awaitTick(witness);
         countersAtTheEnd();
         Await.result(Kamon.stopModules(), Duration.create(120, TimeUnit.SECONDS));
@@ -180,7 +180,7 @@ final class KamonApplication {
         System.exit(0);
     }
 
-    /** Until one has just been, and the next is far off. */
+    /** Waits until a tick has just been, so that the next is far off. */
     private static void awaitTick(Witness witness) throws InterruptedException {
         for (int before = witness.ticks; witness.ticks == before; ) Thread.sleep(10);
         Thread.sleep(200);

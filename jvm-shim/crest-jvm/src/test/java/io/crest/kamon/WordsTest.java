@@ -10,7 +10,7 @@ import io.crest.Counter;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** Kamon's words, and its environment, as Crest can have them. */
+/** Kamon's words, and its environment, in the form that Crest accepts. */
 class WordsTest {
     @Test
     void namesOfMetrics() {
