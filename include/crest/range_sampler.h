@@ -126,7 +126,7 @@ CREST_INLINE uint64_t crest_range_time(void)
 /*
  * The second step of an update: the tick's extremes come to include the value that the first step
  * wrote. Nothing may be read here before that is visible: partner of crest_range_rotate in
- * range_sampler.c, which takes the extremes before it reads the value.
+ * range_cell.c, which takes the extremes before it reads the value.
  *
  * The copies of the address are for compilers that else add to it on the way that is not taken.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Permits of mutexes: the inside of crest_permit in <crest/range_sampler.h>, which the holder of a
- * measured mutex writes inline, and of the locks that were free, which it counts beside.
+ * Permits of mutexes: which mutex writes the permit of its name's range sampler (permit_cell.h),
+ * which its holder does inline, and counts the locks that were free, which it does beside.
  *
  * Both words have one writer at a time, the mutex's holder, so a plain load and a plain store add
  * to them. That is so while the mutex has its name alone. `user` says which mutex that is:
@@ -25,16 +25,9 @@
 #ifndef CREST_PERMITS_H
 #define CREST_PERMITS_H
 
-#include "base/atomic.h"
-#include "cells/range_cell.h"
+#include "cells/permit_cell.h"
 
 #include <crest/mutex.h>
-
-/* Whether it is held. Any thread. */
-static inline int crest_permit_is_held(const crest_permit *permit)
-{
-    return (crest_atomic_load(&permit->held) & 1) != 0;
-}
 
 /* By the mutex's holder: whether the permit says that it is held. */
 int crest_permit_is_raised(const crest_mutex *mutex);
@@ -48,12 +41,5 @@ void crest_permit_lower(const crest_mutex *mutex);
 
 /* The mutex is destroyed. Takes the lock. */
 void crest_permit_leave(crest_mutex *mutex);
-
-/* No mutex writes there any more, but for one that is about to. Any thread. */
-void crest_permit_close(crest_permit *permit);
-
-/* The ticker alone, at the end of a window: adds to the reading what the permit says. In the window
- * in which a name comes to have two mutexes the extremes are bounds, at most one too far. */
-void crest_permit_read(crest_permit *permit, crest_range_reading *reading);
 
 #endif

@@ -12,7 +12,7 @@
 #include "cells/created.h"
 #include "base/misuse.h"
 #include "registry/handle_pool.h"
-#include "instruments/permits.h"
+#include "cells/permit_cell.h"
 #include "cells/range_cell.h"
 #include "registry/slowest_note.h"
 #include "instruments/stage_series.h"

@@ -5,7 +5,7 @@
  */
 #include "base/alloc.h"
 #include "registry/lifecycle.h"
-#include "cells/range_cell.h"
+#include "instruments/range_sampler_inside.h"
 #include "system/system_inside.h"
 
 #include <assert.h>

@@ -2,7 +2,7 @@
 /*
  * The update of a range sampler against the change of its windows: two writers, one rotator, every
  * interleaving. The steps bear the names of the functions in include/crest/range_sampler.h and
- * src/instruments/range_sampler.c. Each line between semicolons is one access of the code; all of those that
+ * src/cells/range_cell.c. Each line between semicolons is one access of the code; all of those that
  * order matters for are full barriers there, so that sequential consistency is the right model.
  *
  * Of the extremes only the maximum is here; the minimum is its mirror image, and neither of them

@@ -4,6 +4,7 @@
  * the name's series say the same whichever way the figures went.
  */
 #include "support/core_fixture.h"
+#include "cells/range_cell.h"
 #include "instruments/permits.h"
 #include "windows/ticker.h"
 
@@ -12,7 +13,7 @@
 #include <sys/wait.h>
 
 #ifndef CREST_CLOCK_READ
-#define CREST_CLOCK_READ() UINT64_C(1) /* as permits.c has it where there is no counter */
+#define CREST_CLOCK_READ() UINT64_C(1) /* as permit_cell.h has it where there is no counter */
 #endif
 
 #define LINE_PATIENCE_MS 30000

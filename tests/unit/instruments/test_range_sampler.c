@@ -7,6 +7,7 @@
 #include "support/core_fixture.h"
 #include "base/misuse.h"
 #include "cells/range_cell.h"
+#include "instruments/range_sampler_inside.h"
 
 #include <crest/by_name.h>
 #include <signal.h>
