@@ -7,6 +7,7 @@ check_layering holds the tree to this list, and scripts/make-map draws it into t
 # (room, what it has); a file may use files of its own room and of those above its line here.
 SRC = [
     ("base", "memory, lock, clock, numbers, text, misuse, sync, fork, leavable; no metric"),
+    ("wire", "bytes of Protocol Buffers, streamed; knows no metric"),
     ("names", "which names are valid, look alike, what is exported and derived; pure"),
     ("cells", "where values live: slots, threads' tables, shards; sums and distributions of them"),
     ("registry", "what exists: metrics, children, series, handles; how series end"),
