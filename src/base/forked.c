@@ -5,7 +5,6 @@
 #define _GNU_SOURCE
 #include "base/forked.h"
 #include "base/arena.h"
-#include "base/lock.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -14,16 +13,12 @@ typedef void forked_call(void);
 
 uint32_t *crest_forked_word;
 
-static forked_call *forked_calls[CREST_FORKED_CALLS_MAX];
-static uint64_t forked_count;
+static forked_call *forked_calls[CREST_FORKED_PLACE_COUNT];
 
-void crest_forked_call(void (*child)(void))
+void crest_forked_call(crest_forked_place place, void (*child)(void))
 {
-    uint64_t place = crest_atomic_load(&forked_count);
-    while (!crest_atomic_cas(&forked_count, place, place + 1))
-        place = crest_atomic_load(&forked_count);
-    if (place < CREST_FORKED_CALLS_MAX)
-        forked_calls[place] = child;
+    /* partner: the acquire load in crest_forked_call_at, of a child that another thread forks */
+    crest_atomic_store_ptr_release(CREST_PTR(&forked_calls[place]), (void *)(uintptr_t)child);
 }
 
 void crest_forked_prepare(void)
@@ -35,12 +30,18 @@ void crest_forked_prepare(void)
     crest_forked_word = word;
 }
 
+void crest_forked_call_at(crest_forked_place place)
+{
+    forked_call *call =
+        (forked_call *)(uintptr_t)crest_atomic_load_ptr_acquire(CREST_PTR(&forked_calls[place]));
+    if (call != NULL)
+        call();
+}
+
 static void forked_run_calls(void)
 {
-    uint64_t count = crest_atomic_load(&forked_count);
-    for (uint64_t i = 0; i < count && i < CREST_FORKED_CALLS_MAX; i++)
-        if (forked_calls[i] != NULL)
-            forked_calls[i]();
+    for (int place = CREST_FORKED_LOCK + 1; place <= CREST_FORKED_RUN; place++)
+        crest_forked_call_at((crest_forked_place)place);
 }
 
 void crest_forked_run(void)
@@ -50,7 +51,7 @@ void crest_forked_run(void)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     if (crest_atomic_cas32_acquire(word, CREST_FORKED_UNKNOWN, CREST_FORKED_UNLOCKING)) {
-        crest_lock_forked();
+        crest_forked_call_at(CREST_FORKED_LOCK);
         /* first, for what is called may take the lock; partner: the load in crest_forked_check */
         crest_atomic_store32_release(word, CREST_FORKED_KNOWN);
         forked_run_calls();
@@ -64,7 +65,7 @@ void crest_forked_run(void)
 void crest_forked_tell(void)
 {
     if (crest_forked_word == NULL) {
-        crest_lock_forked();
+        crest_forked_call_at(CREST_FORKED_LOCK);
         forked_run_calls();
         return;
     }

@@ -8,7 +8,7 @@
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/forked.h"
-#include "base/monotonic.h"
+#include "base/sync.h"
 #include "base/thread.h"
 
 #include <errno.h>
@@ -37,8 +37,7 @@ static int loop_inherited[2] = {-1, -1};    /* the parent's descriptors, in the 
 /* The descriptors are shared with the parent: what the child did to them, it would do to that. */
 static void loop_forked(void)
 {
-    static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
-    loop_lock = fresh;
+    crest_mutex_fresh(&loop_lock);
     crest_monotonic_condition(&loop_released);
     crest_threads_allow(1);
     loop_inherited[0] = loop_epoll;
@@ -61,8 +60,8 @@ static void loop_forked_close(void)
 static void loop_prepare_once(void)
 {
     crest_monotonic_condition(&loop_released);
-    crest_forked_call(loop_forked);
-    pthread_atfork(NULL, NULL, loop_forked_close);
+    crest_forked_call(CREST_FORKED_HOST_LOOP, loop_forked);
+    crest_forked_call(CREST_FORKED_OWN_HOST_LOOP, loop_forked_close);
 }
 
 /* ---- the descriptor, under the lock ---- */

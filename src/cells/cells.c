@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/atomic.h"
 #include "base/clock_inside.h"
+#include "base/fork.h"
 #include "base/forked.h"
 #include "base/lock.h"
 
@@ -57,7 +58,6 @@ static pthread_key_t cells_key;
 static uint32_t cells_prepared; /* 0: not, 1: somebody does, 2: done, 3: there are no keys left */
 enum { CELLS_UNPREPARED, CELLS_PREPARING, CELLS_READY, CELLS_NO_KEY };
 
-static crest_lock_saved cells_fork_saved;
 static crest_thread_record *cells_probe_next; /* under the lock; NULL: the newest */
 
 /* The compiler may not move what handlers of this thread see across this. */
@@ -88,20 +88,6 @@ static void cells_thread_end(void *value)
     crest_atomic_store32_release(&record->owned, CREST_RECORD_FREE);
 }
 
-/* The slow path's lock is held across fork, so that the child's copy of what it guards is whole. */
-static void cells_fork_before(void)
-{
-    crest_lock_saved saved;
-    crest_lock_fork_before(&saved);
-    cells_fork_saved = saved;
-}
-
-static void cells_fork_parent(void)
-{
-    crest_lock_saved saved = cells_fork_saved;
-    crest_lock_fork_parent(&saved);
-}
-
 /* Under the lock: says whose record it is. */
 static void cells_sign(crest_thread_record *record)
 {
@@ -118,17 +104,14 @@ static void cells_forked(void)
 
 /* The child of fork() has one thread: every other record is free, but for the lanes. A child of
  * _Fork() may have made others before it says so, and keeps what there is. */
-static void cells_fork_child(void)
+static void cells_forked_own(void)
 {
-    crest_lock_saved saved = cells_fork_saved;
     for (crest_thread_record *record = cells_newest; record != NULL; record = record->next) {
         if (record == cells_record)
             cells_sign(record);
         else if (record->owned != CREST_RECORD_LANE)
             crest_atomic_store32(&record->owned, CREST_RECORD_FREE);
     }
-    crest_forked_tell();
-    crest_lock_fork_child(&saved);
 }
 
 void crest_cells_prepare(void)
@@ -138,8 +121,9 @@ void crest_cells_prepare(void)
         !crest_atomic_cas32_acquire(&cells_prepared, CELLS_UNPREPARED, CELLS_PREPARING))
         return;
     int no_key = pthread_key_create(&cells_key, cells_thread_end);
-    crest_forked_call(cells_forked);
-    pthread_atfork(cells_fork_before, cells_fork_parent, cells_fork_child);
+    crest_fork_prepare();
+    crest_forked_call(CREST_FORKED_OWN_RECORDS, cells_forked_own);
+    crest_forked_call(CREST_FORKED_CELLS, cells_forked);
     crest_atomic_store32_release(&cells_prepared, no_key ? CELLS_NO_KEY : CELLS_READY);
 }
 

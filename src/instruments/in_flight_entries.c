@@ -33,11 +33,7 @@ static void in_flight_forked(void)
     crest_in_flight_owners_forked();
     crest_atomic_store(&in_flight_process, in_flight_process + 1);
 }
-
-__attribute__((constructor)) static void in_flight_constructor(void)
-{
-    crest_forked_call(in_flight_forked);
-}
+CREST_FORKED(IN_FLIGHT, in_flight_forked)
 
 crest_in_flight_table *crest_in_flight_table_made(void)
 {

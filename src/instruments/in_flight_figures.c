@@ -11,6 +11,7 @@
 #include "registry/lifecycle.h"
 #include "base/lock.h"
 #include "base/utf8.h"
+#include "base/sync.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -56,14 +57,9 @@ static crest_in_flight_figures *figures_all;
 /* In a forked child whoever held the lock is not there. */
 static void figures_forked(void)
 {
-    static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
-    figures_lock = fresh;
+    crest_mutex_fresh(&figures_lock);
 }
-
-__attribute__((constructor)) static void figures_constructor(void)
-{
-    crest_forked_call(figures_forked);
-}
+CREST_FORKED(FIGURES, figures_forked)
 
 static crest_gauge *figures_gauge(crest_metric *metric, const char *word, const char *description,
                                   crest_unit unit, crest_status *status)

@@ -30,11 +30,7 @@ static void mutex_forked(void)
 {
     mutex_process++;
 }
-
-__attribute__((constructor)) static void mutex_constructor(void)
-{
-    crest_forked_call(mutex_forked);
-}
+CREST_FORKED(MUTEXES, mutex_forked)
 
 /* Bit 0 of the owner: the lock was had once more, or raised the sampler, and is given back here.
  * Thread pointers are even. */

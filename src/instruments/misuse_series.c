@@ -34,9 +34,7 @@ static uint64_t *misuse_series_word(crest_counter *counter)
     return slot != 0 ? crest_cells_shared(slot) : NULL;
 }
 
-void crest_misuse_series_keep(void)
-{
-}
+void crest_misuse_series_keep(void) {}
 
 __attribute__((constructor)) static void misuse_series_constructor(void)
 {

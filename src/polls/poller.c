@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/forked.h"
 #include "base/host_loop.h"
-#include "base/monotonic.h"
+#include "base/sync.h"
 #include "base/thread.h"
 #include "base/uncancelled.h"
 
@@ -69,8 +69,7 @@ static void poller_conditions_init(void)
  * what it does, so its poll ends. The lists are whole at any step; the counts may not be. */
 static void poller_forked(void)
 {
-    static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
-    poller_lock = fresh;
+    crest_mutex_fresh(&poller_lock);
     poller_conditions_init();
     poller_count = 0;
     uint32_t live = 0;
@@ -92,7 +91,7 @@ static void poller_forked(void)
 static void poller_prepare(void)
 {
     poller_conditions_init();
-    crest_forked_call(poller_forked);
+    crest_forked_call(CREST_FORKED_POLLER, poller_forked);
 }
 
 /* ---- calls, all under the lock ---- */

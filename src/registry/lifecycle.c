@@ -22,6 +22,7 @@
 #include "registry/series.h"
 #include "registry/slowest_note.h"
 #include "instruments/stage_series.h"
+#include "base/sync.h"
 
 #include <pthread.h>
 
@@ -59,16 +60,11 @@ static uint64_t lives_looked_ns; /* the last look at all */
 /* In the child every value is zero: each look begins anew. */
 static void lives_forked(void)
 {
-    static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
-    lives_lock = fresh;
+    crest_mutex_fresh(&lives_lock);
     for (crest_wait *wait = lives_waiting; wait != NULL; wait = wait->next)
         wait->life = ~wait->series->life;
 }
-
-__attribute__((constructor)) static void lives_constructor(void)
-{
-    crest_forked_call(lives_forked);
-}
+CREST_FORKED(LIVES, lives_forked)
 
 uint64_t crest_lives_free_slots(void)
 {

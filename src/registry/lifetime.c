@@ -14,6 +14,7 @@
 #include "instruments/stage_series.h"
 #include "base/uncancelled.h"
 #include "base/utf8.h"
+#include "base/sync.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -94,14 +95,9 @@ static pthread_mutex_t lifetime_retiring = PTHREAD_MUTEX_INITIALIZER;
 /* In a forked child the thread that held it is not there. */
 static void lifetime_forked(void)
 {
-    static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
-    lifetime_retiring = fresh;
+    crest_mutex_fresh(&lifetime_retiring);
 }
-
-__attribute__((constructor)) static void lifetime_constructor(void)
-{
-    crest_forked_call(lifetime_forked);
-}
+CREST_FORKED(RETIRING, lifetime_forked)
 
 /* What is retired. */
 typedef struct lifetime_end {

@@ -9,6 +9,7 @@
 #include "registry/metric_inside.h"
 #include "reporting/reporter_kinds.h"
 #include "base/thread.h"
+#include "base/sync.h"
 
 #include <errno.h>
 #include <sys/random.h>
@@ -74,8 +75,7 @@ static int attachment_condition_init(pthread_cond_t *condition)
  * parent. */
 static void attachment_forked(void)
 {
-    static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
-    crest_attachments_lock = fresh;
+    crest_mutex_fresh(&crest_attachments_lock);
     attachment_condition_init(&crest_attachments_changed);
     while (crest_attachments != NULL) {
         crest_attachment *orphan = crest_attachments;
@@ -89,7 +89,7 @@ static void attachment_forked(void)
 static void attachment_prepare_once(void)
 {
     attachment_condition_init(&crest_attachments_changed);
-    crest_forked_call(attachment_forked);
+    crest_forked_call(CREST_FORKED_ATTACHMENTS, attachment_forked);
 }
 
 void crest_attachments_prepare(void)

@@ -9,6 +9,7 @@
 #include "base/host_name.h"
 #include "snapshot/delta_base.h"
 #include "base/utf8.h"
+#include "base/sync.h"
 
 #include <crest/family.h>
 #include <pthread.h>
@@ -81,16 +82,11 @@ static one_report_resource *one_report_use(void)
 /* A forked child is somebody else. */
 static void one_report_forked(void)
 {
-    static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
-    one_report_lock = fresh;
+    crest_mutex_fresh(&one_report_lock);
     if (one_report_about != NULL)
         one_report_about->parents = 1;
 }
-
-__attribute__((constructor)) static void one_report_constructor(void)
-{
-    crest_forked_call(one_report_forked);
-}
+CREST_FORKED(ONE_REPORT, one_report_forked)
 
 static void one_report_text(const char *from, char *to)
 {

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/forked.h"
 #include "base/host_loop.h"
-#include "base/monotonic.h"
+#include "base/sync.h"
 #include "base/thread.h"
 #include "base/uncancelled.h"
 #include "polls/poller.h"

@@ -14,7 +14,7 @@
 #include "base/forked.h"
 #include "base/host_loop.h"
 #include "base/misuse.h"
-#include "base/monotonic.h"
+#include "base/sync.h"
 #include "names/lookalike_names.h"
 #include "reporting/one_report.h"
 #include "polls/poller.h"
@@ -64,8 +64,7 @@ static void run_condition_init(void)
  * connections shared with the parent. */
 static void run_forked(void)
 {
-    static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
-    run_lock = fresh;
+    crest_mutex_fresh(&run_lock);
     run_condition_init();
     run_orphaned |= run_users != 0;
     run_now = RUN_IDLE;
@@ -76,7 +75,7 @@ static void run_forked(void)
 static void run_prepare(void)
 {
     run_condition_init();
-    crest_forked_call(run_forked);
+    crest_forked_call(CREST_FORKED_RUN, run_forked);
 }
 
 /* Under the lock, given up meanwhile: waits while another thread is starting or stopping. Non-zero

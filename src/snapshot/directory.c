@@ -12,6 +12,7 @@
 #include "polls/poller.h"
 #include "registry/series.h"
 #include "windows/ticker.h"
+#include "base/sync.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -24,14 +25,9 @@ static pthread_mutex_t directory_lock = PTHREAD_MUTEX_INITIALIZER;
 /* In a forked child whoever held the lock is not there; what it guards is whole or is rebuilt. */
 static void directory_forked(void)
 {
-    static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
-    directory_lock = fresh;
+    crest_mutex_fresh(&directory_lock);
 }
-
-__attribute__((constructor)) static void directory_constructor(void)
-{
-    crest_forked_call(directory_forked);
-}
+CREST_FORKED(DIRECTORIES, directory_forked)
 
 /* All of them. Registries live in arenas, where leak checkers look for no pointers: by this list
  * they see that what a registry keeps is in use. */

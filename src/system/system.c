@@ -18,6 +18,7 @@
 #include "system/system_groups.h"
 #include "system/system_inside.h"
 #include "base/uncancelled.h"
+#include "base/sync.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -83,14 +84,13 @@ static void system_condition_init(void)
  */
 static void system_forked(void)
 {
-    static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
-    system_lock = fresh;
+    crest_mutex_fresh(&system_lock);
     system_condition_init();
     while (system_running != NULL) {
         crest_system *system = system_running;
         for (unsigned i = 0; i < system->count; i++) {
             crest_collector *collector = system->collectors[i];
-            collector->series_lock = fresh;
+            crest_mutex_fresh(&collector->series_lock);
             collector->stopped = 1;
             crest_figures_withdraw(collector);
             crest_poller_orphan(collector->poll);
@@ -123,7 +123,7 @@ static void system_free_orphans(void)
 
 static void system_fork_prepare(void)
 {
-    crest_forked_call(system_forked);
+    crest_forked_call(CREST_FORKED_SYSTEM, system_forked);
 }
 
 /* ---- one collection ---- */

@@ -11,7 +11,7 @@
 #include "base/host_loop.h"
 #include "registry/lifecycle.h"
 #include "base/misuse.h"
-#include "base/monotonic.h"
+#include "base/sync.h"
 #include "names/lookalike_names.h"
 #include "polls/poller.h"
 #include "registry/series.h"
@@ -64,18 +64,13 @@ static ticker_pace ticker_loop_pace; /* then; under ticker_lock */
 /* The child of a fork has no ticker and observes nothing; its own crest_start begins anew. */
 static void ticker_forked(void)
 {
-    static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
-    ticker_control = fresh;
-    ticker_lock = fresh;
+    crest_mutex_fresh(&ticker_control);
+    crest_mutex_fresh(&ticker_lock);
     memset(ticker_table, 0, sizeof ticker_table);
     ticker_running = ticker_stopping = ticker_loops = 0;
     crest_windows_forked();
 }
-
-__attribute__((constructor)) static void ticker_constructor(void)
-{
-    crest_forked_call(ticker_forked);
-}
+CREST_FORKED(TICKER, ticker_forked)
 
 /* Under ticker_lock. */
 static ticker_observed *ticker_find(const crest_registry_state *state)

@@ -15,6 +15,7 @@
 #include "base/misuse.h"
 #include "base/thread.h"
 #include "base/uncancelled.h"
+#include "base/sync.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -49,9 +50,8 @@ static void hiccups_condition_init(void)
 
 static void hiccups_forked(void)
 {
-    static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
-    hiccups_control = fresh;
-    hiccups_lock = fresh;
+    crest_mutex_fresh(&hiccups_control);
+    crest_mutex_fresh(&hiccups_lock);
     hiccups_condition_init();
     hiccups_running = hiccups_stopping = 0;
 }
@@ -59,7 +59,7 @@ static void hiccups_forked(void)
 static void hiccups_prepare(void)
 {
     hiccups_condition_init();
-    crest_forked_call(hiccups_forked);
+    crest_forked_call(CREST_FORKED_HICCUPS, hiccups_forked);
 }
 
 /* ---- the thread ---- */

@@ -12,8 +12,8 @@
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/forked.h"
-#include "latency/probes/prober.h"
 #include "base/thread.h"
+#include "latency/probes/prober.h"
 
 #include <crest/timed_io.h>
 #include <errno.h>
@@ -58,18 +58,12 @@ typedef struct file_round {
 /* Under the prober's lock. */
 static unsigned file_count;
 
-static pthread_once_t file_once = PTHREAD_ONCE_INIT;
-
 /* The child of a fork has no such thread. */
 static void file_forked(void)
 {
     file_count = 0;
 }
-
-static void file_prepare(void)
-{
-    crest_forked_call(file_forked);
-}
+CREST_FORKED(PROBE_FILE, file_forked)
 
 /* ---- one round, without the lock ---- */
 
@@ -341,7 +335,6 @@ static crest_status file_set_up(crest_probe *probe, const char *directory, crest
 /* Takes it into the list and starts its thread, which waits for the lock meanwhile. */
 static crest_status file_add(crest_probe *probe, crest_error *error)
 {
-    pthread_once(&file_once, file_prepare);
     crest_status status = crest_prober_add(probe, error);
     if (status != CREST_OK)
         return status;

@@ -10,8 +10,8 @@
  */
 #include "base/error.h"
 #include "base/misuse.h"
-#include "latency/probes/prober.h"
 #include "base/uncancelled.h"
+#include "latency/probes/prober.h"
 
 /* ---- the ring, under the lock ---- */
 
@@ -128,8 +128,7 @@ crest_status crest_probe_ping_now(crest_probe *probe)
     crest_status status = CREST_NOT_FOUND;
     crest_prober_lock();
     if (probe != NULL && crest_prober_has(probe))
-        status = probe->state.kind == CREST_PROBE_PING ? ping_send(probe)
-                                                       : CREST_INVALID_ARGUMENT;
+        status = probe->state.kind == CREST_PROBE_PING ? ping_send(probe) : CREST_INVALID_ARGUMENT;
     crest_prober_unlock();
     if (status == CREST_NOT_FOUND || status == CREST_INVALID_ARGUMENT)
         crest_misuse_count(CREST_MISUSE_PROBE, "crest_probe_ping_now");

@@ -15,18 +15,13 @@
 
 /* Under the prober's lock. */
 static unsigned resolve_running;
-static pthread_once_t resolve_once = PTHREAD_ONCE_INIT;
 
 /* The child of a fork has no such thread. */
 static void resolve_forked(void)
 {
     resolve_running = 0;
 }
-
-static void resolve_prepare(void)
-{
-    crest_forked_call(resolve_forked);
-}
+CREST_FORKED(PROBE_RESOLVE, resolve_forked)
 
 /* ---- HOST:PORT ---- */
 
@@ -119,7 +114,6 @@ static void *resolve_run(void *argument)
 crest_probe_question *crest_probe_resolve_begin(const char *host, const char *port, int *failure)
 {
     *failure = 0;
-    pthread_once(&resolve_once, resolve_prepare);
     if (resolve_running >= CREST_PROBE_RESOLVERS_MAX)
         return NULL;
     crest_probe_question *question = crest_alloc(1, sizeof *question);

@@ -3,12 +3,13 @@
  * The prober's thread, its list and its schedule. See prober.h.
  */
 #define _GNU_SOURCE
+#include "latency/probes/prober.h"
 #include "base/alloc.h"
 #include "base/atomic.h"
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/forked.h"
-#include "latency/probes/prober.h"
+#include "base/sync.h"
 #include "base/thread.h"
 #include "base/uncancelled.h"
 
@@ -82,8 +83,7 @@ uint64_t crest_prober_now_ns(void)
  * it is closed. */
 static void prober_forked(void)
 {
-    static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
-    prober_mutex = fresh;
+    crest_mutex_fresh(&prober_mutex);
     pthread_cond_init(&prober_called, NULL);
     for (crest_probe *probe = prober_list; probe != NULL; probe = probe->next) {
         uint32_t fd = crest_atomic_exchange32(&probe->fd, 0);
@@ -103,7 +103,7 @@ static void prober_forked(void)
 static void prober_prepare(void)
 {
     pthread_cond_init(&prober_called, NULL);
-    crest_forked_call(prober_forked);
+    crest_forked_call(CREST_FORKED_PROBER, prober_forked);
 }
 
 uint64_t crest_prober_random(void)

@@ -6,8 +6,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/misuse.h"
-#include "latency/probes/prober.h"
 #include "base/utf8.h"
+#include "latency/probes/prober.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 /*
  * bound_word.h: a count that moves to its cell while threads add to it loses nothing.
  */
-#include "support/core_fixture.h"
 #include "base/bound_word.h"
+#include "support/core_fixture.h"
 
 #define ADDERS 3
 #define EACH 2000

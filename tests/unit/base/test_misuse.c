@@ -2,8 +2,8 @@
 /*
  * misuse.h: every cause is a series from load on, counted each time, and told once.
  */
-#include "support/core_fixture.h"
 #include "base/misuse.h"
+#include "support/core_fixture.h"
 
 /* Declared wrongly on purpose: what constructors refuse is counted before anybody listens. */
 CREST_COUNTER(misnamed, "Not a name!", "Refused at load.");
@@ -133,10 +133,8 @@ static void test_lasts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_told_once),
-        cmocka_unit_test(test_each_cause),
-        cmocka_unit_test(test_of_status),
-        cmocka_unit_test(test_counted_at_once),
+        cmocka_unit_test(test_told_once), cmocka_unit_test(test_each_cause),
+        cmocka_unit_test(test_of_status), cmocka_unit_test(test_counted_at_once),
         cmocka_unit_test(test_lasts),
     };
     return cmocka_run_group_tests_name("misuse", tests, NULL, NULL);
