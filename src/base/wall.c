@@ -8,14 +8,14 @@
 #define _GNU_SOURCE
 #include "base/atomic.h"
 #include "base/clock_inside.h"
+#include "base/sync.h"
 
 #include <errno.h>
 #include <sys/timex.h>
 #include <time.h>
 
-#define WALL_NS_PER_S UINT64_C(1000000000)
 /* How old what the kernel said of its error may be. */
-#define WALL_ERROR_AGE_NS WALL_NS_PER_S
+#define WALL_ERROR_AGE_NS CREST_NS_PER_S
 /* Clock reads this close together need not be repeated to be closer; and repeats. */
 #define WALL_APART_NS 500u
 #define WALL_READS 4
@@ -27,29 +27,22 @@ static uint64_t wall_shift_ns, wall_too_fast, wall_from_ns;
 
 static uint64_t wall_error_ns = CREST_WALL_ERROR_UNKNOWN, wall_error_until_ns;
 
-static uint64_t wall_kernel_ns(clockid_t id)
-{
-    struct timespec now;
-    clock_gettime(id, &now);
-    return (uint64_t)now.tv_sec * WALL_NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 /* What a clock that is too fast has gained by then. */
 static uint64_t wall_gained(uint64_t steady_ns)
 {
     __extension__ typedef __int128 wide;
     int64_t passed = (int64_t)(steady_ns - crest_atomic_load(&wall_from_ns));
     return (uint64_t)((wide)passed * (int64_t)crest_atomic_load(&wall_too_fast) /
-                      (int64_t)WALL_NS_PER_S);
+                      (int64_t)CREST_NS_PER_S);
 }
 
 static crest_clock_wall wall_read_kernel(void)
 {
     crest_clock_wall best = {0, 0, UINT64_MAX};
     for (int i = 0; i < WALL_READS && best.apart_ns > WALL_APART_NS; i++) {
-        uint64_t before = wall_kernel_ns(CLOCK_BOOTTIME);
-        uint64_t wall = wall_kernel_ns(CLOCK_REALTIME);
-        uint64_t after = wall_kernel_ns(CLOCK_BOOTTIME);
+        uint64_t before = crest_kernel_ns(CLOCK_BOOTTIME);
+        uint64_t wall = crest_kernel_ns(CLOCK_REALTIME);
+        uint64_t after = crest_kernel_ns(CLOCK_BOOTTIME);
         uint64_t apart = (after - before) / 2 + 1;
         if (apart < best.apart_ns)
             best = (crest_clock_wall){wall, before + (after - before) / 2, apart};
@@ -79,7 +72,7 @@ uint64_t crest_clock_wall_ns(void)
         return faked;
     if (crest_atomic_load32_acquire(&wall_shifted))
         return crest_clock_wall_read().wall_ns;
-    return wall_kernel_ns(CLOCK_REALTIME);
+    return crest_kernel_ns(CLOCK_REALTIME);
 }
 
 uint64_t crest_wall_now(void)
@@ -102,7 +95,7 @@ uint64_t crest_wall_error(void)
 {
     if (crest_atomic_load(&wall_faked) != 0 || crest_atomic_load32_acquire(&wall_shifted))
         return CREST_WALL_ERROR_UNKNOWN;
-    uint64_t now_ns = wall_kernel_ns(CLOCK_MONOTONIC_COARSE);
+    uint64_t now_ns = crest_kernel_ns(CLOCK_MONOTONIC_COARSE);
     /* acquire: partner of the release store below, so that the error is as new as its time */
     if (now_ns < crest_atomic_load_acquire(&wall_error_until_ns))
         return crest_atomic_load(&wall_error_ns);
@@ -121,7 +114,7 @@ void crest_clock_shift_wall(int64_t ns, int64_t parts_per_billion)
 {
     crest_atomic_store(&wall_shift_ns, (uint64_t)ns);
     crest_atomic_store(&wall_too_fast, (uint64_t)parts_per_billion);
-    crest_atomic_store(&wall_from_ns, wall_kernel_ns(CLOCK_BOOTTIME));
+    crest_atomic_store(&wall_from_ns, crest_kernel_ns(CLOCK_BOOTTIME));
     /* partner: the acquire loads above; who reads meanwhile may read any mixture */
     crest_atomic_store32_release(&wall_shifted, ns != 0 || parts_per_billion != 0);
 }

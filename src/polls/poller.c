@@ -13,11 +13,10 @@
 #include "base/sync.h"
 #include "base/thread.h"
 #include "base/uncancelled.h"
+#include "run/host_loop.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define POLLER_NS_PER_MS UINT64_C(1000000)
 
 /* Somebody waiting for a round, on the waiter's own stack. */
 typedef struct poller_request {
@@ -195,7 +194,7 @@ static void poller_tell(void)
             return;
         char name[CREST_POLL_NAME_BYTES_MAX + 1];
         snprintf(name, sizeof name, "%s", poll->name);
-        unsigned long long budget_ms = poll->budget_ns / POLLER_NS_PER_MS;
+        unsigned long long budget_ms = poll->budget_ns / CREST_NS_PER_MS;
         poll->tell = 0;
         pthread_mutex_unlock(&poller_lock);
         crest_log_write(CREST_LOG_WARNING,
@@ -379,7 +378,7 @@ static int poller_inline_has(crest_poll *poll, const crest_registry_state *regis
 static void poller_round_inline(const crest_registry_state *registry)
 {
     uint64_t round = ++poller_inline_rounds;
-    uint64_t until_ns = crest_monotonic_ns() + CREST_POLL_ROUND_MS * POLLER_NS_PER_MS;
+    uint64_t until_ns = crest_monotonic_ns() + CREST_POLL_ROUND_MS * CREST_NS_PER_MS;
     crest_poll *poll;
     do {
         uint64_t now_ns = crest_monotonic_ns();
@@ -417,10 +416,10 @@ static int poller_replace_if_over(uint64_t now_ns)
 static void poller_await(poller_request *request)
 {
     uint64_t now_ns = crest_monotonic_ns();
-    const uint64_t until_ns = now_ns + CREST_POLL_ROUND_MS * POLLER_NS_PER_MS;
+    const uint64_t until_ns = now_ns + CREST_POLL_ROUND_MS * CREST_NS_PER_MS;
     for (; !request->served && now_ns < until_ns; now_ns = crest_monotonic_ns()) {
         /* a callback that has not begun yet may have the default budget */
-        uint64_t look_ns = now_ns + CREST_POLL_BUDGET_MS_DEFAULT * POLLER_NS_PER_MS;
+        uint64_t look_ns = now_ns + CREST_POLL_BUDGET_MS_DEFAULT * CREST_NS_PER_MS;
         if (!poller_replace_if_over(now_ns))
             break;
         if (poller_current != NULL &&
@@ -479,7 +478,7 @@ uint64_t crest_poller_turn(void)
 {
     CREST_UNCANCELLED;
     uint64_t next_ns = 0, now_ns = crest_monotonic_ns();
-    const uint64_t until_ns = now_ns + CREST_POLL_ROUND_MS * POLLER_NS_PER_MS;
+    const uint64_t until_ns = now_ns + CREST_POLL_ROUND_MS * CREST_NS_PER_MS;
     pthread_once(&poller_once, poller_prepare);
     pthread_mutex_lock(&poller_lock);
     for (crest_poll *poll; now_ns < until_ns && (poll = poller_next_due(1, &next_ns)) != NULL;) {

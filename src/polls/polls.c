@@ -5,13 +5,13 @@
  */
 #include "base/alloc.h"
 #include "base/atomic.h"
-#include "registry/handles.h"
-#include "polls/poller.h"
+#include "base/misuse.h"
+#include "base/sync.h"
 #include "base/utf8.h"
+#include "polls/poller.h"
+#include "registry/handles.h"
 
 #include <string.h>
-
-#define POLLS_NS_PER_MS UINT64_C(1000000)
 
 CREST_COUNTER_FAMILY(polls_overruns, "crest.poll-overruns",
                      "Callbacks of polls that took longer than their budget.", poll);
@@ -59,8 +59,8 @@ static crest_status polls_set_up(crest_poll *poll, const char *name,
         (interval_ms != 0 &&
          (interval_ms < CREST_POLL_INTERVAL_MS_MIN || interval_ms > CREST_POLL_INTERVAL_MS_MAX)))
         return CREST_INVALID_ARGUMENT;
-    poll->interval_ns = interval_ms * POLLS_NS_PER_MS;
-    poll->budget_ns = budget_ms * POLLS_NS_PER_MS;
+    poll->interval_ns = interval_ms * CREST_NS_PER_MS;
+    poll->budget_ns = budget_ms * CREST_NS_PER_MS;
     poll->from_now = options->from_now;
     poll->wanted = poll->kind == CREST_POLL_COUNTER && poll->from_now && !poll->loop;
     poll->name = crest_alloc(1, CREST_POLL_NAME_BYTES_MAX + 1);

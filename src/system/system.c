@@ -10,22 +10,21 @@
 #define _GNU_SOURCE
 #include "base/alloc.h"
 #include "base/clock_inside.h"
-#include "system/collectors.h"
 #include "base/error.h"
 #include "base/forked.h"
+#include "base/sync.h"
+#include "base/uncancelled.h"
 #include "polls/poller.h"
 #include "registry/metric_inside.h"
+#include "system/collectors.h"
 #include "system/system_groups.h"
 #include "system/system_inside.h"
-#include "base/uncancelled.h"
-#include "base/sync.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#define SYSTEM_NS_PER_MS UINT64_C(1000000)
 /* Of a poll's callback: what is quick goes on without one that hangs; what is slow comes last, and
  * has what a snapshot waits. */
 #define SYSTEM_BUDGET_MS 20u
@@ -70,11 +69,7 @@ static void system_collector_free(crest_collector *collector)
 
 static void system_condition_init(void)
 {
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&system_changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    crest_monotonic_condition(&system_changed);
 }
 
 /*
@@ -153,9 +148,7 @@ static int system_due(crest_collector *collector)
 
 static uint64_t system_cpu_ns(void)
 {
-    struct timespec used;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    return (uint64_t)used.tv_sec * UINT64_C(1000000000) + (uint64_t)used.tv_nsec;
+    return crest_kernel_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* 0 when it was not time for it. */
@@ -272,11 +265,11 @@ static crest_system *system_new(const crest_system_options *options)
     crest_collect_settings *settings = &system->settings;
     system->registry = options->registry != NULL ? options->registry : crest_default_registry();
     settings->interval_ns =
-        SYSTEM_NS_PER_MS *
+        CREST_NS_PER_MS *
         (options->interval_ms ? options->interval_ms : CREST_SYSTEM_INTERVAL_MS_DEFAULT);
     settings->slow_interval_ns =
-        SYSTEM_NS_PER_MS * (options->slow_interval_ms ? options->slow_interval_ms
-                                                      : CREST_SYSTEM_SLOW_INTERVAL_MS_DEFAULT);
+        CREST_NS_PER_MS * (options->slow_interval_ms ? options->slow_interval_ms
+                                                     : CREST_SYSTEM_SLOW_INTERVAL_MS_DEFAULT);
     settings->proc = system_text(system, 0, options->proc, "/proc");
     settings->sys = system_text(system, 1, options->sys, "/sys");
     settings->mounts_exclude =
@@ -431,14 +424,8 @@ static int system_busy(const crest_system *system)
 /* Under the lock, given up meanwhile: until none runs, or for as long as is waited for them. */
 static void system_settle(const crest_system *system)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += CREST_SYSTEM_STOP_MS / 1000;
-    until.tv_nsec += (long)(CREST_SYSTEM_STOP_MS % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_nsec -= 1000000000;
-        until.tv_sec++;
-    }
+    struct timespec until =
+        crest_monotonic_timespec(crest_monotonic_ns() + CREST_SYSTEM_STOP_MS * CREST_NS_PER_MS);
     int failed = 0;
     while (system_busy(system) && failed != ETIMEDOUT)
         failed = pthread_cond_timedwait(&system_changed, &system_lock, &until);

@@ -7,6 +7,7 @@
 #include <crest/testing.h>
 
 #include "base/alloc.h"
+#include "base/sync.h"
 #include "base/uncancelled.h"
 
 #include <errno.h>
@@ -173,11 +174,7 @@ crest_reporter *crest_testing_reporter_new(const crest_testing_reporter_options 
         return NULL;
     }
     pthread_mutex_init(&mine->lock, NULL);
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&mine->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    crest_monotonic_condition(&mine->changed);
     mine->reporter = (crest_reporter){
         .name = mine->name,
         .report = testing_reporter_report,
@@ -224,13 +221,10 @@ crest_status crest_testing_reporter_wait(const crest_reporter *reporter, size_t 
 {
     CREST_UNCANCELLED;
     testing_reporter *mine = reporter->state;
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
     if (deadline_ms > CREST_INTERVAL_MS_MAX)
         deadline_ms = CREST_INTERVAL_MS_MAX;
-    uint64_t ns = (uint64_t)until.tv_nsec + deadline_ms % 1000 * 1000000;
-    until.tv_sec += (time_t)(deadline_ms / 1000 + ns / 1000000000u);
-    until.tv_nsec = (long)(ns % 1000000000u);
+    struct timespec until =
+        crest_monotonic_timespec(crest_monotonic_ns() + deadline_ms * CREST_NS_PER_MS);
     pthread_mutex_lock(&mine->lock);
     int over = 0;
     while (mine->count < reports && !over)

@@ -11,18 +11,16 @@
 
 #include "base/error.h"
 #include "base/forked.h"
-#include "latency/local/hiccup_fill.h"
 #include "base/misuse.h"
+#include "base/sync.h"
 #include "base/thread.h"
 #include "base/uncancelled.h"
-#include "base/sync.h"
+#include "latency/local/hiccup_fill.h"
 
 #include <pthread.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
-
-#define HICCUPS_NS_PER_S UINT64_C(1000000000)
 
 /* Guards starting and stopping. Taken before hiccups_lock. */
 static pthread_mutex_t hiccups_control = PTHREAD_MUTEX_INITIALIZER;
@@ -39,45 +37,28 @@ static uint64_t hiccups_resolution_ns;
 
 /* ---- the forked child ---- */
 
-static void hiccups_condition_init(void)
-{
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&hiccups_wake, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-}
-
 static void hiccups_forked(void)
 {
     crest_mutex_fresh(&hiccups_control);
     crest_mutex_fresh(&hiccups_lock);
-    hiccups_condition_init();
+    crest_monotonic_condition(&hiccups_wake);
     hiccups_running = hiccups_stopping = 0;
 }
 
 static void hiccups_prepare(void)
 {
-    hiccups_condition_init();
+    crest_monotonic_condition(&hiccups_wake);
     crest_forked_call(CREST_FORKED_HICCUPS, hiccups_forked);
 }
 
 /* ---- the thread ---- */
 
-static uint64_t hiccups_now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * HICCUPS_NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 /* Sleeps until then; zero when the meter is to stop. */
 static int hiccups_sleep(uint64_t until_ns)
 {
-    struct timespec until = {(time_t)(until_ns / HICCUPS_NS_PER_S),
-                             (long)(until_ns % HICCUPS_NS_PER_S)};
+    struct timespec until = crest_monotonic_timespec(until_ns);
     pthread_mutex_lock(&hiccups_lock);
-    while (!hiccups_stopping && hiccups_now_ns() < until_ns)
+    while (!hiccups_stopping && crest_monotonic_ns() < until_ns)
         pthread_cond_timedwait(&hiccups_wake, &hiccups_lock, &until);
     int stopping = hiccups_stopping;
     pthread_mutex_unlock(&hiccups_lock);
@@ -103,9 +84,9 @@ static void *hiccups_run(void *argument)
     pthread_setname_np(pthread_self(), "crest-hiccups");
     /* the kernel would let it sleep 50 µs longer, to wake it together with others */
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-    uint64_t until_ns = hiccups_now_ns() + resolution_ns;
+    uint64_t until_ns = crest_monotonic_ns() + resolution_ns;
     while (hiccups_sleep(until_ns)) {
-        uint64_t now_ns = hiccups_now_ns(), late_ns = now_ns - until_ns;
+        uint64_t now_ns = crest_monotonic_ns(), late_ns = now_ns - until_ns;
         if (late_ns < least_ns)
             least_ns = late_ns;
         /* from one look to the next, so that a stop while this records is seen by the next */

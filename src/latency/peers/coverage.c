@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/misuse.h"
+#include "base/sync.h"
 #include "base/uncancelled.h"
 
 #include <crest/coverage.h>
@@ -18,7 +19,6 @@
 #include <pthread.h>
 #include <string.h>
 
-#define COVERAGE_NS_PER_MS UINT64_C(1000000)
 #define COVERAGE_LOOK_MS 1000u
 /* So that 0.07 of 100 is 7, whatever the processor makes of it. */
 #define COVERAGE_ROUNDING 1e-9
@@ -288,7 +288,7 @@ static unsigned coverage_needed(unsigned nodes, double fraction)
 
 static uint64_t coverage_ms(uint32_t ms, uint32_t otherwise_ms)
 {
-    return (ms != 0 ? ms : otherwise_ms) * COVERAGE_NS_PER_MS;
+    return (ms != 0 ? ms : otherwise_ms) * CREST_NS_PER_MS;
 }
 
 static void coverage_discard(crest_coverage *coverage)

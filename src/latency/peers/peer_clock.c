@@ -10,14 +10,14 @@
 #include "base/atomic.h"
 #include "base/error.h"
 #include "base/misuse.h"
+#include "base/sync.h"
+#include "base/uncancelled.h"
 #include "latency/peers/peer_clock_inside.h"
 #include "latency/peers/peer_filter.h"
-#include "base/uncancelled.h"
 
 #include <inttypes.h>
 #include <pthread.h>
 
-#define PEER_CLOCK_NS_PER_S UINT64_C(1000000000)
 /* Two readings of wall and steady clock that differ by more than they may: somebody set the one. */
 #define PEER_CLOCK_SET_NS 1000u
 /* Processors' clocks may differ by so much: a t4 that is newer is yet to come. */
@@ -298,7 +298,7 @@ static crest_peer_clock *peer_clock_make(const char *peer, const crest_peer_cloc
     clock->peer = name;
     clock->quiet = options->quiet != 0;
     clock->age_max_ns =
-        peer_clock_or(options->age_s, CREST_PEER_CLOCK_AGE_S_DEFAULT) * PEER_CLOCK_NS_PER_S;
+        peer_clock_or(options->age_s, CREST_PEER_CLOCK_AGE_S_DEFAULT) * CREST_NS_PER_S;
     clock->drift_ppm = peer_clock_or(options->drift_ppm, CREST_PEER_CLOCK_DRIFT_PPM_DEFAULT);
     clock->filter.size = peer_clock_or(options->samples, CREST_PEER_CLOCK_SAMPLES_DEFAULT);
     clock->filter.drift_ppm = clock->drift_ppm;

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 /* When there was no turn for a look-up. */
-#define CONNECT_AGAIN_NS (100 * CREST_PROBE_NS_PER_MS)
+#define CONNECT_AGAIN_NS (100 * CREST_NS_PER_MS)
 
 /* ---- the descriptor ---- */
 
@@ -51,7 +51,7 @@ static void connect_failed(crest_probe *probe, uint64_t now_ns, uint64_t duratio
     if (late)
         crest_probe_failed(probe, CREST_TIMED_OUT,
                            "connecting to %s at %s: not done within %llu ms", probe->peer,
-                           part->text, (unsigned long long)(duration_ns / CREST_PROBE_NS_PER_MS));
+                           part->text, (unsigned long long)(duration_ns / CREST_NS_PER_MS));
     else
         crest_probe_failed(probe, CREST_UNREACHABLE, "connecting to %s at %s: %s", probe->peer,
                            part->text, strerror(failure));
@@ -145,7 +145,7 @@ static void connect_unresolved(crest_probe *probe, uint64_t now_ns, uint64_t dur
     else
         crest_probe_failed(probe, CREST_TIMED_OUT, "looking up %s for %s: no answer within %llu ms",
                            part->host, probe->peer,
-                           (unsigned long long)(duration_ns / CREST_PROBE_NS_PER_MS));
+                           (unsigned long long)(duration_ns / CREST_NS_PER_MS));
     connect_rest(probe, now_ns);
 }
 
@@ -202,7 +202,7 @@ static void connect_step(crest_probe *probe, uint64_t now_ns, uint64_t ready_ns,
         probe->wake_ns = probe->due_ns;
     else if (!part->numeric &&
              (part->resolved_ns == 0 ||
-              now_ns - part->resolved_ns > CREST_PROBE_RESOLVE_MS * CREST_PROBE_NS_PER_MS))
+              now_ns - part->resolved_ns > CREST_PROBE_RESOLVE_MS * CREST_NS_PER_MS))
         connect_resolve(probe, now_ns);
     else
         connect_begin(probe, now_ns);

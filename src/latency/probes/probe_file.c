@@ -12,6 +12,7 @@
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/forked.h"
+#include "base/sync.h"
 #include "base/thread.h"
 #include "latency/probes/prober.h"
 
@@ -237,8 +238,7 @@ static void *file_run(void *argument)
     while (!probe->stopped) {
         uint64_t now_ns = crest_prober_now_ns();
         if (probe->due_ns > now_ns) {
-            struct timespec until = {(time_t)(probe->due_ns / 1000000000u),
-                                     (long)(probe->due_ns % 1000000000u)};
+            struct timespec until = crest_monotonic_timespec(probe->due_ns);
             crest_prober_wait_for(&part->wake, &until);
             continue;
         }
@@ -301,7 +301,6 @@ static crest_status file_series(crest_probe *probe)
 static crest_status file_set_up(crest_probe *probe, const char *directory, crest_error *error)
 {
     struct stat about;
-    pthread_condattr_t monotonic;
     int failure = EINVAL;
     if (directory != NULL)
         failure = stat(directory, &about) != 0 ? errno : !S_ISDIR(about.st_mode) ? ENOTDIR : 0;
@@ -311,16 +310,13 @@ static crest_status file_set_up(crest_probe *probe, const char *directory, crest
                                probe->peer, directory != NULL ? directory : "NULL",
                                strerror(failure));
     if (probe->interval_ns == 0 ||
-        probe->interval_ns < CREST_FILE_PROBE_INTERVAL_MS_MIN * CREST_PROBE_NS_PER_MS)
+        probe->interval_ns < CREST_FILE_PROBE_INTERVAL_MS_MIN * CREST_NS_PER_MS)
         return crest_error_set(error, CREST_INVALID_ARGUMENT,
                                "a probe of the disk of %s is made every %u ms or less often",
                                probe->peer, CREST_FILE_PROBE_INTERVAL_MS_MIN);
     file_part *part = probe->part.file = crest_alloc(1, sizeof *probe->part.file);
     if (part != NULL) {
-        pthread_condattr_init(&monotonic);
-        pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-        pthread_cond_init(&part->wake, &monotonic);
-        pthread_condattr_destroy(&monotonic);
+        crest_monotonic_condition(&part->wake);
         part->directory = crest_alloc_text(directory);
     }
     if (part == NULL || part->directory == NULL)

@@ -58,7 +58,7 @@ static int64_t ping_expire(crest_probe *probe, uint64_t now_ns)
             ping_record(part, entry, probe->timeout_ns, CREST_OUTCOME_TIMEOUT, CREST_PING_LATE);
             crest_probe_failed(probe, CREST_TIMED_OUT, "%s has not answered a ping within %llu ms",
                                probe->peer,
-                               (unsigned long long)(probe->timeout_ns / CREST_PROBE_NS_PER_MS));
+                               (unsigned long long)(probe->timeout_ns / CREST_NS_PER_MS));
         } else if (next_ns < 0 || left_ns < next_ns) {
             next_ns = left_ns;
         }
@@ -81,7 +81,7 @@ static crest_status ping_sent(crest_probe *probe, uint64_t id, uint64_t start_ns
     crest_probe_ping_part *part = &probe->part.ping;
     uint64_t took_ns = crest_now() - start_ns;
     crest_probe_ping_entry *entry = ping_find(part, id);
-    if ((int64_t)took_ns > (int64_t)(CREST_PROBE_SEND_MS * CREST_PROBE_NS_PER_MS))
+    if ((int64_t)took_ns > (int64_t)(CREST_PROBE_SEND_MS * CREST_NS_PER_MS))
         crest_counter_inc(part->overruns);
     if (!failed)
         return CREST_OK;

@@ -21,7 +21,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PROBER_NS_PER_S UINT64_C(1000000000)
 /* What is due so soon is done at once with what is due now: one waking for both. */
 #define PROBER_SLACK_NS UINT64_C(1000000)
 
@@ -73,9 +72,7 @@ void crest_prober_wait_for(pthread_cond_t *condition, const struct timespec *unt
 
 uint64_t crest_prober_now_ns(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * PROBER_NS_PER_S + (uint64_t)now.tv_nsec;
+    return crest_monotonic_ns();
 }
 
 /* The child has no thread and no probe; what it has of its parent's descriptors it closes. The list
@@ -253,7 +250,7 @@ static void prober_wait(prober_thread *self, nfds_t count, uint64_t until_ns)
 {
     uint64_t now_ns = crest_prober_now_ns();
     uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
-    struct timespec left = {(time_t)(left_ns / PROBER_NS_PER_S), (long)(left_ns % PROBER_NS_PER_S)};
+    struct timespec left = crest_monotonic_timespec(left_ns);
     eventfd_t written;
     prober_awake = 0;
     crest_prober_unlock();

@@ -15,6 +15,7 @@
 #ifndef CREST_LATENCY_PROBER_H
 #define CREST_LATENCY_PROBER_H
 
+#include "base/sync.h"
 #include "registry/metric_inside.h"
 #include <crest/lifetime.h>
 #include <crest/probe.h>
@@ -24,7 +25,6 @@
 #include <time.h>
 
 #define CREST_PROBE_NEVER UINT64_MAX
-#define CREST_PROBE_NS_PER_MS UINT64_C(1000000)
 /* Bytes of a prefix. */
 #define CREST_PROBE_PREFIX_BYTES_MAX 100u
 

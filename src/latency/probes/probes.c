@@ -143,9 +143,8 @@ crest_probe *crest_probe_new(crest_probe_kind kind, const crest_probe_work *work
     snprintf(probe->prefix, sizeof probe->prefix, "%s",
              options->prefix != NULL ? options->prefix : "probe");
     crest_utf8_copy(peer, probe->peer, sizeof probe->peer, NULL);
-    probe->interval_ns =
-        interval_ms == CREST_PROBE_BY_HAND ? 0 : interval_ms * CREST_PROBE_NS_PER_MS;
-    probe->timeout_ns = timeout_ms * CREST_PROBE_NS_PER_MS;
+    probe->interval_ns = interval_ms == CREST_PROBE_BY_HAND ? 0 : interval_ms * CREST_NS_PER_MS;
+    probe->timeout_ns = timeout_ms * CREST_NS_PER_MS;
     probe->jitter = options->jitter == 0 ? 0.1 : options->jitter < 0 ? 0 : options->jitter;
     probe->wake_ns = CREST_PROBE_NEVER;
     return probe;

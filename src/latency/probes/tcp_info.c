@@ -10,6 +10,7 @@
 #include <crest/probe.h>
 
 #include "base/error.h"
+#include "base/sync.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -17,8 +18,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define TCP_INFO_NS_PER_US UINT64_C(1000)
-#define TCP_INFO_NS_PER_MS UINT64_C(1000000)
 /* What the kernel says when nothing was measured yet. */
 #define TCP_INFO_NO_RTT UINT32_MAX
 
@@ -80,9 +79,9 @@ crest_status crest_tcp_info_read(int fd, crest_tcp_info *info, crest_error *erro
         return tcp_info_refuse(fd, failure, error);
     }
     info->state = kernel.state;
-    info->rtt_ns = kernel.rtt * TCP_INFO_NS_PER_US;
-    info->rtt_variation_ns = kernel.rttvar * TCP_INFO_NS_PER_US;
-    info->last_ack_ns = kernel.last_ack_recv * TCP_INFO_NS_PER_MS;
+    info->rtt_ns = kernel.rtt * CREST_NS_PER_US;
+    info->rtt_variation_ns = kernel.rttvar * CREST_NS_PER_US;
+    info->last_ack_ns = kernel.last_ack_recv * CREST_NS_PER_MS;
     info->retransmits = kernel.total_retrans;
     info->unacknowledged = kernel.unacked;
     info->lost = kernel.lost;
@@ -94,7 +93,7 @@ crest_status crest_tcp_info_read(int fd, crest_tcp_info *info, crest_error *erro
     }
     info->has_rtt_least = TCP_INFO_HAS(length, min_rtt) && kernel.min_rtt != TCP_INFO_NO_RTT;
     if (info->has_rtt_least)
-        info->rtt_least_ns = kernel.min_rtt * TCP_INFO_NS_PER_US;
+        info->rtt_least_ns = kernel.min_rtt * CREST_NS_PER_US;
     info->has_delivered = TCP_INFO_HAS(length, delivered);
     if (info->has_delivered)
         info->delivered = kernel.delivered;

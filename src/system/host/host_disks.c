@@ -6,14 +6,14 @@
  *
  * The kernel prints times in milliseconds of 32 bits, which wrap after 50 days of them.
  */
+#include "base/sync.h"
+#include "names/globs.h"
 #include "system/collect_fault.h"
 #include "system/parse/device_text.h"
-#include "names/globs.h"
 
 #include <string.h>
 
 #define DISKS_MS_NS 1000000u
-#define DISKS_NS_PER_MS UINT64_C(1000000)
 /* Of requests at work; kernels have let the figure fall below zero, which prints as nearly 2^32. */
 #define DISKS_IN_FLIGHT_MAX (1u << 30)
 
@@ -84,7 +84,7 @@ static void disks_consume(crest_collect *collect, crest_place *place, uint64_t b
     uint32_t now_ms = (uint32_t)busy_ms, grown_ms = now_ms - state->busy_ms;
     int counts = state->known && collect->elapsed_ns != 0;
     *state = (disks_state){1, now_ms};
-    uint64_t grown_ns = grown_ms * DISKS_NS_PER_MS;
+    uint64_t grown_ns = grown_ms * CREST_NS_PER_MS;
     /* twice as much as can be is a source that began again */
     if (counts && grown_ns <= 2 * collect->elapsed_ns)
         crest_figure_record(place, DISKS_UTILISATION,

@@ -6,6 +6,7 @@
 #include "system/host/mount_sweep.h"
 
 #include "base/alloc.h"
+#include "base/sync.h"
 #include "base/thread.h"
 
 #include <errno.h>
@@ -15,9 +16,6 @@
 #include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
-
-#define SWEEP_NS_PER_S 1000000000L
-#define SWEEP_NS_PER_MS 1000000L
 
 /* OLD: answered in an earlier round, and not wanted in this one, or not yet. */
 typedef enum sweep_status {
@@ -69,15 +67,11 @@ void crest_mount_look(crest_mount_space *space)
 
 crest_sweep *crest_sweep_new(crest_mount_look_fn *look)
 {
-    pthread_condattr_t monotonic;
     crest_sweep *sweep = crest_alloc(1, sizeof *sweep);
     if (sweep == NULL)
         return NULL;
     pthread_mutex_init(&sweep->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&sweep->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    crest_monotonic_condition(&sweep->changed);
     sweep->look = look;
     sweep->process = getpid();
     sweep->users = 1;
@@ -230,11 +224,8 @@ static int sweep_at_work(const crest_sweep *sweep)
 /* Under the lock: waits until nothing is left to ask, at most so long. */
 static void sweep_wait(crest_sweep *sweep, unsigned wait_ms)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (long)(wait_ms % 1000) * SWEEP_NS_PER_MS;
-    until.tv_sec += wait_ms / 1000 + until.tv_nsec / SWEEP_NS_PER_S;
-    until.tv_nsec %= SWEEP_NS_PER_S;
+    struct timespec until =
+        crest_monotonic_timespec(crest_monotonic_ns() + wait_ms * CREST_NS_PER_MS);
     while (sweep_at_work(sweep) &&
            pthread_cond_timedwait(&sweep->changed, &sweep->lock, &until) != ETIMEDOUT)
         continue;
