@@ -2,10 +2,9 @@
 /*
  * Probing a disk with a small file. See crest_probe_file in <crest/timed_io.h>.
  *
- * Each has a thread of its own, because a disk may take seconds, or for ever. Who stops it does not
- * wait: the probe is the thread's to free once it is stopped, and what it finds then is not
- * recorded. What the thread shares with others, the probe's state and whether it is stopped, is
- * under the prober's lock.
+ * Each has a thread of its own, because a disk may take seconds, or for ever (base/leavable.h): the
+ * caller that stops it does not wait, and what the thread finds then is not recorded. What the two
+ * share, the probe's state and whether it is stopped, is under the prober's lock.
  */
 #define _GNU_SOURCE
 #include "base/alloc.h"
@@ -13,7 +12,6 @@
 #include "base/error.h"
 #include "base/forked.h"
 #include "base/sync.h"
-#include "base/thread.h"
 #include "latency/probes/prober.h"
 
 #include <crest/timed_io.h>
@@ -40,6 +38,8 @@ static const char *const file_words[FILE_OPERATIONS] = {"create", "write", "fdat
                                                         "round"};
 
 typedef struct crest_probe_file_part {
+    crest_leavable leavable;
+    crest_probe *probe;
     char *directory;
     crest_timer *time[FILE_OPERATIONS];
     pthread_cond_t wake; /* for the thread: it is stopped */
@@ -229,37 +229,38 @@ static void file_free(crest_probe *probe)
     crest_probe_free(probe);
 }
 
-static void *file_run(void *argument)
+static void file_run(crest_leavable *self)
 {
-    crest_probe *probe = argument;
-    file_part *part = probe->part.file;
-    pthread_setname_np(pthread_self(), "crest-diskprobe");
-    crest_prober_lock();
-    while (!probe->stopped) {
+    file_part *part = (file_part *)self;
+    crest_probe *probe = part->probe;
+    while (!self->left) {
         uint64_t now_ns = crest_prober_now_ns();
         if (probe->due_ns > now_ns) {
             struct timespec until = crest_monotonic_timespec(probe->due_ns);
             crest_prober_wait_for(&part->wake, &until);
             continue;
         }
-        crest_prober_unlock();
+        crest_leavable_out(self);
         file_round round = file_go_round(part);
-        crest_prober_lock();
-        if (probe->stopped)
+        if (!crest_leavable_back(self))
             break;
         file_record(probe, &round);
         crest_prober_next_point(probe, crest_prober_now_ns());
         file_tell(probe, round.at != FILE_ROUND);
     }
     file_count--;
-    crest_prober_unlock();
-    file_free(probe);
-    return NULL;
 }
+
+static void file_left_free(crest_leavable *self)
+{
+    file_free(((file_part *)self)->probe);
+}
+
+static const crest_leavable_kind file_kind = {"crest-diskprobe", file_run, file_left_free};
 
 static crest_status file_start(crest_probe *probe, crest_error *error)
 {
-    int failed = crest_thread_detach(NULL, file_run, probe);
+    int failed = crest_leavable_start(&probe->part.file->leavable);
     if (failed)
         return crest_error_set(error, CREST_SYSTEM,
                                "the probe of %s needs a thread: %s; make room for it (ulimit -u)",
@@ -271,6 +272,8 @@ static crest_status file_start(crest_probe *probe, crest_error *error)
 
 static void file_stop(crest_probe *probe)
 {
+    /* one that has no thread yet is its maker's to free */
+    (void)crest_leavable_leave_locked(&probe->part.file->leavable);
     pthread_cond_signal(&probe->part.file->wake);
 }
 
@@ -316,6 +319,8 @@ static crest_status file_set_up(crest_probe *probe, const char *directory, crest
                                probe->peer, CREST_FILE_PROBE_INTERVAL_MS_MIN);
     file_part *part = probe->part.file = crest_alloc(1, sizeof *probe->part.file);
     if (part != NULL) {
+        crest_leavable_init(&part->leavable, &file_kind, crest_prober_mutex());
+        part->probe = probe;
         crest_monotonic_condition(&part->wake);
         part->directory = crest_alloc_text(directory);
     }

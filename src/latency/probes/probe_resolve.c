@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/forked.h"
-#include "base/thread.h"
 
 #include <netdb.h>
 #include <stdio.h>
@@ -87,29 +86,26 @@ int crest_probe_resolve_numeric(const char *host, const char *port,
     return resolve_ask(host, port, AI_NUMERICHOST, addresses, &count) == 0 ? count : 0;
 }
 
-static void *resolve_run(void *argument)
+static void resolve_run(crest_leavable *self)
 {
-    crest_probe_question *question = argument;
-    crest_probe_address addresses[CREST_PROBE_ADDRESSES_MAX];
-    int count;
-    pthread_setname_np(pthread_self(), "crest-resolver");
-    int answer = resolve_ask(question->host, question->port, AI_ADDRCONFIG, addresses, &count);
-    uint64_t took_ns = crest_now() - question->start_ns;
-    crest_prober_lock();
+    crest_probe_question *question = (crest_probe_question *)self;
+    crest_leavable_out(self);
+    question->answer = resolve_ask(question->host, question->port, AI_ADDRCONFIG,
+                                   question->addresses, &question->count);
+    question->took_ns = crest_now() - question->start_ns;
+    int wanted = crest_leavable_back(self);
     resolve_running--;
-    question->took_ns = took_ns;
-    question->answer = answer;
-    question->count = count;
-    memcpy(question->addresses, addresses, (size_t)count * sizeof *addresses);
     question->done = 1;
-    int abandoned = question->abandoned;
-    if (!abandoned)
+    if (wanted)
         crest_prober_wake();
-    crest_prober_unlock();
-    if (abandoned)
-        crest_alloc_free(question);
-    return NULL;
 }
+
+static void resolve_free(crest_leavable *self)
+{
+    crest_alloc_free((crest_probe_question *)self);
+}
+
+static const crest_leavable_kind resolve_kind = {"crest-resolver", resolve_run, resolve_free};
 
 crest_probe_question *crest_probe_resolve_begin(const char *host, const char *port, int *failure)
 {
@@ -119,10 +115,11 @@ crest_probe_question *crest_probe_resolve_begin(const char *host, const char *po
     crest_probe_question *question = crest_alloc(1, sizeof *question);
     if (question == NULL)
         return NULL;
+    crest_leavable_init(&question->leavable, &resolve_kind, crest_prober_mutex());
     question->start_ns = crest_now();
     snprintf(question->host, sizeof question->host, "%s", host);
     snprintf(question->port, sizeof question->port, "%s", port);
-    *failure = crest_thread_detach(NULL, resolve_run, question);
+    *failure = crest_leavable_start(&question->leavable);
     if (*failure != 0) {
         crest_alloc_free(question);
         return NULL;
@@ -133,10 +130,6 @@ crest_probe_question *crest_probe_resolve_begin(const char *host, const char *po
 
 void crest_probe_resolve_end(crest_probe_question *question)
 {
-    if (question == NULL)
-        return;
-    if (question->done)
+    if (question != NULL && crest_leavable_leave_locked(&question->leavable))
         crest_alloc_free(question);
-    else
-        question->abandoned = 1;
 }

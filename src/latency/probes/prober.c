@@ -55,6 +55,11 @@ typedef struct prober_thread {
 
 /* ---- the lock, the clock, the forked child ---- */
 
+pthread_mutex_t *crest_prober_mutex(void)
+{
+    return &prober_mutex;
+}
+
 void crest_prober_lock(void)
 {
     pthread_mutex_lock(&prober_mutex);

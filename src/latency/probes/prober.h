@@ -15,6 +15,7 @@
 #ifndef CREST_LATENCY_PROBER_H
 #define CREST_LATENCY_PROBER_H
 
+#include "base/leavable.h"
 #include "base/sync.h"
 #include "registry/metric_inside.h"
 #include <crest/lifetime.h>
@@ -59,11 +60,11 @@ typedef struct crest_probe_address {
     socklen_t length;
 } crest_probe_address;
 
-/* A look-up; under the prober's lock but for host and port. */
+/* A look-up; its thread's until it is done, and then the probe's. */
 typedef struct crest_probe_question {
-    int done;
-    int abandoned; /* nobody waits: its thread frees it */
-    int answer;    /* getaddrinfo's */
+    crest_leavable leavable;
+    int done;   /* under the prober's lock */
+    int answer; /* getaddrinfo's */
     int count;
     uint64_t start_ns, took_ns;
     crest_probe_address addresses[CREST_PROBE_ADDRESSES_MAX];
@@ -138,6 +139,8 @@ struct crest_probe {
 
 /* ---- prober.c ---- */
 
+/* The lock, for those that are told whose they are under. */
+pthread_mutex_t *crest_prober_mutex(void);
 void crest_prober_lock(void);
 void crest_prober_unlock(void);
 /* Under the lock: the probe is in the list. */
