@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A gauge: the value something has now. Between two readings of it anything can happen and nobody
- * will know, so it is the last choice; see 03_histogram.c and 12_range_sampler.c for describing a
- * quantity without that blind spot.
+ * A gauge: the value something has now. What happens between two readings of it is not seen, so it
+ * is the last choice; 03_histogram.c and 12_range_sampler.c describe a quantity without that blind
+ * spot.
  */
 #include <crest/crest.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 /*
  * A family: a metric with label keys. Its resolver takes one value a key, so a wrong number does
  * not compile. Resolve once, where the peer connects; record through the handle, where the messages
- * go.
+ * are sent.
  */
 #include <crest/crest.h>
 #include <inttypes.h>

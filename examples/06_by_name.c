@@ -40,15 +40,15 @@ int main(void)
     crest_timing_stop(&timing, op);
 
     /* one name, two kinds of metric: the second records nowhere, as its end says */
-    /* crest-lint: ignore wrong-instrument it shows what comes of it */
+    /* crest-lint: ignore wrong-instrument it shows the result */
     timing = crest_timer_start_by_name("comm.produce", op);
     printf("a timer of that name: %s\n", crest_status_text(crest_timing_stop(&timing, op)));
 
     printf("produce: %" PRIu64 "\n", crest_counter_value(crest_counter_by_name("comm.produce")));
     printf("shard 2: %g\n", crest_gauge_value(crest_gauge_by_name("shard-2.entries")));
 
-    /* two spellings of one thing are told; crest_start("strict=on") refuses the second */
-    /* crest-lint: ignore split-spelling it shows what comes of it */
+    /* two spellings of one name go to the log; crest_start("strict=on") refuses the second */
+    /* crest-lint: ignore split-spelling it shows the result */
     crest_increment_counter("comm.consumeFailed");
     crest_increment_counter("comm.consume-failed");
     crest_log_to(say_log, NULL);

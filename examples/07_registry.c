@@ -23,7 +23,7 @@ int main(void)
     crest_counter_add(events, 5);
     crest_prometheus_write(registry, stdout);
 
-    /* what cannot be had is still a handle: it records nowhere, and the status says why */
+    /* a refused metric still has a handle: it records nowhere, and the status says why */
     options.name = "not a name"; /* crest-lint: ignore undeclared-name no metric comes of it */
     crest_counter *nothing = crest_counter_get(registry, &options, &status);
     crest_counter_inc(nothing);

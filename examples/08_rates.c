@@ -22,7 +22,7 @@ int main(void)
         nanosleep(&(struct timespec){0, 100000000L}, NULL);
     }
 
-    crest_rate rate; /* as of the last tick: of one that has read all of this */
+    crest_rate rate; /* as of the last tick, which has read all of this */
     do {
         nanosleep(&(struct timespec){0, 100000000L}, NULL);
         rate = crest_counter_rate(&deploys, CREST_WINDOW_S);

@@ -26,7 +26,7 @@ int main(int argc, char **argv)
 
     crest_log_to(log_message, NULL);
     if (crest_start("service=example,interval=5s", &error) != CREST_OK) {
-        fprintf(stderr, "%s\n", error.message); /* the node goes on: it is only not measured */
+        fprintf(stderr, "%s\n", error.message); /* the node goes on, without being measured */
     }
     for (int i = 0; i <= seconds * 10; i++) {
         crest_counter_inc(&events);

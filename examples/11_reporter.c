@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A reporter of one's own: a name and a function that is handed snapshots, on a thread of its own.
- * This one writes a line per counter; what it fails to deliver is in the next snapshot, because
- * values are cumulative.
+ * A reporter of the program's own: a name and a function that gets snapshots, on a thread of its
+ * own. This one writes a line per counter. A value that it fails to deliver is in the next
+ * snapshot, because values are cumulative.
  */
 #include <crest/crest.h>
 #include <inttypes.h>

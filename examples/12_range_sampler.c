@@ -4,8 +4,8 @@
  *
  * - A gauge that is read each second, as a scraper does: it would meet one burst in 140 readings.
  * - Kamon's range sampler: the writers keep minimum and maximum, and every 200 ms it records three
- *   values, the current one and those two, into a histogram. It sees each burst, but a burst of
- *   5 ms weighs as much as a third of 200 ms, and the time-weighted mean is gone for good.
+ * values, the current one and those two, into a histogram. It sees each burst, but a burst of 5 ms
+ * weighs as much as a third of 200 ms, and the time-weighted mean is lost.
  * - Crest's: the writers keep the extremes, and the area under the value. It has no interval.
  *
  *     12_range_sampler          a minute, on a clock that is moved by hand

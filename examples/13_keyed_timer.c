@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A keyed timer: begun where a block is asked for and ended where it arrives, two places that share
- * nothing but its hash. What never arrives times out, and until then can be asked for; what was
- * asked of a peer ends when that one leaves.
+ * nothing but its hash. A block that never arrives times out, and until then its timing can be
+ * queried. Requests to a peer end when the peer leaves.
  */
 #include <crest/crest.h>
 #include <stdio.h>
@@ -67,7 +67,7 @@ int main(void)
                text);
     }
     wait_ms(900);
-    arrived("0b"); /* too late, which needs nobody who looks at the clock meanwhile */
+    arrived("0b"); /* too late: found without a thread that watches the clock */
     ask_for("0b");
     arrived("0b");
     ask_peer_for(7, "0d");

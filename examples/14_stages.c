@@ -18,7 +18,7 @@ static void wait_ms(long ms)
     nanosleep(&pause, NULL);
 }
 
-/* What a stage's histogram holds, and whether it is as long as it must be. */
+/* What a stage's histogram holds, and whether its duration is as long as it must be. */
 static void show(const char *name, const char *stage, int least_ms)
 {
     crest_snapshot *snapshot = crest_snapshot_take(NULL);

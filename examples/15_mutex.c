@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A lock that is measured: who waits for it, for how long, and whether it is held. However a call
- * ends, none of that is left behind.
+ * A measured lock: how many threads wait for it, for how long, and whether it is held. However a
+ * call ends, the figures return to where they were.
  */
 #include <crest/crest.h>
 #include <pthread.h>

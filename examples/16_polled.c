@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values that somebody has already: the length of a queue, fetched with each snapshot; what a
- * driver has counted since it was loaded, which begins again when that is reloaded; and how full a
- * pool is, looked at a hundred times a second. The callbacks run on one thread of the library's
- * own, and a snapshot waits for them no longer than CREST_POLL_ROUND_MS.
+ * Values that the program has already: the length of a queue, fetched with each snapshot; a
+ * driver's total, which is reset when the driver is reloaded; and how full a pool is, read a
+ * hundred times a second. The callbacks run on one thread of the library's own, and a snapshot
+ * waits for them no longer than CREST_POLL_ROUND_MS.
  */
 #include <crest/crest.h>
 #include <inttypes.h>
@@ -16,7 +16,7 @@ CREST_GAUGE(waiting, "comm.queue-length", "Messages waiting.");
 CREST_COUNTER(dropped, "comm.packets-dropped", "Packets that the driver dropped.");
 CREST_HISTOGRAM(used, "pool.slots-used", "Slots in use.");
 
-/* ---- who has the values ---- */
+/* ---- the owners of the values ---- */
 
 static double queue_length(void *context)
 {
@@ -37,8 +37,8 @@ static int64_t pool_used(void *context)
 
 /* ---- a reader ---- */
 
-/* Here each line has to be the newest: on a very busy machine a callback may be too late for one
- * snapshot, whose value is then in the next. A program has no need of this. */
+/* Here each line must show the newest values: on a very busy machine a callback may be too late for
+ * one snapshot, and its value is in the next. A program does not need this. */
 static crest_snapshot *newest_snapshot(const crest_poll *last)
 {
     crest_poll_state before, after;

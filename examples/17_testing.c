@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Testing one's own instrumentation: growth since a mark, a clock that stands still, ticks without
- * waiting, and a reporter that keeps what it was given. Instead of a framework's assertion this
+ * Testing a program's instrumentation: growth since a mark, a clock that stands still, ticks
+ * without waiting, and a reporter that keeps its reports. Instead of a framework's assertion this
  * prints what a test would see.
  */
 #include <crest/crest.h>

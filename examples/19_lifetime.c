@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The end of series: a peer leaves, and nobody wants to see it on the page for ever. Whoever is
- * done with one handle releases it; who knows that the peer is gone retires all that carries its
+ * The end of series: a peer leaves, and its series should leave the page. The holder of one handle
+ * releases it when it is done; code that knows that the peer is gone retires all series with its
  * label.
  */
 #include <crest/crest.h>
@@ -32,7 +32,7 @@ int main(void)
     crest_gauge_set(height_with("10.0.0.7"), 1200);
     crest_counter_inc(sent_with("ping", "10.0.9.1"));
 
-    /* released, it would go in a minute; but somebody still records through the handle */
+    /* released, it would go in a minute; but a thread still records through the handle */
     crest_counter_release(blocks);
     crest_counter_inc(blocks);
     show("blocks were released, and came back by being used");

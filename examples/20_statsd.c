@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * StatsD: counters go out as what they grew by, distributions as values with sample rates, gauges
- * as they are. The server here is a socket that prints what it is sent; a real one would get
+ * StatsD: counters go out as their growth, distributions as values with sample rates, gauges as
+ * they are. The server here is a socket that prints what it receives; a real one would get
  *
  *     CREST_OPTS='statsd=udp://127.0.0.1:8125,statsd.prefix=node7,interval=10s' ./node
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A reporter of differences, of one's own, that operators ask for by name: csv=PATH appends what
- * happened since its last report that succeeded, one series a line. It is told of what was there
- * before, so it keeps nothing itself, and a report that fails is made up for by the next.
+ * A reporter of differences, of the program's own, that operators select by name: csv=PATH appends
+ * the growth since its last report that succeeded, one series a line. Crest hands it the previous
+ * snapshot, so it keeps no state, and the next report makes up for one that failed.
  */
 #include <crest/crest.h>
 #include <inttypes.h>

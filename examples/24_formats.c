@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Formats: what to answer to a client that says by its Accept header what it understands. For a
+ * Formats: the answer to a client, by its Accept header (content negotiation). For a
  * host whose own HTTP server has /metrics; here three headers stand for three requests.
  */
 #include <crest/crest.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the kernel knows of the process and the machine: collectors, started by an option. They run
- * with each snapshot, so a page, a push and this reading show what stands at that moment. What
- * cannot be read here is not exported, and the list says why.
+ * with each snapshot, so a page, a push and this reading show what stands at that moment. A figure
+ * that cannot be read here is not exported, and the list says why.
  */
 #include <crest/crest.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ int main(void)
 {
     crest_error error;
     if (crest_start("system=process:cpus", &error) != CREST_OK)
-        printf("%.73s\n", error.message); /* it goes on with the groups that there are */
+        printf("%.73s\n", error.message); /* it goes on with the groups that exist */
     if (crest_start("system=process,atexit=off", &error) != CREST_OK) {
         fprintf(stderr, "%s\n", error.message);
         return 1;
@@ -58,7 +58,7 @@ int main(void)
     crest_stop(1000, NULL);
     printf("after the stop: %s\n", counter("process.cpu", NULL) < 0 ? "not shown" : "still there");
 
-    /* the same by hand: of a registry of one's own, and what each collector says of itself */
+    /* the same by hand: in a registry of the program's own, and each collector's state */
     crest_registry *own = crest_registry_new(NULL);
     crest_system_options options = {.registry = own, .groups = "process", .proc = "/nowhere"};
     crest_system *system = crest_system_start(&options, &error);

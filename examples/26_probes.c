@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Latency: the way to a neighbour, by what the kernel knows of a connection, by connecting, and by
- * a ping over the node's own messages; the disk, by the node's own calls and by a small file; and
- * the process itself, by how late a thread wakes up.
+ * Latency: the round trip to a neighbour, by the kernel's figures of a connection, by connecting,
+ * and by a ping over the node's own messages; the disk, by the node's own calls and by a small
+ * file; and the process itself, by how late a thread wakes up.
  */
 #include <arpa/inet.h>
 #include <crest/crest.h>

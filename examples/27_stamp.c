@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How long messages take between processes. Two nodes in one program: b's clock is three seconds
- * ahead of a's. Pings tell a how far, stamps in blocks tell it when they were made, and a records
- * how long they were under way. Then a sends a block of its own, and measures how long it takes
- * until three of its four neighbours have it. The clocks are those of tests, so that it prints the
- * same each time; a program calls crest_wall_now() and nothing else is different.
+ * ahead of a's. From pings a estimates the offset, from stamps in blocks it reads when they were
+ * made, and it records how long they were under way. Then a sends a block of its own, and measures
+ * how long it takes until three of its four neighbours have it. The clocks are test clocks, so that
+ * it prints the same each time; a real program calls crest_wall_now() instead.
  */
 #include <crest/crest.h>
 #include <crest/testing.h>
@@ -49,7 +49,7 @@ static void show_clock(const crest_peer_clock *b)
                (double)state.error_ns / 1e9);
 }
 
-/* What a does with a block's stamp; `b` NULL: as if it knew nothing of b's clock. */
+/* What a does with a block's stamp; `b` NULL: without an estimate of b's clock. */
 static void receive(const char *how, const crest_stamp *stamp, const crest_op *block,
                     const crest_peer_clock *b)
 {
@@ -82,7 +82,7 @@ static void blocks_from_b(crest_peer_clock *b)
     receive("block 1 of a later version", &stamp, &block, b);
 }
 
-/* Acknowledgements say how long each neighbour's own crest_stamp_record found it to take. */
+/* Acknowledgements carry the time that each neighbour's own crest_stamp_record found. */
 static void block_of_a(void)
 {
     const int64_t took_ms[] = {70, 20, 90, 30};

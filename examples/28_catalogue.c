@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A catalogue: what this program records is not declared here but in 28_catalogue.metrics.yaml, a
+ * A catalogue: this program's metrics are not declared here but in 28_catalogue.metrics.yaml, a
  * manifest that a team keeps beside its code. 28_catalogue_metrics.h is generated from it, and so
  * are, for a real node, the tables of METRICS.md, a dashboard and rules:
  *

@@ -36,7 +36,7 @@ static unsigned threads(void)
     return count;
 }
 
-/* The child: as Prometheus would ask. Its last act is to leave. */
+/* The child: asks as Prometheus would, and exits. */
 static void scrape(unsigned port)
 {
     static const char request[] = "GET /metrics?name[]=demo_turns_total&name[]=demo_temperature "

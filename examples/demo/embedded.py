@@ -42,7 +42,7 @@ def tables(node):
 
 
 def wanted_lines(table):
-    """Title, heads of sections, and the rows that answer what operators ask for; narrower, since
+    """Title, heads of sections, and the rows that answer operators' questions; narrower, since
     of timers only the outcome ok is among them."""
     sections = []
     for line in table.splitlines():
@@ -58,7 +58,7 @@ def wanted_lines(table):
     longest = max((len(name) for rows in sections for name, line, _ in rows if line), default=0)
     lines = []
     for rows in sections:
-        # columns stand below each other, whatever stood before the first of them
+        # columns stand below each other, independent of the text before the first of them
         first = min(start for _, _, start in rows)
         lines += [f"{name:<{longest}}  {line[first:]}" if line else name
                   for name, line, _ in rows]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What operators of a node ask for, and the PromQL that answers it: the rows of the live table.
+"""Operators' questions about a node, and the PromQL that answers them: the rows of the live table.
 
 Two kinds of figures are in it: moving averages that the node computed from every event (X_rate1m,
 X_avg1m, X_max1m) and what Prometheus computes from cumulative values (rate, histogram_quantile).
@@ -116,7 +116,8 @@ def timer(label, name, labels="", own=None, per_second=1000):
 
 def kernel_ping(label):
     """The kernel's own least round trip: of the nearest neighbour, of the farthest. Its mean would
-    tell of acknowledgements, which who has nothing to say delays by 40 ms, not of the network."""
+    measure delayed acknowledgements (40 ms, by a receiver with nothing to send), not the
+    network."""
     least = f"{MICRO} * {{}} by (instance) (probe_socket_rtt_least_seconds{{{{{JOB}}}}})"
     low, high = least.format("min"), least.format("max")
     return Row(label, [low, high], [f"min({low})", f"max({high})"], short)
@@ -141,7 +142,8 @@ def clocks(label):
 
 
 def stalled(kind):
-    """Percent of the last minute in which somebody waited for a processor, storage or memory."""
+    """Percent of the last minute in which some task waited for a processor, storage or memory
+    (PSI)."""
     return ("100 * max by (instance) (rate(host_pressure_seconds_total"
             f'{{{JOB},kind="{kind}"}}[1m]))')
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What an increment costs here, now: crest_counter_inc in a loop, and beside it the same loop with
- * an atomic add to memory that nobody else uses. Prints one JSON line:
+ * an atomic add to memory that no other thread uses. Prints one JSON line:
  *
  *     {"crest_ns":0.52,"xadd_ns":4.70}
  *
@@ -35,7 +35,7 @@ int main(void)
         double began = cost_now_ns();
         for (int i = 0; i < COST_INCREMENTS; i++) {
             crest_counter_inc(&cost_counted);
-            __asm__ volatile("" ::: "memory"); /* each one happens: none are gathered into one */
+            __asm__ volatile("" ::: "memory"); /* each addition happens: the compiler merges none */
         }
         double between = cost_now_ns();
         for (int i = 0; i < COST_INCREMENTS; i++) {

@@ -35,7 +35,7 @@ CLOCKS_MS = 0.5
 
 
 def wait_for(what, look, seconds=SEEN_S):
-    """Looks until there is something, and gives up with what was waited for."""
+    """Polls until there is a result; on giving up, says what it waited for."""
     until = time.monotonic() + seconds
     while not (found := look()):
         if time.monotonic() > until:
@@ -176,7 +176,7 @@ def window_is_right(window):
 
 
 def show_windows(demo):
-    """The query that is right after a restart of the gateway beside the one that is not."""
+    """The query that is right after a restart of the gateway, beside rate(), which is not."""
     screen = demo.screen
     until = time.monotonic() + SEEN_S
     windows = wait_for("windows of all nodes", lambda: windows_and_own(demo))
@@ -236,7 +236,7 @@ def outage(demo):
         missing = 0
         for theirs, own in columns:
             row += [whole(theirs[what]), whole(own[what])]
-            # one more here is no amends for one less there
+            # one too many here does not cancel one too few there
             missing += abs(own[what] - theirs[what])
         rows.append((*row, whole(missing)))
         lost += missing

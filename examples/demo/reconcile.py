@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The last word: each series that a node counted itself, in plain variables that know nothing of
+"""The final comparison: each series that a node counted itself, in plain variables apart from
 Crest, against the last value Prometheus has of it.
 
 Counts must be equal, to the last one. Sums of durations are read from another clock by the node, a

@@ -219,7 +219,7 @@ def main():
     except KeyboardInterrupt as signal_name:
         problems = [f"Interrupted ({signal_name}); everything that was started is stopped."]
     except BrokenPipeError:
-        # nobody reads any more; Python would try to write once more when it ends
+        # no reader is left; Python would try to write once more when it ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         problems = ["Nobody reads the output any more; everything that was started is stopped."]
     finally:

@@ -39,8 +39,8 @@ class Failure(Exception):
 
 
 def free_ports(count):
-    """Ports of the loopback interface that nobody listens on now, and that no other demo or test is
-    given meanwhile: a gateway that was killed finds its port free when it comes back."""
+    """Free ports of the loopback interface, which no other demo or test is given meanwhile: a
+    gateway that was killed finds its port free when it comes back."""
     try:
         return ports.take(count)
     except OSError as error:
@@ -52,7 +52,7 @@ def die_with_parent():
 
 
 def ignore_signals():
-    """From here on things are put in order, undisturbed."""
+    """From here on the demo cleans up, and signals are ignored."""
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
 
@@ -77,7 +77,7 @@ def end_process(process, how=signal.SIGTERM):
 
 
 class Started:
-    """What has to be ended."""
+    """The processes to end."""
 
     def __init__(self):
         self.running = []

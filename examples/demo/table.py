@@ -21,7 +21,7 @@ def small(screen, head, rows, marked=()):
 
 
 class Live:
-    """The one table of the demo: a row for each thing that operators ask for."""
+    """The one table of the demo: a row for each of operators' questions."""
 
     def __init__(self, screen, prometheus, names):
         self.screen = screen

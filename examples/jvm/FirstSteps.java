@@ -51,7 +51,7 @@ public final class FirstSteps {
         System.out.println("blocks created: " + CREATED.value());
         System.out.println("waiting: " + QUEUE.value());
         try {
-            // crest-lint: ignore undeclared-name it shows what comes of it
+            // crest-lint: ignore undeclared-name it shows the result
             Counter.of("blocks created"); // what is wrong is told where it is made
         } catch (IllegalArgumentException e) {
             System.out.println(e.getMessage().split(";")[0]);

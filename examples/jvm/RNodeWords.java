@@ -55,17 +55,17 @@ public final class RNodeWords {
                         "connect-time", () -> CompletableFuture.supplyAsync(() -> "async"));
         System.out.println(stage.toCompletableFuture().join());
 
-        // recording never throws: what is wrong is counted
-        // crest-lint: ignore wrong-instrument it shows what comes of it
+        // recording never throws: misuse is counted
+        // crest-lint: ignore wrong-instrument it shows the result
         CONNECT.setGauge("connect", 1);
-        // crest-lint: ignore run-time-name it shows what comes of it
+        // crest-lint: ignore run-time-name it shows the result
         CONNECT.incrementCounter(null);
 
         for (String line : Crest.page(PageFormat.TEXT).split("\n"))
             if (isFigure(line)) System.out.println(line);
     }
 
-    /** What does not depend on how fast the machine is. */
+    /** The lines that do not depend on how fast the machine is. */
     private static boolean isFigure(String line) {
         return line.startsWith("rchain_") && !line.contains("_bucket{") && !line.contains("_sum")
                 || line.startsWith("crest_misuse_total{") && !line.endsWith(" 0");

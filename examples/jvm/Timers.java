@@ -14,8 +14,8 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * How long things take: a block of code, a token that travels, what only shares an id, what goes on
- * in other threads, and one operation with several stages. Run it as
+ * How long things take: a block of code, a token that travels, two places that share only an id,
+ * work that goes on in other threads, and one operation with several stages. Run it as
  *
  *     java -cp crest-jvm-0.1.0.jar Timers.java
  */
@@ -31,7 +31,7 @@ public final class Timers {
     private static final Family<Timer> REPLAY =
             Metric.named("rspace.replay-time").labelled("shard").timer();
 
-    /** A block of code: what it returns or throws comes out as it is. */
+    /** A block of code: its result or exception passes through unchanged. */
     private static void code() {
         System.out.println("dialled " + CONNECT.time(() -> "10.0.0.7"));
         try {
@@ -54,7 +54,7 @@ public final class Timers {
         System.out.println("once more: " + timing.stop(7));
     }
 
-    /** What goes on elsewhere ends when its stage does. */
+    /** Work in another thread ends when its CompletionStage does. */
     private static void stage() {
         String answer =
                 CONNECT.timeStage(() -> CompletableFuture.supplyAsync(() -> "pong"))

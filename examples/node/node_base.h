@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every part of the node needs: the two clocks, memory that is there or the process is not,
+ * What every part of the node needs: the two clocks, memory, whose lack ends the process,
  * and one way to speak to the operator. Nothing here knows Crest.
  */
 #ifndef NODE_BASE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The chain: blocks in memory, which of them is the tip, and which are orphaned. The tip is the
- * highest valid block, and of two equally high ones the one with the smaller hash, so that all
- * nodes choose alike whatever arrives first. Used by the worker only.
+ * highest valid block, and of two equally high ones that with the smaller hash, so that all nodes
+ * choose alike in any order of arrival. Used by the worker only.
  *
  * Blocks more than CHAIN_DEPTH below the tip are forgotten here; they are still in the store.
  */

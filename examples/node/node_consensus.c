@@ -78,8 +78,8 @@ static void consensus_unwatch(chain_block *b, crest_outcome outcome)
 }
 
 /*
- * The naive way, as it is often written: the time of the proposal is "the" start time, and whatever
- * block of this node is decided next is measured from there. With blocks in flight side by side the
+ * The naive way, as it is often written: the time of the proposal is "the" start time, and the next
+ * block of this node that is decided is measured from there. With blocks in flight side by side the
  * start belongs to another block. consensus_begin is the right way.
  */
 void consensus_proposal(void)
@@ -131,7 +131,7 @@ static void consensus_finalise_own(chain_block *own)
     consensus_unwatch(own, CREST_OUTCOME_OK);
 }
 
-/* Compares the votes with the levels. A block that was orphaned has no watch any more. */
+/* Compares the votes with the levels. An orphaned block has no watch any more. */
 static void consensus_weigh(chain_block *b)
 {
     unsigned votes = (unsigned)__builtin_popcountll(b->votes);

@@ -9,8 +9,8 @@
 
 /*
  * ---- what this part measures: what became of each message, and the queue's depth, in three ways.
- * The range sampler is told of each change: no peak can fall between two looks. The histogram is
- * recorded at each enqueue: what a message met when it came. The gauge is kept to show what
+ * The range sampler is updated at each change: no peak can fall between two samples. The histogram
+ * is recorded at each enqueue: what a message met when it came. The gauge is kept to show what
  * sampling misses; do not copy it. ----
  */
 

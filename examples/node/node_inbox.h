@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The inbound queue: messages from peers and from the node's own load, waiting for the worker.
- * Bounded; what finds it full is dropped and counted. Its depth is measured twice, to compare: in a
- * histogram at each enqueue, and by a gauge that a thread sets once a second (inbox_sample).
+ * Bounded; a message that finds it full is dropped and counted. Its depth is measured twice, to
+ * compare: in a histogram at each enqueue, and by a gauge that a thread sets once a second
+ * (inbox_sample).
  */
 #ifndef NODE_INBOX_H
 #define NODE_INBOX_H
@@ -31,7 +32,7 @@ bool inbox_push(int from, wire_type type, const void *bytes, size_t size);
  * (node_now_ns). One thread. */
 inbox_message *inbox_pop(uint64_t deadline_ns);
 
-/* Wakes the worker: what it waits for has changed. Any thread. */
+/* Wakes the worker to check its condition again. Any thread. */
 void inbox_wake(void);
 
 /* The naive way: looks at the queue now and sets the gauge. Called once a second by the main

@@ -17,7 +17,7 @@
 #define LOAD_AHEAD 1024u
 #define LOAD_ROOM_NS (200 * UINT64_C(1000))
 
-/* ---- what this part measures: the load that is offered, whatever becomes of it ---- */
+/* ---- what this part measures: the load that is offered, accepted or not ---- */
 
 #include "node_metrics_casper.h"
 

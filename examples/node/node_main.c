@@ -2,8 +2,8 @@
 /*
  * A little blockchain node, instrumented as a node team would do it: start, control, stop.
  * README.md beside this file has the map; node_options.c has the command line; each part declares
- * what it measures at the top of its own file. What reporting does is decided by one line of
- * options (--crest-opts, CREST_OPTS):
+ * what it measures at the top of its own file. One line of options decides about reporting
+ * (--crest-opts, CREST_OPTS):
  *
  *     node --index 0 --crest-opts pushgateway=http://127.0.0.1:9091,interval=1s,instance=node-0
  */
@@ -34,9 +34,9 @@
  */
 #define MAIN_COURTESY_MS 300
 #define MAIN_TURN_MS 50
-/* How often it looks at the inbound queue: the naive way, see inbox_sample. */
+/* How often it samples the inbound queue: the naive way, see inbox_sample. */
 #define MAIN_SAMPLE_NS NODE_NS_PER_S
-/* What the node wants whatever the command line says, which can take it back: the figures of the
+/* The node's own options, which the command line can override: the figures of the
  * process and the machine, and how late threads wake up. */
 #define MAIN_CREST_OPTIONS "system=on,hiccups=on"
 #define MAIN_CREST_BYTES 4096
@@ -127,7 +127,7 @@ static void main_wait_for_stop(const node_options *options, int signals)
     }
 }
 
-/* Blocks in flight get their votes, here and elsewhere. */
+/* Waits until blocks in flight have their votes, of this node and of others. */
 static void main_settle(const node_options *options)
 {
     uint64_t start_ns = node_now_ns();

@@ -29,7 +29,7 @@
 
 static uint64_t net_answered;
 
-/* A connection that somebody else dialled. */
+/* A connection that a peer dialled. */
 typedef struct net_guest {
     conn line;
     int peer; /* NET_STRANGER until the handshake */
@@ -179,7 +179,7 @@ static bool net_frame(void *context, wire_type type, const uint8_t *payload, siz
     if (type == WIRE_HELLO)
         return net_hello(guest, &in);
     if (guest->peer == NET_STRANGER)
-        return false; /* who are you? */
+        return false; /* no handshake yet */
     switch (type) {
     case WIRE_PING: return net_answer_ping(guest, &in);
     case WIRE_BURST: return net_burst(guest, &in);
@@ -271,7 +271,7 @@ static void net_turn(void)
     net_wait(slot);
     uint64_t now_ns = node_now_ns();
     if (slot[NET_POLL_WAKE].revents != 0 && read(net_wake_fd, &drained, sizeof drained) < 0)
-        drained = 0; /* somebody else's wake was quicker */
+        drained = 0; /* another thread's wake was quicker */
     for (unsigned i = 0; i < net_options->nodes; i++)
         if (net_is_peer(i)) {
             peer_handle(&net_peer[i], slot[NET_POLL_LINKS + i].revents);

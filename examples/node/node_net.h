@@ -15,19 +15,20 @@
 #include "node_report.h"
 #include "node_wire.h"
 
-/* Connections from outside at any time, those that have not said who they are included. */
+/* Connections from outside at any time, those without a handshake included. */
 #define NET_GUESTS_MAX (2 * NODE_COUNT_MAX)
 /* Notes that one BURST may ask for. */
 #define NET_BURST_MAX 20000u
 
-/* Listens and starts the thread; false after having told why not. */
+/* Listens and starts the thread; false after a message that says why. */
 bool net_open(const node_options *options);
 /* Ends the thread and all connections; the totals stay for net_report, and the clocks. */
 void net_close(void);
-/* The clocks of peers: when nobody asks for them any more, and their figures were reported. */
+/* Frees the estimates of peers' clocks: after the last use, and after their figures were reported.
+ * */
 void net_free(void);
 
-/* Queues a message for a peer; nothing but a count happens when it cannot be. Any thread. */
+/* Queues a message for a peer; when it cannot, it only counts that. Any thread. */
 void net_send(unsigned index, wire_type type, const void *payload, size_t size);
 void net_broadcast(wire_type type, const void *payload, size_t size);
 
@@ -35,7 +36,7 @@ void net_broadcast(wire_type type, const void *payload, size_t size);
  * its connection is closed. Any thread. */
 void net_reject(unsigned index);
 
-/* What is known of this peer's wall clock; NULL when nothing can be. Until net_free. Any thread. */
+/* The estimate of this peer's wall clock; NULL without one. Until net_free. Any thread. */
 const crest_peer_clock *net_clock(unsigned index);
 
 /* Peers connected now. Any thread. */

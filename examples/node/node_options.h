@@ -33,7 +33,7 @@ typedef struct node_options {
     int clock_skew_ms; /* added to the wall clock, as if this were another machine */
 } node_options;
 
-/* Returns -1 to go on, else the exit status: 0 after --help, 2 after an error it has told. */
+/* Returns -1 to go on, else the exit status: 0 after --help, 2 after an error, with its message. */
 int node_options_read(node_options *options, int count, char **arguments);
 
 #endif

@@ -127,8 +127,8 @@ static void peer_send_ping(neighbour *p)
     }
 }
 
-/* The four times of the exchange tell how far the peer's clock is from this node's. Ones that
- * cannot be are refused, and counted by peer_clock_exchanges_refused_total. */
+/* The four times of the exchange tell how far the peer's clock is from this node's. Impossible
+ * exchanges are refused, and counted by peer_clock_exchanges_refused_total. */
 static bool peer_pong(neighbour *p, const wire_pong *pong)
 {
     uint64_t now_ns = crest_wall_now();
@@ -145,7 +145,8 @@ static bool peer_pong(neighbour *p, const wire_pong *pong)
                                  NULL);
         return true;
     }
-    return pong->nonce <= p->nonces; /* one that was given up is late; one never sent is made up */
+    /* a pong to a ping that was given up is late; to a ping that was never sent it is made up */
+    return pong->nonce <= p->nonces;
 }
 
 /* ---- dialling ---- */
@@ -224,7 +225,7 @@ void peer_tick(neighbour *p, uint64_t now_ns)
 /* ---- what comes back on the link: the answer to the handshake, and pongs ---- */
 
 /* The kernel measures the round trip of every segment anyway: beside pings, which wait for the
- * other node's thread, that tells a slow network from a busy node. */
+ * other node's thread, that distinguishes a slow network from a busy node. */
 static void peer_watch(neighbour *p)
 {
     crest_error error;

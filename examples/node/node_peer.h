@@ -51,7 +51,7 @@ typedef struct neighbour {
 } neighbour;
 
 void peer_open(neighbour *p, unsigned index, uint16_t port, unsigned own_index, unsigned nodes);
-/* Dials, pings and gives up as the time has come. */
+/* Dials, pings and gives up when each is due. */
 void peer_tick(neighbour *p, uint64_t now_ns);
 /* What poll should wait for; 0 with the link closed. */
 short peer_events(neighbour *p);
@@ -61,7 +61,7 @@ void peer_handle(neighbour *p, short events);
 bool peer_is_ready(const neighbour *p);
 /* Closes; everything in flight ends as cancelled. */
 void peer_close(neighbour *p);
-/* Then, when nobody asks for its clock any more. */
+/* After peer_close, and after the last use of its clock. */
 void peer_free(neighbour *p);
 void peer_report(report *r, const neighbour *p);
 
@@ -70,7 +70,7 @@ void peer_discovery_begin(void);
 void peer_discovery_end(crest_outcome outcome);
 void peer_discovery_report(report *r);
 
-/* Messages that no correct peer sends, on whatever connection: counted and told. */
+/* Messages that no correct peer sends, on any connection: counted and logged. */
 void peer_malformed(const char *from);
 uint64_t peer_malformed_count(void);
 

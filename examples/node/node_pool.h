@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The pool: deploys known to this node, each waiting for a block or included in one of the main
- * chain's last blocks. A deploy is known by who made it and its number there. Used by the worker
+ * chain's last blocks. A deploy is known by its deployer and its number there. Used by the worker
  * only.
  */
 #ifndef NODE_POOL_H

@@ -126,7 +126,7 @@ void report_print(report *r)
     for (size_t done = 0; done < r->length;) {
         ssize_t wrote = write(STDOUT_FILENO, r->text + done, r->length - done);
         if (wrote <= 0)
-            break; /* nobody reads any more */
+            break; /* no reader is left */
         done += (size_t)wrote;
     }
     free(r->text);

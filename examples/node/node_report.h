@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the node says on standard output: one JSON line for each event, and at exit one JSON object
- * with everything it counted itself, in plain C variables that know nothing of Crest, under the
- * names that Prometheus will have them by. Whoever reads both can compare them number by number.
+ * with everything it counted itself, in plain C variables apart from Crest, under the names that
+ * Prometheus has. A reader of both can compare them number by number.
  *
  *     report_count(r, served, "rchain_comm_discovery_kademlia_handle_ping_total");
  *     report_seconds(r, sum_ns, "rchain_…_ping_time_seconds_sum{peer=\"%s\"}", name);
@@ -28,9 +28,8 @@ void report_text(report *r, const char *key, const char *value);
 
 /*
  * Members of "series", or of "within": between these two calls. The key is the series as PromQL
- * would select it. What stands in "within" is how far, by what Crest itself says, the exported
- * value of a series may be from the truth in "series": of durations between two machines, whose
- * clocks are not the same.
+ * would select it. "within" has Crest's own bound on how far the exported value of a series may be
+ * from the truth in "series": of durations between two machines, whose clocks are not the same.
  */
 void report_series_begin(report *r, const char *key);
 void report_count(report *r, uint64_t value, const char *series, ...)

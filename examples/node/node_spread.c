@@ -14,7 +14,7 @@
 /* the truth: one clock for all, since the nodes of this network run on one machine */
 static report_timer spread_propagated, spread_covered[CREST_OUTCOME_COUNT];
 static uint64_t spread_refused;
-/* How far all propagations, all coverages, may be from the truth, by what Crest says itself. */
+/* Crest's own bounds on how far all propagations, all coverages, may be from the truth. */
 static uint64_t spread_propagated_error_ns, spread_covered_error_ns;
 
 _Static_assert(sizeof(crest_stamp) == WIRE_STAMP_BYTES, "the envelope has room for the stamp");
@@ -23,7 +23,7 @@ _Static_assert(NODE_COUNT_MAX <= 100, "99 % of the nodes are all nodes");
 
 /* ---- a receiver ---- */
 
-/* A stamp, or a time, that nothing can be told from. */
+/* A stamp, or a time, that gives no propagation time. */
 static void spread_refuse(void)
 {
     crest_counter_inc(&stamps_refused);
@@ -58,13 +58,13 @@ void spread_come(const inbox_message *m, const wire_envelope *envelope, const ui
     if (envelope != NULL)
         spread_measure(m, envelope, hash);
     if (!wire_get_block(&in, &head))
-        return; /* nobody's */
+        return; /* of no block that is waited for */
     wire_put_have(&out, &have);
     net_send(head.proposer, WIRE_HAVE, out.bytes, out.length);
     wire_out_free(&out);
 }
 
-/* ---- the proposer: Crest is told when each node had the block, by this node's clock ---- */
+/* ---- the proposer: tells Crest when each node had the block, by this node's clock ---- */
 
 static crest_coverage *spread_coverage;
 static unsigned spread_nodes, spread_index;
@@ -109,7 +109,7 @@ static void spread_watch_own(const uint8_t *hash, uint64_t sent_ns, uint64_t tru
     crest_op op = crest_op_bytes(hash, NODE_HASH_BYTES);
     if (spread_nodes == 1 || spread_coverage == NULL || spread_count == SPREAD_WATCHED_MAX ||
         crest_coverage_begin(spread_coverage, op, sent_ns) != CREST_OK)
-        return; /* nobody else is to have it, or too many are on their way */
+        return; /* no other node is to have it, or too many are on their way */
     crest_coverage_add(spread_coverage, &op, spread_index, sent_ns);
     spread_watch *w = &spread_watched[spread_count++];
     *w = (spread_watch){
@@ -132,8 +132,8 @@ void spread_hand_out(const chain_block *own)
     wire_out_free(&out);
 }
 
-/* When a peer had a block, by this node's clock, and how far that may be off; false when nothing
- * can be told from what it says. */
+/* When a peer had a block, by this node's clock, and how far that may be off; false when its times
+ * give none. */
 static bool spread_correct(const spread_watch *w, unsigned from, const wire_have *have,
                            uint64_t *wall_ns, uint64_t *error_ns)
 {
@@ -153,7 +153,7 @@ void spread_have(unsigned from, const wire_have *have)
            memcmp(spread_watched[which].hash, have->hash, NODE_HASH_BYTES) != 0)
         which++;
     if (which == spread_count)
-        return; /* nobody waits for that one, or not any more */
+        return; /* that block is not waited for, or not any more */
     spread_watch *w = &spread_watched[which];
     crest_op op = crest_op_bytes(have->hash, NODE_HASH_BYTES);
     uint64_t wall_ns, error_ns, bit = UINT64_C(1) << from;

@@ -2,14 +2,14 @@
 /*
  * How blocks get around, measured across processes: at each receiver, how long a block was under
  * way; at its proposer, when 99 % of the nodes had it. Both compare times of two machines, so both
- * are corrected by the estimate that is kept of the other one's clock (<crest/peer_clock.h>).
+ * are corrected by the estimate of the other machine's clock (<crest/peer_clock.h>).
  *
  *     spread_hand_out(block);                        the proposer: stamp it, send it to all
  *     spread_come(message, &envelope, bytes, …);     a receiver: record it, and tell the proposer
  *     spread_have(from, &have);                      the proposer: one node more had it
  *
- * A block that was asked for because it was missing is old: its way is not measured, but that it
- * has come is told. Used by the worker only.
+ * A block that was requested because it was missing is old: its propagation is not measured, but
+ * its arrival is reported. Used by the worker only.
  */
 #ifndef NODE_SPREAD_H
 #define NODE_SPREAD_H
@@ -33,7 +33,7 @@ void spread_open(const node_options *options);
 void spread_hand_out(const chain_block *own);
 
 /* A block of this hash and encoding has come, for the first time, in message m. envelope: what it
- * travelled in, NULL for one that was asked for. */
+ * travelled in, NULL for a requested block. */
 void spread_come(const inbox_message *m, const wire_envelope *envelope, const uint8_t *bytes,
                  size_t size, const uint8_t hash[NODE_HASH_BYTES]);
 

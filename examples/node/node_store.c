@@ -62,8 +62,8 @@ static bool store_make_directory(const char *path)
     return true;
 }
 
-/* LMDB makes its system calls itself, so what the disk takes for one is measured with a small file
- * beside it: where sync_time is long and this is not, it is LMDB's pages and not the disk. */
+/* LMDB makes its system calls itself, so the disk's own time is measured with a small file beside
+ * it: where sync_time is long and this is not, LMDB's pages take the time, not the disk. */
 static void store_watch_disk(void)
 {
     crest_error error;
@@ -126,7 +126,8 @@ static void store_explain(const char *step, int rc, const uint8_t *hash, size_t 
                  "the map of %llu bytes is full: restart with a larger --map-size",
                  (unsigned long long)store_map_bytes);
     else if (statvfs(store_directory, &disk) == 0)
-        /* LMDB answers a write that was cut short with EIO, so the free space is told as well */
+        /* LMDB answers a write that was cut short with EIO, so the message has the free space as
+         * well */
         snprintf(advice, sizeof advice,
                  "that disk has %llu bytes free: make room there, the node tries again each second",
                  (unsigned long long)disk.f_bavail * disk.f_frsize);

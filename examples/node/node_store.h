@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The store: blocks by hash in LMDB, each committed with fdatasync before the node goes on. A block
- * that the disk will not take is kept in memory, counted, told to the operator, and tried again, so
- * that the node and its figures keep running through a full disk. Used by the worker only.
+ * that the disk will not take is kept in memory, counted, logged for the operator, and tried again,
+ * so that the node and its figures keep running through a full disk. Used by the worker only.
  */
 #ifndef NODE_STORE_H
 #define NODE_STORE_H
@@ -14,7 +14,7 @@
 /* Between two attempts to store what is held. */
 #define STORE_RETRY_NS NODE_NS_PER_S
 
-/* Opens or creates the store; false after having told why not. */
+/* Opens or creates the store; false after a message that says why. */
 bool store_open(const char *directory, uint64_t map_bytes);
 void store_close(void);
 

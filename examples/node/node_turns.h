@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the node does by the clock: proposing when it is its turn, and voting. Slots are counted on
+ * The node's actions by the clock: proposing when it is its turn, and voting. Slots are counted on
  * the wall clock, so that all nodes agree whose turn it is; in every --fork-every'th slot two nodes
  * propose.
  *

@@ -67,7 +67,7 @@ bool wire_done(const wire_in *in);
 
 typedef struct wire_pong {
     uint64_t nonce, sent_ns;       /* as they stand in the ping */
-    uint64_t come_ns, answered_ns; /* by the clock of who answers */
+    uint64_t come_ns, answered_ns; /* by the clock of the peer that answers */
 } wire_pong;
 
 void wire_put_pong(wire_out *out, const wire_pong *pong);
@@ -77,7 +77,7 @@ bool wire_get_pong(wire_in *in, wire_pong *pong);
 /*
  * What goes ahead of a block and is not part of it, nor of its hash: a stamp (<crest/stamp.h>), and
  * the truth to compare with, CLOCK_MONOTONIC of the proposer. That is the same clock for all nodes
- * as long as they run on one machine; a real network has nothing of the kind.
+ * as long as they run on one machine; a real network has no such clock.
  */
 #define WIRE_STAMP_BYTES 32
 
@@ -100,7 +100,7 @@ void wire_put_have(wire_out *out, const wire_have *have);
 /* Nothing may follow. */
 bool wire_get_have(wire_in *in, wire_have *have);
 
-/* ---- a deploy: who made it, its number there, its transfers, and a seal over all that ---- */
+/* ---- a deploy: its deployer, its number there, its transfers, and a seal over all that ---- */
 
 #define WIRE_TRANSFERS_MAX 1000u
 #define WIRE_TRANSFER_BYTES 8

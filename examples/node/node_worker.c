@@ -98,7 +98,7 @@ static chain_answer worker_one_block(const uint8_t *bytes, size_t size, bool sto
     return answer;
 }
 
-/* Then those that waited for it, and those that waited for them. */
+/* Then the blocks that waited for it as their parent, and in turn those that waited for them. */
 static void worker_blocks_waiting(const uint8_t *bytes, size_t size)
 {
     uint8_t missing[NODE_HASH_BYTES];
@@ -121,7 +121,7 @@ static void worker_blocks_waiting(const uint8_t *bytes, size_t size)
     free(parent);
 }
 
-/* envelope: what it came in, NULL for one that was asked for. */
+/* envelope: what it came in, NULL for a requested block. */
 static void worker_block(const inbox_message *m, const wire_envelope *envelope,
                          const uint8_t *bytes, size_t bytes_size)
 {

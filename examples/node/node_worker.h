@@ -9,7 +9,7 @@
 #include "node_options.h"
 #include "node_report.h"
 
-/* Opens chain and store and starts the thread; false after having told why not. */
+/* Opens chain and store and starts the thread; false after a message that says why. */
 bool worker_open(const node_options *options);
 
 /* Handles what is left in the queue, ends the thread, closes chain and store. The totals stay. */

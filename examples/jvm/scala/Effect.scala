@@ -54,7 +54,7 @@ object Effect {
       }
   }
 
-  /** Begins an effect that may throw instead of failing; what nobody should catch goes on. */
+  /** Begins an effect that may throw instead of failing; fatal errors are rethrown. */
   private def begun[F[_], A](fa: => F[A])(onFatal: Throwable => Any)(failed: Throwable => F[A]) =
     try fa
     catch {

@@ -78,7 +78,7 @@ final class CrestMetrics[F[_]](implicit F: Effect[F]) extends Metrics[F] {
     }
 }
 
-/** For tests of one's own code that are not about metrics. */
+/** For tests that are not about metrics. */
 final class MetricsNOP[F[_]](implicit F: Effect[F]) extends Metrics[F] {
   private def nothing: F[Unit] = F.delay(())
 

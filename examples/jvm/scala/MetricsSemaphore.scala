@@ -6,19 +6,20 @@ import scala.collection.immutable.Queue
 import scala.concurrent.{Future, Promise}
 import scala.util.Try
 
-/** Permits that are waited for and given back. */
+/** Permits that callers wait for and give back. */
 trait Permits[F[_]] {
   def acquire: F[Unit]
   def release: F[Unit]
 }
 
 /**
- * A semaphore that says under its source who waits and who is in: `lock.queue` and `lock.permit`,
- * now and at the most, and `lock.acquire`, how long it took to get in.
+ * A semaphore with figures under its source: `lock.queue` and `lock.permit`, how many callers wait
+ * and how many are in, now and at the most; and `lock.acquire`, how long it took to get in.
  *
  * RNode counts the first two with gauges, which a block that fails or is cancelled leaves one too
- * high for ever, and counts who waits as being in. Here each count is taken back however the block
- * ends, and they are range samplers: a queue that was there between two reports is on the page.
+ * high for ever, and counts waiting callers as being in. Here each count is taken back however the
+ * block ends, and they are range samplers: a queue that was there between two reports is on the
+ * page.
  */
 final class MetricsSemaphore[F[_]](permits: Permits[F])(implicit
     F: Effect[F],
@@ -50,7 +51,7 @@ object MetricsSemaphore {
       def release: Try[Unit] = Try(semaphore.release())
     })
 
-  /** One that blocks nobody: who waits is a promise. */
+  /** One that blocks no thread: a waiting caller is a promise. */
   def async(permits: Int)(implicit
       F: Effect[Future],
       M: Metrics[Future],

@@ -90,7 +90,7 @@ object Node {
     figures()
   }
 
-  /** What a server would be sent, but for what depends on the machine's speed. */
+  /** What a server would get, without the lines that depend on the machine's speed. */
   private def figures(): Unit =
     Crest
       .page(PageFormat.TEXT)
