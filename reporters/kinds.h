@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kinds of reporters in this library. Each is a constant in its reporter's own file; linked.c
- * tells crest_start of all of them. A new reporter is its file, a line here and a line there.
+ * The kinds of reporters in this library. Each is a constant in its reporter's own file;
+ * register_kinds.c tells crest_start of all of them. A new reporter is its file, a line here and a
+ * line there.
  */
 #ifndef CREST_REPORTERS_KINDS_H
 #define CREST_REPORTERS_KINDS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tells crest_start of the reporters in this library when it is loaded. Nobody calls this file, so
+ * Tells crest_start of the reporters in this library when it is loaded. No code calls this file, so
  * a static link has to ask for it by its symbol: -Wl,--undefined=crest_reporters_linked.
  */
 #include "kinds.h"

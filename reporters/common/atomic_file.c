@@ -97,7 +97,7 @@ void crest_replaced_file_free(crest_replaced_file *file)
 
 /* ---- writing ---- */
 
-/* Notes the first failure, and takes back what was begun. */
+/* Notes the first failure, and removes the temporary file. */
 static int replaced_file_fail(crest_replaced_file *file, const char *doing, int failed)
 {
     if (file->failed == 0) {
@@ -178,7 +178,7 @@ int crest_replaced_file_commit(crest_replaced_file *file, mode_t mode, int sync)
         return replaced_file_fail(file, "letting others read the temporary file", errno);
     if (sync && fsync(file->file) != 0)
         return replaced_file_fail(file, "waiting for the temporary file to be on the disk", errno);
-    /* some file systems only tell now that there was no room */
+    /* some file systems report only at close that there was no room */
     int closed = close(file->file);
     file->file = -1;
     if (closed != 0 && errno != EINTR)

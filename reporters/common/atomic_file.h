@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A file that is replaced whole: what is written goes to a temporary file beside it, which takes
- * its place by one rename. Whoever opens the file finds the old or the new one, never a part. Knows
+ * Atomic replacement of a file. The writer
+ *     1. makes a temporary file in the same directory (begin),
+ *     2. writes the bytes to it (write),
+ *     3. gives it its mode, if asked syncs it to the disk, and renames it over the path (commit).
+ * Invariant: a reader that opens the path finds the old file or the new one, never a part. Knows
  * bytes and deadlines, not metrics.
  *
  *     crest_replaced_file *file = crest_replaced_file_new("/var/lib/x/node.prom");
@@ -12,9 +15,9 @@
  *     else
  *         ... file->doing, strerror(file->failed); nothing is left behind ...
  *
- * The temporary file's name is ".NAME.", sixteen random digits, ".tmp"; it is made with O_EXCL, so
- * that nobody who may write to the directory can lead the writing elsewhere by a link of that name.
- * A link at the path itself is replaced, not followed.
+ * The temporary file's name is ".NAME.", sixteen random digits, ".tmp". It is made with O_EXCL, so
+ * that another user with access to the directory cannot redirect the writing by a link of that
+ * name. A link at the path itself is replaced, not followed.
  */
 #ifndef CREST_REPORTERS_REPLACED_FILE_H
 #define CREST_REPORTERS_REPLACED_FILE_H
@@ -26,7 +29,7 @@
 #define CREST_REPLACED_FILE_BUFFER_BYTES 65536u
 /* What a temporary file adds to the name. */
 #define CREST_REPLACED_FILE_EXTRA_BYTES 22u
-/* A temporary file of this age is what a process that was killed left behind. */
+/* A temporary file of this age was left behind by a process that was killed. */
 #define CREST_REPLACED_FILE_STALE_S 600
 
 typedef struct crest_replaced_file {

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define PATIENT_OUTPUT_NS_PER_MS UINT64_C(1000000)
-/* How long a stream that another thread has locked is left alone. */
+/* Pause before a stream that another thread has locked is tried again. */
 #define PATIENT_OUTPUT_PAUSE_NS 2000000
 
 /* ---- waiting ---- */
@@ -30,7 +30,7 @@ static int patient_output_left_ms(const crest_patient_output *output)
     return left_ms < INT_MAX ? (int)left_ms : INT_MAX;
 }
 
-/* Another thread may hold the lock while it is itself kept waiting by the reader. */
+/* Another thread may hold the lock while it waits for the stream's reader itself. */
 static int patient_output_lock(crest_patient_output *output)
 {
     static const struct timespec pause = {0, PATIENT_OUTPUT_PAUSE_NS};
@@ -70,7 +70,7 @@ static int patient_output_room(crest_patient_output *output)
 
 /* ---- writing ---- */
 
-/* What the host has printed and stdio still keeps goes first. */
+/* Output of the host that stdio still buffers goes first. */
 static int patient_output_host(crest_patient_output *output)
 {
     errno = 0;
@@ -122,7 +122,7 @@ void crest_patient_output_begin(crest_patient_output *output, FILE *stream, int 
     output->deadline_ns = deadline_ns;
     output->written = 0;
     output->used = 0;
-    /* a pipe of which poll says that there is room takes so much without waiting */
+    /* a pipe that poll reports writable takes so much (PIPE_BUF) without waiting */
     int plain = output->file >= 0 && fstat(output->file, &about) == 0 && S_ISREG(about.st_mode);
     output->piece = plain || output->file < 0 ? CREST_PATIENT_OUTPUT_BYTES : PIPE_BUF;
     crest_quiet_signals_begin(&output->quiet);

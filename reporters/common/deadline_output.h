@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing to what may be slow or gone: a terminal that was stopped, a pipe that nobody reads, a
- * file, a stdio stream that the host prints to as well. Waits for room until a deadline, raises no
- * signal, and holds a stream's lock only while there is room, so that a host that prints is never
- * kept waiting for our reader. Knows bytes and deadlines, not metrics.
+ * Writing to an output that may be slow or gone: a terminal that was stopped, a pipe without a
+ * reader, a file, a stdio stream that the host prints to as well. The writer waits for room until a
+ * deadline, raises no signal, and holds a stream's lock only while there is room. So a host that
+ * prints never waits for our output's reader. Knows bytes and deadlines, not metrics.
  *
  *     crest_patient_output_begin(output, stderr, -1, deadline_ns);
  *     crest_patient_output_write(output, bytes, length);
  *     int failed = crest_patient_output_end(output);
  *
- * What has been gathered goes out at the end of a line, so that lines of several writers mix only
- * when one is longer than the buffer, or a slow reader makes us wait in the middle.
+ * Buffered bytes are written at the end of a line. So lines of several writers mix only when a line
+ * is longer than the buffer, or a slow reader makes the writer wait in the middle of one.
  */
 #ifndef CREST_REPORTERS_PATIENT_OUTPUT_H
 #define CREST_REPORTERS_PATIENT_OUTPUT_H

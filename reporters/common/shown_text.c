@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * UTF-8 checks and making a server's words fit to show. See shown_text.h.
+ * UTF-8 checks, and sanitising a server's text for display. See shown_text.h.
  *
  * Source of the ranges: Unicode 15, table 3-7, "Well-Formed UTF-8 Byte Sequences".
  */
@@ -76,7 +76,7 @@ size_t crest_push_text_show(const char *text, size_t length, char *shown, size_t
         blank = 0;
         memcpy(shown + used, from, bytes);
         used += bytes;
-        /* The last place where the mark of a cut would still fit. */
+        /* The last place where the mark of a cut ("...") would still fit. */
         if (used + 4 <= size)
             fits = used;
     }

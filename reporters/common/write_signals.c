@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Blocks the two signals of a failing write, and takes what came of them. See write_signals.h.
- */
+/* Blocks the two signals of a failing write, and consumes those that it raised. See
+ * write_signals.h. */
 #include "common/write_signals.h"
 
 #include <errno.h>
@@ -23,8 +22,8 @@ void crest_quiet_signals_begin(crest_quiet_signals *quiet)
     pthread_sigmask(SIG_BLOCK, &ours, &quiet->before);
 }
 
-/* A signal of a write goes to the thread that wrote, and so it waits here; one that waited before
- * stays. */
+/* A write's signal is sent to the writing thread, so it is pending here; one that was pending
+ * before stays. */
 void crest_quiet_signals_end(const crest_quiet_signals *quiet)
 {
     static const struct timespec at_once = {0, 0};

@@ -17,7 +17,7 @@
 
 typedef struct crest_quiet_signals {
     sigset_t before;  /* the thread's mask */
-    sigset_t pending; /* what waited already, and is not ours to take */
+    sigset_t pending; /* pending before begin, and not ours to consume */
 } crest_quiet_signals;
 
 /* Both are for one thread and leave errno as it is. */

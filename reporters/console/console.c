@@ -70,7 +70,7 @@ static void console_row_of(const crest_series_view *view, crest_console_row *row
     row->maximum = crest_distribution_max(view->distribution);
 }
 
-/* What the library has of itself is only worth a line when it has counted something. */
+/* A metric of the library's own gets a line only when it has counted something. */
 static int console_is_noise(const crest_console_row *row)
 {
     if (strncmp(row->name, CONSOLE_OWN_PREFIX, strlen(CONSOLE_OWN_PREFIX)) != 0)
@@ -93,7 +93,7 @@ static void console_add_trend(console_state *state, crest_console_row *row)
     for (unsigned i = 0; i < row->label_count; i++) {
         if (!crest_console_has_label(row, i))
             continue;
-        /* of an open family more keys may come, so that a value's place does not tell its key */
+        /* an open family may get more keys, so a value's place does not tell its key */
         if (row->open)
             key = crest_console_history_key(key, row->label_keys[i]);
         key = crest_console_history_key(key, row->label_values[i]);

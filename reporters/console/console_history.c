@@ -2,7 +2,8 @@
 /*
  * Rates by series. See console_history.h.
  *
- * Each report builds its own table from the one before, so that what is gone needs no looking for.
+ * Each report builds its own table from the previous report's, so that series that are gone need no
+ * search.
  */
 #include "console/console_history.h"
 

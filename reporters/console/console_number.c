@@ -72,7 +72,7 @@ static void console_number(char text[CREST_CONSOLE_NUMBER_BYTES], double value, 
              exponent);
 }
 
-/* The largest unit of which there is one, after rounding. */
+/* The largest unit in which the value is at least 1, after rounding. */
 static const console_unit *console_unit_of(const console_unit *units, size_t count, double value)
 {
     double size = value < 0 ? -value : value;

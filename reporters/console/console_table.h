@@ -3,8 +3,8 @@
  * The console reporter's encoder: rows in, a table out. Pure; knows no stream and no snapshot.
  *
  * The text is plain, without escape sequences, unless colour or redraw ask for them. What comes
- * from outside (label values, the service's name) has its control characters escaped, so that
- * nobody can draw on the operator's terminal by choosing a peer's name.
+ * from outside (label values, the service's name) has its control characters escaped, so that a
+ * peer cannot draw on the operator's terminal by its choice of a name.
  */
 #ifndef CREST_REPORTERS_CONSOLE_TABLE_H
 #define CREST_REPORTERS_CONSOLE_TABLE_H

@@ -35,7 +35,7 @@ static void json_line_put_text(json_line_output *output, const char *text)
     json_line_put(output, text, strlen(text));
 }
 
-/* The code point of a character of which it is known that it is one. */
+/* The code point of a character that is known to be valid. */
 static unsigned json_line_code(const char *text, size_t bytes)
 {
     static const unsigned char masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
@@ -127,8 +127,8 @@ static void json_line_i64(json_line_output *output, const char *key, int64_t val
     json_line_put_text(output, text);
 }
 
-/* As few digits, from 15 on, as read back as the same number; printf and strtod share the locale's
- * decimal point, which is then made a dot. JSON has no NaN and no infinity: null. */
+/* The fewest digits, from 15 on, that read back as the same number; printf and strtod share the
+ * locale's decimal point, which is then made a dot. JSON has no NaN and no infinity: null. */
 static void json_line_number(char plain[JSON_LINE_NUMBER_BYTES], double value)
 {
     char text[JSON_LINE_NUMBER_BYTES];
@@ -174,8 +174,8 @@ static void json_line_time(json_line_output *output, uint64_t wall_ns)
     json_line_u64(output, "time_ns", wall_ns);
 }
 
-/* An object whose keys come from outside; of one key twice the last one counts for most readers,
- * so the names of ours come first. */
+/* An object whose keys come from outside. Of a repeated key most JSON readers take the last, so our
+ * own names come first. */
 static void json_line_pair(json_line_output *output, const char *key, const char *value)
 {
     json_line_put_text(output, output->before);
@@ -242,7 +242,7 @@ static void json_line_identity(json_line_output *output, const crest_series_view
 
 /* ---- values ---- */
 
-/* What came since the report before; all of it when there was none. */
+/* The growth since the previous report; everything when there was none. */
 static void json_line_delta(json_line_output *output, const char *key, uint64_t now,
                             uint64_t before)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The encoder of JSON lines: one series of a report as one JSON object and a line feed. Pure: knows
- * neither files nor snapshots. The schema is told in <crest/json_lines.h>.
+ * neither files nor snapshots. The schema is in <crest/json_lines.h>.
  *
  * Source: RFC 8259. All text is valid UTF-8: what is none becomes U+FFFD; control characters, those
  * of Latin-1 and the line separators too, are escaped, so that a line can be shown on a terminal.
@@ -23,14 +23,14 @@ typedef struct crest_json_report {
     uint64_t wall_ns; /* since 1970 */
     uint64_t number;
     const crest_resource *resource;
-    double delta_s; /* since the report before; negative: there was none */
+    double delta_s; /* since the previous report; negative: there was none */
     int final;
     crest_json_buckets buckets;
 } crest_json_report;
 
 typedef struct crest_json_series {
     const crest_series_view *view;
-    const crest_series_view *previous;             /* NULL: it was not in the report before */
+    const crest_series_view *previous;             /* NULL: it was not in the previous report */
     crest_window windows[CREST_JSON_LINE_WINDOWS]; /* covered_s 0: left out */
 } crest_json_series;
 

@@ -2,8 +2,8 @@
 /*
  * The JSON lines reporter: a report into a file or standard output. See <crest/json_lines.h>.
  *
- * The lines are json_report.c's, the bytes deadline_output.c's; here is which file, and how a
- * report that failed is taken back.
+ * The lines are json_report.c's, the bytes deadline_output.c's; this file opens the output, and
+ * takes a failed report back.
  */
 #define _GNU_SOURCE
 #include <crest/json_lines.h>
@@ -28,13 +28,13 @@ typedef struct json_lines {
     crest_reporter reporter; /* first: what the caller holds */
     char *path;              /* absolute; NULL: standard output */
     crest_json_choice choice;
-    int torn; /* the last line is not whole, and could not be taken back */
+    int torn; /* the last line is incomplete, and could not be truncated away */
     crest_patient_output output;
 } json_lines;
 
 /* ---- a report ---- */
 
-/* -1 with errno set. Without waiting: a FIFO that nobody reads is an error. */
+/* -1 with errno set. Non-blocking: a FIFO without a reader is an error. */
 static int json_lines_open(const char *path)
 {
     return crest_reporter_descriptor(open(
@@ -48,7 +48,7 @@ static off_t json_lines_size(int file)
     return file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode) ? about.st_size : -1;
 }
 
-/* Takes back what a failed report has written, if it is still the end of the file. */
+/* Truncates away what a failed report has written, if it is still the end of the file. */
 static void json_lines_take_back(json_lines *self, int file, off_t before)
 {
     off_t written = (off_t)self->output.written;
@@ -92,7 +92,7 @@ static crest_status json_lines_report(crest_reporter *reporter, const crest_repo
         json_lines_take_back(self, file, before);
     else
         self->torn = 0;
-    /* some file systems only tell now that there was no room */
+    /* some file systems report only now that there was no room */
     if (file >= 0 && close(file) != 0 && failed == 0 && errno != EINTR)
         failed = errno;
     if (failed)

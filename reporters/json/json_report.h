@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A whole report as JSON lines: takes from the snapshots what json_line.h writes.
+ * A whole report as JSON lines: takes from the snapshots the values that json_line.h writes.
  */
 #ifndef CREST_REPORTERS_JSON_REPORT_H
 #define CREST_REPORTERS_JSON_REPORT_H
 
 #include <crest/json_lines.h>
 
-/* What a report's lines are to say beside the values. */
+/* A report's options: what its lines have beside the values. */
 typedef struct crest_json_choice {
     uint64_t number; /* of the report */
     crest_json_buckets buckets;

@@ -15,7 +15,7 @@
 /* Stands for the instance of a group we do not know. */
 #define PUSH_ANSWER_UNKNOWN "OTHER-INSTANCE"
 
-/* Where its words first say this; NULL if they do not. The words may hold NULs. */
+/* Where the answer first contains this text; NULL if it does not. It may hold NULs. */
 static const char *push_answer_find(const crest_http_answer *answer, const char *text)
 {
     size_t length = strlen(text);
@@ -39,8 +39,9 @@ static int push_answer_unquote(const crest_http_answer *answer, const char *from
     return 1;
 }
 
-/* The name of the metric it complains about: `metric "a"` or `metric named "a"`. It goes into a
- * line to paste into a shell, so it is taken only if it is nothing but a metric's name. */
+/* The name of the metric that the gateway complains about: `metric "a"` or `metric named "a"`. It
+ * goes into a line to paste into a shell, so it is taken only if it is nothing but a metric's name.
+ * */
 static int push_answer_metric(const crest_http_answer *answer, char *name, size_t size)
 {
     static const char *const leads[] = {"metric \"", "metric named \""};
@@ -70,8 +71,8 @@ static int push_answer_label(const crest_http_answer *answer, const char *lead, 
     return push_answer_unquote(answer, from + sizeof middle - 1, text, size);
 }
 
-/* The address of the group in the way. Returns 0 when the gateway did not name it, but ours, so
- * that its instance is to be filled in. */
+/* The address of the conflicting group. Returns 0 when the gateway did not name it: the address
+ * then has our job and a placeholder for the instance. */
 static int push_answer_other_group(const crest_push_question *question,
                                    const crest_http_answer *answer, char *url, size_t size)
 {
@@ -87,12 +88,13 @@ static int push_answer_other_group(const crest_push_question *question,
     return 0;
 }
 
-/* The types of ours and theirs; NULL when its words do not say. */
+/* The types of our metric and the stored one; NULL when the answer does not say. */
 typedef struct push_answer_types {
     const char *ours, *theirs;
 } push_answer_types;
 
-/* As it prints them: of the metric it looked at, and of the family that should have. */
+/* The gateway's texts of a kind: the field of a metric of it, and the error of one that is not of
+ * it. */
 static const struct {
     const char *field, *other, *shown;
 } push_answer_kinds[] = {
@@ -149,7 +151,7 @@ static crest_status push_answer_explain_type(const crest_push_question *question
                                              const crest_http_answer *answer, crest_error *error)
 {
     char words[PUSH_ANSWER_WORDS_BYTES], name[CREST_NAME_BYTES_MAX + 1];
-    /* What matters of its long sentence begins behind this. */
+    /* The useful part of the gateway's long sentence begins behind this. */
     static const char preamble[] = "inconsistent with existing metrics: ";
     const char *from = push_answer_find(answer, preamble);
     from = from ? from + sizeof preamble - 1 : answer->words;
@@ -169,7 +171,7 @@ static crest_status push_answer_explain_type(const crest_push_question *question
     if (!theirs && named)
         snprintf(where, sizeof where, " (which one: curl -s '%.160s/metrics' | grep %s)",
                  question->url, name);
-    /* Its words last: when all does not fit, they are what is cut. */
+    /* The gateway's own text comes last: when not all fits, it is cut. */
     return crest_error_set(
         error, CREST_REFUSED,
         "%s %s: the Pushgateway refused the whole push (code %u), because %s %s in another group, "
@@ -178,7 +180,7 @@ static crest_status push_answer_explain_type(const crest_push_question *question
         question->method, question->group, answer->code, name, types, where, url, words);
 }
 
-/* Whether the metric's type is what it does not like. */
+/* Whether the gateway refused the metric's type. */
 static int push_answer_is_type_clash(const crest_http_answer *answer)
 {
     if (push_answer_find(answer, "registered with another type") ||

@@ -19,9 +19,9 @@ typedef struct crest_push_question {
     const char *instance; /* the group's */
 } crest_push_question;
 
-/* CREST_OK for 200 and 202, which is all a Pushgateway says when it has done it; CREST_UNREACHABLE
- * for 500 and above, which another try may get past; else CREST_REFUSED. With what it said and what
- * to do. */
+/* CREST_OK for 200 and 202, which a Pushgateway answers on success; CREST_UNREACHABLE
+ * for 500 and above, where another try may succeed; else CREST_REFUSED. The message has the
+ * gateway's text and what to do. */
 crest_status crest_push_answer_check(const crest_push_question *question,
                                      const crest_http_answer *answer, crest_error *error);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The body of a push: takes a page piece by piece, compresses it as it comes, and keeps it in one
- * bounded buffer, so that a connection that breaks can be tried again with the same bytes. Knows
+ * bounded buffer, so that a push whose connection breaks can be repeated with the same bytes. Knows
  * neither metrics nor HTTP.
  *
  *     crest_push_body body = {.limit = CREST_PUSH_BODY_BYTES_MAX};
@@ -16,7 +16,7 @@
 
 #include <crest/status.h>
 
-/* What a push may have, as sent: compressed, that is a page of about a gigabyte. */
+/* The most bytes of a push, as sent; compressed, that is a page of about a gigabyte. */
 #define CREST_PUSH_BODY_BYTES_MAX (UINT32_C(64) << 20)
 
 /* Zeroed but for `limit` before its first begin. The buffer and zlib's state are kept for the next
@@ -27,7 +27,7 @@ typedef struct crest_push_body {
     size_t length, capacity;
     uint64_t plain_bytes; /* what went in */
     int gzip;
-    crest_status status; /* CREST_OK, CREST_LIMIT or CREST_NO_MEMORY: why write said stop */
+    crest_status status; /* CREST_OK, CREST_LIMIT or CREST_NO_MEMORY: why write stopped */
     void *deflater;      /* z_stream */
 } crest_push_body;
 

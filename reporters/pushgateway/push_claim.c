@@ -2,7 +2,7 @@
 /*
  * Claims of groups, across forks. See push_claim.h.
  *
- * A list that children inherit: each claim says whose it is.
+ * A list that children inherit: each claim has its owner's process id.
  */
 #include "pushgateway/push_claim.h"
 
@@ -39,7 +39,7 @@ static void push_claim_prepare(void)
     (void)pthread_atfork(push_claim_before_fork, push_claim_after_fork, push_claim_after_fork);
 }
 
-/* Under the lock: the process that has the group before us, or 0. */
+/* Under the lock: the other process that has claimed the group, or 0. */
 static pid_t push_claim_holder(const char *group)
 {
     for (const crest_push_claim *claim = push_claims; claim != NULL; claim = claim->next)

@@ -7,8 +7,8 @@
  *     if (crest_push_claim_take(&claim, group, shown, &error) == CREST_OK) ... push ...
  *     crest_push_claim_release(&claim);
  *
- * What a process claims before a fork, its children know as another's until that process has gone;
- * what it claims afterwards, or what a program that was not forked but executed does, they do not.
+ * Children see a claim that was made before their fork as another process's, until that process has
+ * gone. They do not see later claims, nor those of a program that was executed.
  */
 #ifndef CREST_REPORTERS_PUSH_CLAIM_H
 #define CREST_REPORTERS_PUSH_CLAIM_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who a push is from. See push_login.h.
+ * Credentials of a push. See push_login.h.
  *
  * Source: RFC 7617 section 2 (a user has no colon) and RFC 6750 section 2.1 (a token's letters).
  */

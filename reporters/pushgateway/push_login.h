@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a push proves who it is: user and password, a bearer token, a client certificate with its
- * key. Where these come from is checked once; secrets in files are read anew for each push, so that
- * they can be exchanged without a restart, and wiped after it.
+ * A push's credentials: user and password, a bearer token, a client certificate with its key. Their
+ * sources are checked once; secrets in files are read anew for each push, so that they can be
+ * exchanged without a restart, and wiped after it.
  *
  *     crest_push_login_init(&login, options, &error);
  *     if (crest_push_login_read(&login, &error) == CREST_OK) {
@@ -33,17 +33,17 @@ typedef struct crest_push_login {
     char *given[CREST_PUSH_LOGIN_FILES]; /* from the environment; NULL: not */
     char *files[CREST_PUSH_LOGIN_FILES]; /* their paths; NULL: not from a file */
     char *cert_file, *key_file;
-    unsigned told; /* bits of the files, and one more for the key, that the log was told of */
+    unsigned told; /* bits of the files, and one more for the key: the log was warned of it */
     crest_push_secret secrets[CREST_PUSH_LOGIN_FILES]; /* between read and wipe */
 } crest_push_login;
 
 /* Checks and copies what the options say, and reads each file once to see that it can be; the login
- * is zeroed before. CREST_INVALID_ARGUMENT, CREST_NO_MEMORY; fini is due in any case. Tells the log
- * of a file with a secret that everybody can read. */
+ * is zeroed before. CREST_INVALID_ARGUMENT, CREST_NO_MEMORY; fini is due in any case. Warns the log
+ * of a secret's file that other users can read. */
 crest_status crest_push_login_init(crest_push_login *login,
                                    const crest_pushgateway_options *options, crest_error *error);
 
-/* Reads the files. CREST_IO, with a message that names the one that could not be. */
+/* Reads the files. CREST_IO, with a message that names the file that could not be read. */
 crest_status crest_push_login_read(crest_push_login *login, crest_error *error);
 
 /* Lends the request what was read, until wipe. */

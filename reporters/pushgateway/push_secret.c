@@ -35,7 +35,7 @@ crest_status crest_push_secret_check(const char *text, const char *option, const
                            name, problem, CREST_PUSHGATEWAY_SECRET_BYTES_MAX);
 }
 
-/* Opens a regular file; what is wrong with it, or NULL. It may be a pipe: not blocking. */
+/* Opens a regular file; NULL, or what is wrong with it. Non-blocking, in case it is a pipe. */
 static const char *push_secret_open(const char *path, int *fd, mode_t *mode)
 {
     struct stat about;
@@ -75,7 +75,7 @@ static size_t push_secret_trim(const char *text, size_t length)
 crest_status crest_push_secret_read(crest_push_secret *secret, const char *option, const char *path,
                                     mode_t *mode, crest_error *error)
 {
-    /* Room for the line's end, and for a byte that would be too many. */
+    /* Room for the line's end, and for one byte over the limit. */
     char bytes[CREST_PUSHGATEWAY_SECRET_BYTES_MAX + 3];
     int fd;
     size_t length = 0;

@@ -27,7 +27,7 @@ static size_t push_url_scheme_length(const char *url)
     return strncasecmp(url, "https://", 8) == 0 ? 8 : 0;
 }
 
-/* Where what may be shown begins again after the scheme: behind the last @ there is, because a
+/* Where the part that may be shown begins, after the scheme: behind the last @ there is, because a
  * password with an unescaped slash in it must not be shown either. */
 static const char *push_url_after_secret(const char *url, size_t scheme)
 {
@@ -172,7 +172,7 @@ static const char *push_url_proxy_problem(const char *proxy)
     const char *host = push_url_after_secret(proxy, 7), *close = strchr(host, ']');
     if (strchr(host, '/') != NULL)
         return "it has a path";
-    /* Every program has another one of its own in mind. */
+    /* Programs differ in the default port of a proxy, so there is none here. */
     return strchr(close != NULL ? close : host, ':') == NULL ? "it has no port" : NULL;
 }
 

@@ -16,7 +16,7 @@
 
 /* What stands for user and password wherever the URL is shown. */
 #define CREST_PUSH_URL_HIDDEN "***"
-/* The job of a group when nobody says one. */
+/* The job of a group when no option gives one. */
 #define CREST_PUSH_URL_JOB_DEFAULT "crest"
 
 /* CREST_OK when the text is http:// or https:// with a host, at most a port and a path, and nothing
@@ -27,8 +27,8 @@ crest_status crest_push_url_check(const char *url, crest_error *error);
  * password; cut to `size`. */
 void crest_push_url_show(const char *url, char *shown, size_t size);
 
-/* Copies the URL without user and password, scheme and host in small letters: what tells two groups
- * apart. `size` is more than the URL has bytes. */
+/* Copies the URL without user and password, scheme and host in small letters: the key that
+ * distinguishes two groups. `size` is more than the URL has bytes. */
 void crest_push_url_bare(const char *url, char *bare, size_t size);
 
 /* CREST_OK when the text is http://[user:password@]host:port and nothing else; the status as above.

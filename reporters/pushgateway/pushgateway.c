@@ -3,7 +3,7 @@
  * The Pushgateway reporter: from a snapshot to one PUT. See <crest/pushgateway.h>.
  *
  * The page is the encoder's (crest_snapshot_write), the bytes on the wire are http_transport.c's,
- * options as text are push_options.c's; here is what belongs to a Pushgateway: the group, and what
+ * options as text are push_options.c's; this file has the Pushgateway's part: the group, and what
  * must not be pushed into one.
  */
 #define _GNU_SOURCE
@@ -45,7 +45,8 @@ typedef struct pushgateway {
     crest_http *http;
     crest_push_login login;
     crest_push_claim *claim; /* of the group of the last push */
-    /* held during a push and a delete, never waited for: two at once would overtake each other */
+    /* held during a push and a delete (trylock only): two at once could arrive in the wrong order
+     * */
     pthread_mutex_t one_at_a_time;
     crest_push_body body;
     char pushed_to[CREST_PUSHGATEWAY_URL_BYTES_MAX]; /* the group of the last push; "": none yet */
@@ -153,8 +154,8 @@ typedef struct pushgateway_target {
     unsigned count;
 } pushgateway_target;
 
-/* An empty value is left out; where the group says it too, as the group does, because that is what
- * the gateway would make of it. */
+/* An empty value is left out. A label that the group has too gets the group's value, as the gateway
+ * would set it. */
 static void pushgateway_target_add(pushgateway_target *target, const pushgateway *gateway,
                                    const char *job, const char *instance, const char *key,
                                    const char *value)
@@ -303,8 +304,8 @@ static crest_status pushgateway_enter(pushgateway *gateway, crest_error *error)
     return CREST_OK;
 }
 
-/* Claims the group as soon as it is known, not with the first push: a fork may come before that.
- * Whose group it is instead, each push says. */
+/* Claims the group as soon as it is known, before the first push, because a fork may come between.
+ * If another process has the group, each push says which. */
 static crest_status pushgateway_start(crest_reporter *self, crest_registry *attached,
                                       crest_error *error)
 {
@@ -331,8 +332,9 @@ static crest_status pushgateway_report(crest_reporter *self, const crest_report 
     return status;
 }
 
-/* A group that nothing was sent to is not deleted: it may be somebody else's. One whose push failed
- * is, because the gateway may have stored it and only its answer been lost. */
+/* A group that this process has sent nothing to is not deleted: it may be another process's. A
+ * group whose push failed is deleted, because the gateway may have stored it and only its answer
+ * was lost. */
 static crest_status pushgateway_stop(crest_reporter *self, uint64_t deadline_ns, crest_error *error)
 {
     pushgateway *gateway = self->state;
@@ -346,7 +348,7 @@ static crest_status pushgateway_stop(crest_reporter *self, uint64_t deadline_ns,
     return status;
 }
 
-/* On another thread. A push that has not come to its request yet ends when it does. */
+/* Called on another thread. A push that has not reached its request yet ends when it does. */
 static void pushgateway_cancel(crest_reporter *self)
 {
     pushgateway *gateway = self->state;
@@ -392,7 +394,7 @@ static crest_status pushgateway_check(const crest_pushgateway_options *options, 
         return crest_error_set(error, CREST_INVALID_ARGUMENT,
                                "The file of certificate authorities %s cannot be read: %s",
                                options->ca_file, strerror(errno));
-    /* With something in place of what is not known before the push. */
+    /* With placeholders for values that are not known before the push. */
     char url[CREST_PUSHGATEWAY_URL_BYTES_MAX];
     return crest_push_url_group(options->url,
                                 options->job ? options->job : CREST_PUSH_URL_JOB_DEFAULT,
@@ -417,7 +419,7 @@ static int pushgateway_copy_url(char **copy, char **shown, const char *url)
     return 0;
 }
 
-/* 0, or -1 when there is no memory; what was copied by then is in the gateway. */
+/* 0, or -1 without memory; the texts copied by then belong to the gateway. */
 static int pushgateway_copy(pushgateway *gateway, const crest_pushgateway_options *options)
 {
     if (pushgateway_copy_url(&gateway->url, &gateway->url_shown, options->url) != 0 ||

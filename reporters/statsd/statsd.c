@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The StatsD reporter: from a snapshot to lines, packets and a socket, and what of it has arrived.
- * See <crest/statsd.h>. Making one, and its options, are in statsd_options.c.
+ * The StatsD reporter: from a snapshot to lines, packets and a socket, and an account of what has
+ * arrived. See <crest/statsd.h>. statsd_options.c makes it from options.
  *
- * A report has two rounds, first what is sent once (counters and distributions), then what is sent
- * every time (gauges), so that gauges do not keep a slow connection from what only it still has.
+ * A report has two rounds: 1. deltas, which are sent once (counters and distributions); 2. levels,
+ * which are sent every time (gauges). So gauges do not delay unsent deltas on a slow connection.
  */
 #include "statsd/statsd_number.h"
 #include "statsd/statsd_reporter.h"
@@ -61,7 +61,7 @@ static int statsd_settle_all(statsd_reporter *statsd)
     return status != CREST_OK;
 }
 
-/* Notes what is done when all that was put so far has arrived. */
+/* Notes the entry's progress, to be applied when all bytes put so far have arrived. */
 static int statsd_mark(statsd_reporter *statsd, uint64_t done)
 {
     if (statsd->entry == NULL)
@@ -80,7 +80,8 @@ static int statsd_mark(statsd_reporter *statsd, uint64_t done)
     return status != CREST_OK;
 }
 
-/* The encoder's lines go into packets. What fits into none is dropped, and not tried again. */
+/* The encoder's lines go into packets. A line that fits into none is dropped, and not tried again.
+ * */
 static int statsd_put_line(void *context, const char *line, size_t length, uint64_t done)
 {
     statsd_reporter *statsd = context;
@@ -100,7 +101,7 @@ static int statsd_put_counter(statsd_reporter *statsd, const crest_series_view *
 {
     crest_statsd_entry *entry = statsd->entry;
     uint64_t grown = series->counter > entry->counter ? series->counter - entry->counter : 0;
-    /* nothing comes after the last report for a rest to go with */
+    /* no report follows the last one, so the rest goes now */
     uint64_t amount = statsd->final ? grown : crest_statsd_amount(&statsd->form, series, grown);
     if (amount == 0 && entry->known)
         return 0;
@@ -191,7 +192,7 @@ static int statsd_put_quantiles(statsd_reporter *statsd, const crest_series_view
 }
 
 /* Results in the metric's unit are scaled; events a second of a distribution are not. Of a window
- * without a record there is nothing to say but that there was none. */
+ * without a record only the rates are sent, as 0. */
 static int statsd_put_window(statsd_reporter *statsd, const crest_series_view *series,
                              const crest_window *window, const char *word)
 {
@@ -253,7 +254,7 @@ static int statsd_put_always(statsd_reporter *statsd, const crest_report *report
 
 /* ---- a report ---- */
 
-/* Who reports, as tags: what options say, else what Datadog's variables said. */
+/* The reporting process as tags: from options, else from Datadog's variables. */
 static void statsd_describe(statsd_reporter *statsd, const crest_resource *resource)
 {
     const char *service = resource->service, *version = resource->version;
@@ -297,8 +298,8 @@ static void statsd_end(statsd_reporter *statsd)
         crest_statsd_sent_end(&statsd->sent, &statsd->form);
 }
 
-/* What the last report left on its way comes first: until it has arrived or is lost for good, what
- * is news is not known. */
+/* Bytes of the last report that are still on their way come first: until they have arrived or are
+ * lost, the deltas are not known. */
 static crest_status statsd_resume(statsd_reporter *statsd, const crest_report *report,
                                   crest_error *error)
 {

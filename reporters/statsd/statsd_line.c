@@ -44,7 +44,7 @@ static size_t statsd_put_clean(char *to, size_t length, size_t size, const char 
     return length;
 }
 
-/* What would end a tag, and what nobody can read, becomes _. netdata ends it at @ and # too. */
+/* Characters that would end a tag, and controls, become _. netdata ends a tag at @ and # too. */
 static int statsd_tag_keeps(unsigned char c)
 {
     return c > ' ' && c != 0x7f && strchr(",|@#", c) == NULL;
@@ -191,7 +191,7 @@ void crest_statsd_put_type(crest_statsd_text *text, const char *type, uint64_t w
 int crest_statsd_end(const crest_statsd_text *text, uint64_t done, crest_statsd_line_fn *put,
                      void *context)
 {
-    /* A line that no buffer holds fits into no packet: its length says so. */
+    /* A line longer than the buffer fits into no packet; its length says so. */
     size_t length = text->over ? sizeof text->identity->line : text->length;
     return put(context, text->identity->line, length, done);
 }

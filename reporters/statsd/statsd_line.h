@@ -17,7 +17,7 @@
 #define CREST_STATSD_TAGS_BYTES_MAX 24576u
 /* Datadog keeps so many characters of KEY:VALUE, and so many of a name. */
 #define CREST_STATSD_TAG_CHARACTERS_MAX 200u
-/* Counters are sent in lines of at most this much, which a double still has exactly. */
+/* The most of a counter in one line: a double still holds it exactly. */
 #define CREST_STATSD_STEP_MAX (UINT64_C(1) << 53)
 
 /* How lines look; what is borrowed stays while it is used. */
@@ -61,7 +61,7 @@ size_t crest_statsd_tag(char *tags, size_t length, size_t size, const char *key,
 void crest_statsd_identify(const crest_statsd_form *form, const crest_series_view *series,
                            crest_statsd_identity *identity);
 
-/* How much of what a counter grew by can be said: all of it, or the whole seconds. */
+/* The part of a counter's growth that can be sent: all of it, or the whole seconds. */
 uint64_t crest_statsd_amount(const crest_statsd_form *form, const crest_series_view *series,
                              uint64_t grown);
 
@@ -72,18 +72,18 @@ int crest_statsd_put_counter(const crest_statsd_form *form, const crest_series_v
                              crest_statsd_line_fn *put, void *context);
 
 /* A gauge named as the series and `suffix` ("" or ".rate1m"), in the base unit; below zero it takes
- * two lines, for a sign means a change. Not for NaN and infinities: nothing is put of them. */
+ * two lines, for a sign means a change. NaN and infinities put no line. */
 int crest_statsd_put_gauge(const crest_statsd_form *form, crest_statsd_identity *identity,
                            const char *suffix, double value, crest_statsd_line_fn *put,
                            void *context);
 
-/* The records of a distribution; `grown` has those that are news. */
+/* The records of a distribution; `grown` has those not sent yet. */
 int crest_statsd_put_distribution(const crest_statsd_form *form, const crest_series_view *series,
                                   crest_statsd_identity *identity, const crest_distribution *grown,
                                   crest_statsd_line_fn *put, void *context);
 
-/* Adds to `to` the records of `grown` that the lines up to `done` say, as far as their buckets tell
- * them. CREST_NO_MEMORY. */
+/* Adds to `to` the records of `grown` that the lines up to `done` carry, to the precision of their
+ * buckets. CREST_NO_MEMORY. */
 crest_status crest_statsd_said(const crest_statsd_form *form, const crest_distribution *grown,
                                uint64_t done, crest_distribution *to);
 

@@ -24,8 +24,8 @@ typedef struct statsd_decimal {
     int exponent;
 } statsd_decimal;
 
-/* The shortest digits of a positive, finite value. The locale's point may be anything, so that
- * digits are picked out of what printf says. */
+/* The shortest digits of a positive, finite value. The locale's point may be any text, so digits
+ * are picked out of printf's output. */
 static void statsd_decimal_of(double value, statsd_decimal *decimal)
 {
     char text[64];
@@ -123,8 +123,8 @@ size_t crest_statsd_scaled(char text[CREST_STATSD_NUMBER_BYTES], uint64_t value,
 /*
  * The double whose reciprocal is the weight; 0 if there is none. Where the weight's mantissa is
  * above the root of two, reciprocals of neighbours are further apart than weights, and some are
- * left out, a sixth of all. No neighbour of 1/weight helps there: it has been tried of the first
- * million.
+ * left out, a sixth of all. No neighbour of 1/weight helps there, as a trial of the first million
+ * weights showed.
  */
 static double statsd_reciprocal(uint64_t weight)
 {

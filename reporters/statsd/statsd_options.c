@@ -123,7 +123,7 @@ static crest_status statsd_set_up(statsd_reporter *statsd, const crest_statsd_op
     return CREST_OK;
 }
 
-/* Without threads, no name can be looked up without the host waiting for it. */
+/* Without threads, a name look-up would block the host. */
 static crest_status statsd_start(crest_reporter *self, crest_registry *registry, crest_error *error)
 {
     const statsd_reporter *statsd = self->state;

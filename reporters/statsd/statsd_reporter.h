@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The inside of a StatsD reporter, for the two files that make it: statsd_options.c, which sets it
- * up, and statsd.c, which reports.
+ * The private struct of a StatsD reporter, for the two files that make it: statsd_options.c, which
+ * sets it up, and statsd.c, which reports.
  */
 #ifndef CREST_REPORTERS_STATSD_REPORTER_H
 #define CREST_REPORTERS_STATSD_REPORTER_H
@@ -21,7 +21,7 @@ typedef struct statsd_reporter {
     char *service, *version, *env,
         *entity; /* of the environment; NULL: not set, or another dialect */
     crest_statsd_socket *to;
-    /* held during a report, never waited for; guards what follows */
+    /* held during a report (trylock only); guards the fields below */
     pthread_mutex_t one_at_a_time;
     crest_statsd_packet packet;
     crest_statsd_sent sent;

@@ -19,12 +19,12 @@
 
 #define STATSD_NS_PER_MS UINT64_C(1000000)
 
-/* Two hold it, the caller and the thread, and the last one frees it. */
+/* Two references: the caller's and the thread's; the last to drop its own frees it. */
 struct crest_statsd_lookup {
     pid_t process;
     int done_fd;
     int socket_type;
-    pthread_mutex_t lock; /* guards what follows, but not port and host */
+    pthread_mutex_t lock; /* guards the fields below, but port and host */
     unsigned holders;
     int answer; /* getaddrinfo's */
     crest_statsd_addresses addresses;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Host names to addresses, with a deadline. getaddrinfo has none, so that it gets a thread of its
+ * Host names to addresses, with a deadline. getaddrinfo has none, so it runs on a thread of its
  * own, which blocks all signals and ends with the answer. A look-up that is still under way at its
  * deadline is waited for by the next call, instead of another thread beside it.
  */
@@ -26,10 +26,10 @@ typedef struct crest_statsd_addresses {
 /* A look-up under way; see crest_statsd_resolve. */
 typedef struct crest_statsd_lookup crest_statsd_lookup;
 
-/* Nobody waits for it any more: its thread ends when it has its answer. NULL does nothing. */
+/* Drops the caller's reference: the thread ends when it has its answer. NULL does nothing. */
 void crest_statsd_lookup_drop(crest_statsd_lookup *lookup);
 
-/* Non-zero for one that is no name: resolving it waits for nobody. */
+/* Non-zero for a numeric address: resolving it does not block. */
 int crest_statsd_is_address(const char *host);
 
 /*
@@ -37,7 +37,7 @@ int crest_statsd_is_address(const char *host);
  * at once. CREST_UNREACHABLE with *error filled: there are none; CREST_TIMED_OUT: not before the
  * deadline (on crest_now's timeline) or before `cancel_fd` became readable; CREST_NO_MEMORY,
  * CREST_SYSTEM. `pending` is the caller's, NULL at first, of this host, port and type only: a
- * look-up that was not over stays in it, to be dropped with what it belongs to.
+ * look-up that was not over stays in it, to be dropped together with its owner.
  */
 crest_status crest_statsd_resolve(const char *host, const char *port, int socket_type,
                                   uint64_t deadline_ns, int cancel_fd,

@@ -148,7 +148,7 @@ void crest_statsd_sent_confirm(crest_statsd_sent *sent, uint64_t end)
         sent->mark_first = sent->mark_end = 0;
 }
 
-/* What was news and has been said is news no more. */
+/* Moves confirmed deltas into the values that have been sent. */
 static void statsd_settle(crest_statsd_entry *entry, const crest_statsd_form *form)
 {
     crest_distribution *next = entry->next;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What has been sent: of each counter its value and of each distribution its records, as far as a
+ * What has been sent: of each counter its value and of each distribution its records, as the
  * transport has confirmed them, line by line. Knows series, not lines or sockets.
  *
  * crest_report.previous would not do: it is the snapshot of the last report that went well as a
@@ -20,7 +20,7 @@
 
 #include "statsd/statsd_line.h"
 
-/* Lines handed out and not confirmed; with as many the transport is waited for. */
+/* Lines handed out and not confirmed; at this many the report waits for the transport. */
 #define CREST_STATSD_MARKS_MAX 262144u
 
 /* One life of a series. */
@@ -29,7 +29,7 @@ typedef struct crest_statsd_entry {
     uint64_t counter;                 /* sent of it */
     crest_distribution *distribution; /* sent; NULL: nothing yet */
     crest_distribution *next;         /* during a report: what there is */
-    uint64_t done;                    /* during a report: confirmed of what is news */
+    uint64_t done;                    /* during a report: the confirmed part of the delta */
     uint32_t report;                  /* the last one that had it */
     int known;                        /* a counter's name has been sent */
 } crest_statsd_entry;
@@ -59,7 +59,7 @@ crest_status crest_statsd_sent_begin(crest_statsd_sent *sent, size_t series);
 crest_statsd_entry *crest_statsd_sent_entry(crest_statsd_sent *sent,
                                             const crest_series_view *series);
 
-/* Notes what is done once bytes up to `end` are confirmed. CREST_LIMIT: there are
+/* Notes the progress to apply once bytes up to `end` are confirmed. CREST_LIMIT: there are
  * CREST_STATSD_MARKS_MAX; CREST_NO_MEMORY. */
 crest_status crest_statsd_sent_mark(crest_statsd_sent *sent, uint64_t end,
                                     crest_statsd_entry *entry, uint64_t done);

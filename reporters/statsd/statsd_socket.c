@@ -21,10 +21,10 @@
 
 #define STATSD_SOCKET_NS_PER_MS UINT64_C(1000000)
 #define STATSD_SOCKET_NS_PER_S UINT64_C(1000000000)
-/* How often a queue is looked at that does not say when it has emptied. */
+/* How often to poll a queue that does not report when it has emptied. */
 #define STATSD_SOCKET_LOOK_NS (2 * STATSD_SOCKET_NS_PER_MS)
-/* What a server may say, which none is asked to: so much of it is passed over before each report.
- * The rest waits, which holds up the server only. */
+/* Input from a server, though none should send any: so much is discarded before each report. The
+ * rest stays queued, which holds up the server only. */
 #define STATSD_SOCKET_SAID_BYTES 65536u
 #define STATSD_SOCKET_SAID_TURNS 16u
 /* Unacknowledged bytes of a TCP connection, about: what a lost connection leaves in doubt. */
@@ -113,7 +113,7 @@ static crest_status statsd_socket_late(crest_statsd_socket *to, const char *doin
                            doing, to->inside->url.shown);
 }
 
-/* What an error number means. The next address is tried the next time, after it was looked up. */
+/* The cause of an errno. The next report looks the host up again and tries the next address. */
 static crest_status statsd_socket_failed(crest_statsd_socket *to, const char *doing, int failed,
                                          crest_error *error)
 {
@@ -212,7 +212,7 @@ static int statsd_socket_probe(statsd_connection *inside, int fd)
     return statsd_socket_pending(fd);
 }
 
-/* One of the addresses, the one that served last first. */
+/* One of the addresses, beginning with the address that served last. */
 static crest_status statsd_socket_open_any(crest_statsd_socket *to, uint64_t deadline_ns,
                                            crest_error *error)
 {
@@ -291,14 +291,14 @@ crest_status crest_statsd_socket_open(crest_statsd_socket *to, uint64_t deadline
     if (inside->url.transport == CREST_STATSD_UNIX)
         return inside->fd >= 0 ? CREST_OK : statsd_socket_open_unix(to, deadline_ns, error);
     uint64_t now_ns = crest_now();
-    /* what came too late for an earlier report's packets says nothing of this one's */
+    /* a late error of an earlier report's packets says nothing of this one's */
     if (inside->fd >= 0 && statsd_socket_pending(inside->fd) != 0) {
         statsd_socket_close(inside);
         inside->resolved_ns = 0;
     }
     int old = inside->resolved_ns == 0 ||
               now_ns - inside->resolved_ns > CREST_STATSD_RESOLVE_S * STATSD_SOCKET_NS_PER_S;
-    /* a TCP connection stays with who answered it */
+    /* a TCP connection stays with its address */
     if (old && (inside->fd < 0 || inside->url.transport == CREST_STATSD_UDP)) {
         unsigned next = inside->current;
         int failed_before = inside->resolved_ns == 0;
@@ -363,7 +363,7 @@ static crest_status statsd_socket_send_stream(crest_statsd_socket *to, const cha
             return statsd_socket_failed(to, "Sending to", failed, error);
         if (crest_statsd_wait(inside->fd, POLLOUT, deadline_ns, inside->cancel_fd) != 1) {
             statsd_socket_confirm_acked(to);
-            /* a packet of which nothing was taken is none */
+            /* no byte of the packet was taken: it is not under way */
             inside->rest = bytes;
             inside->rest_length = begun || length < whole ? length : 0;
             return statsd_socket_late(to, "Sending to", error);
@@ -385,7 +385,7 @@ static int statsd_socket_send_datagram(statsd_connection *inside, const void *by
         if (failed == EAGAIN || failed == EWOULDBLOCK) {
             ready = crest_statsd_wait(inside->fd, POLLOUT, deadline_ns, inside->cancel_fd);
         } else if (failed == ENOBUFS) {
-            /* the queue of the device: nothing tells when there is room */
+            /* the device's queue: no event reports room */
             uint64_t look_ns = crest_now() + STATSD_SOCKET_LOOK_NS;
             ready =
                 look_ns < deadline_ns && crest_statsd_wait(-1, 0, look_ns, inside->cancel_fd) == 0;
@@ -397,7 +397,7 @@ static int statsd_socket_send_datagram(statsd_connection *inside, const void *by
     }
 }
 
-/* The receiver has gone and may be back under the same path: once a report. */
+/* The receiver has gone and may be back under the same path: retried once a report. */
 static int statsd_socket_again(crest_statsd_socket *to, int failed, uint64_t deadline_ns)
 {
     crest_error ignored;
@@ -418,7 +418,7 @@ crest_status crest_statsd_socket_send(crest_statsd_socket *to, const void *bytes
     if (inside->url.transport == CREST_STATSD_UDP) {
         if ((failed = statsd_socket_pending(inside->fd)))
             return statsd_socket_failed(to, "Sending to", failed, error);
-        /* the packet before has arrived, whether or not it is time for this one */
+        /* the previous packet has arrived, whether or not this one is due */
         if (!in_time)
             to->confirmed = to->offered;
     }
@@ -429,7 +429,7 @@ crest_status crest_statsd_socket_send(crest_statsd_socket *to, const void *bytes
     failed = statsd_socket_send_datagram(inside, bytes, length, deadline_ns);
     if (failed != 0 && statsd_socket_again(to, failed, deadline_ns))
         failed = statsd_socket_send_datagram(inside, bytes, length, deadline_ns);
-    /* what failed here is this packet, unless somebody answered one before it */
+    /* this packet failed, unless the error answers an earlier one */
     if (failed != ECONNREFUSED || inside->url.transport == CREST_STATSD_UNIX)
         to->confirmed = to->offered;
     if (failed == ETIMEDOUT)

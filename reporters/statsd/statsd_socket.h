@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The transport of the StatsD reporter: packets to an address, each before a deadline, and how much
- * of what was handed out has arrived. Knows bytes, not lines.
+ * The transport of the StatsD reporter: sends packets to an address, each before a deadline, and
+ * accounts for the bytes that have arrived. Knows bytes, not lines.
  *
  *     crest_statsd_socket *to = crest_statsd_socket_new(&url, 1000, &error);
  *     if (crest_statsd_socket_open(to, deadline_ns, &error) == CREST_OK &&
@@ -10,18 +10,23 @@
  *     ... to->confirmed of to->offered bytes have arrived ...
  *     crest_statsd_socket_free(to);
  *
- * What has arrived: of Unix datagrams what was sent. Of UDP what was sent before the last packet,
- * and that too when nobody has answered within CREST_STATSD_DOUBT_MS that the port is closed; that
- * answer is seen at the next packet otherwise, which then has not been sent either. Of TCP what the
- * other host has acknowledged. After a failure what is not confirmed has not arrived and will not;
- * but a TCP connection that is only late stays, unsettled, until it is resumed or breaks.
+ * When bytes count as arrived (confirmed):
+ *
+ *     Unix datagrams   once sent
+ *     UDP              once the next packet is sent; the last packet, when no ICMP answer "port
+ *                      closed" has come within CREST_STATSD_DOUBT_MS. An answer that comes later
+ *                      fails the next packet, which is then not sent either.
+ *     TCP              once the server's host has acknowledged them
+ *
+ * After a failure, bytes that are not confirmed have not arrived and will not. Except: a TCP
+ * connection that is only late stays, unsettled, until it is resumed or breaks.
  */
 #ifndef CREST_REPORTERS_STATSD_SOCKET_H
 #define CREST_REPORTERS_STATSD_SOCKET_H
 
 #include "statsd/statsd_url.h"
 
-/* How long the end of a report over UDP waits for an answer that the port is closed. */
+/* How long the end of a report over UDP waits for an ICMP answer that the port is closed. */
 #define CREST_STATSD_DOUBT_MS 5u
 /* An address is looked up again after so long. */
 #define CREST_STATSD_RESOLVE_S 60u
@@ -30,7 +35,7 @@
 
 /* Why a packet did not go out; the words are the `cause` of crest.statsd-dropped-packets. */
 typedef enum crest_statsd_cause {
-    CREST_STATSD_REFUSED,     /* nobody listens */
+    CREST_STATSD_REFUSED,     /* no server listens */
     CREST_STATSD_UNREACHABLE, /* no address, no path, no route */
     CREST_STATSD_TIMED_OUT,   /* the deadline: a full socket, the pace, a slow name server */
     CREST_STATSD_BROKEN,      /* anything else */
@@ -49,7 +54,7 @@ crest_statsd_socket *crest_statsd_socket_new(const crest_statsd_url *url, unsign
                                              crest_error *error);
 void crest_statsd_socket_free(crest_statsd_socket *to);
 
-/* Sees to it that there is a connection, to an address that is not older than
+/* Ensures a connection, to an address that is not older than
  * CREST_STATSD_RESOLVE_S. All three: CREST_UNREACHABLE, CREST_TIMED_OUT, CREST_IO, CREST_NO_MEMORY,
  * CREST_SYSTEM, with *error filled; the connection is then closed, unless it is unsettled. */
 crest_status crest_statsd_socket_open(crest_statsd_socket *to, uint64_t deadline_ns,
@@ -68,7 +73,7 @@ crest_status crest_statsd_socket_settle(crest_statsd_socket *to, uint64_t deadli
  * was being sent then have to stay where they are, and nothing else may be sent before _resume. */
 int crest_statsd_socket_unsettled(const crest_statsd_socket *to);
 
-/* Goes on with that: as _send and _settle, which may leave it unsettled again. */
+/* Continues it: as _send and _settle, which may leave it unsettled again. */
 crest_status crest_statsd_socket_resume(crest_statsd_socket *to, uint64_t deadline_ns,
                                         crest_error *error);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a StatsD server is: addresses as URLs, and what the environment says for Datadog's. No
- * network.
+ * Where a StatsD server is: addresses as URLs, and Datadog's environment variables. No network.
  */
 #ifndef CREST_REPORTERS_STATSD_URL_H
 #define CREST_REPORTERS_STATSD_URL_H

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* What one walk over a distribution knows. */
+/* The state of one walk over a distribution. */
 typedef struct statsd_values {
     const crest_statsd_form *form;
     const crest_series_view *series;
@@ -49,7 +49,8 @@ static uint64_t statsd_clamp(uint64_t value, uint64_t lowest, uint64_t highest)
     return value < lowest ? lowest : value > highest ? highest : value;
 }
 
-/* The middle of a bucket, or what is better known, with as few digits as the bucket allows. */
+/* The middle of a bucket, within the extremes and the mean where these narrow it, with as few
+ * digits as the bucket allows. */
 static uint64_t statsd_value_of(const statsd_values *values, const crest_bucket *bucket)
 {
     uint64_t lowest = bucket->lowest > values->min ? bucket->lowest : values->min;
@@ -230,7 +231,7 @@ int crest_statsd_put_distribution(const crest_statsd_form *form, const crest_ser
 }
 
 /* At most `left` of the bucket's records, or the power's, into `to`; its highest value, so that
- * what comes later is never taken for a new extreme. */
+ * later lines are never taken for a new extreme. */
 static crest_status statsd_say(const crest_bucket *bucket, uint64_t records, uint64_t max,
                                uint64_t *left, crest_distribution *to)
 {

@@ -2,8 +2,8 @@
 /*
  * The textfile reporter: a page into a file for node_exporter. See <crest/textfile.h>.
  *
- * The page is the encoder's (crest_snapshot_write), what node_exporter needs of it is done by
- * textfile_page.c, the file is atomic_file.c's; here are the options, and what no line may have.
+ * The encoder (crest_snapshot_write) makes the page, textfile_page.c adapts it to node_exporter,
+ * atomic_file.c writes the file; this file has the options, and checks the labels of all lines.
  */
 #define _GNU_SOURCE
 #include <crest/textfile.h>
@@ -51,7 +51,7 @@ static int textfile_has_key(const textfile *self, const char *key)
     return 0;
 }
 
-/* A line with one label twice is no line, and node_exporter would refuse the whole file. */
+/* A line with one label twice is invalid, and node_exporter would refuse the whole file. */
 static crest_status textfile_check_clashes(const textfile *self, const crest_snapshot *snapshot,
                                            crest_error *error)
 {

@@ -11,8 +11,8 @@
 
 enum { TEXTFILE_PAGE_HEAD, TEXTFILE_PAGE_COPY, TEXTFILE_PAGE_SKIP };
 
-/* Families that node_exporter has of itself, whichever collectors it runs: those of its Go client
- * library, of this collector and of the running of all. */
+/* Families that node_exporter always exports of itself, with any set of collectors: those of its Go
+ * client library, of this collector and of the running of all. */
 static const char *const textfile_page_foreign[] = {
     "go_", "process_", "promhttp_", "node_textfile_", "node_scrape_", "node_exporter_",
 };
@@ -73,7 +73,7 @@ static int textfile_page_decide(crest_textfile_page *page)
     return stopped ? stopped : textfile_page_put_text(page, last == '{' ? "," : "} ");
 }
 
-/* Whether the head tells, with this byte, what the line is. */
+/* Whether the head, with this byte, decides the kind of line. */
 static int textfile_page_knows(const crest_textfile_page *page, char c)
 {
     if (c == '\n' || page->used + 1 == sizeof page->head)

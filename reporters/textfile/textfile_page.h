@@ -22,7 +22,7 @@ typedef struct crest_textfile_page {
     void *context;
     int state;
     size_t used;
-    char head[CREST_TEXTFILE_PAGE_HEAD_BYTES]; /* of a line of which it is not known what it is */
+    char head[CREST_TEXTFILE_PAGE_HEAD_BYTES]; /* the head of a line whose kind is not known yet */
 } crest_textfile_page;
 
 void crest_textfile_page_init(crest_textfile_page *page, const char *labels, crest_write_fn *write,

@@ -5,7 +5,6 @@
  */
 #include "base/alloc.h"
 #include "base/atomic.h"
-#include "base/misuse.h"
 #include "base/sync.h"
 #include "base/utf8.h"
 #include "polls/poller.h"
