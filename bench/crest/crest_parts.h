@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of this side: each says which benchmarks it has, and what they must leave behind. */
+/* The parts of this side: each lists its benchmarks, and the totals that they must leave behind. */
 #ifndef BENCH_CREST_PARTS_H
 #define BENCH_CREST_PARTS_H
 

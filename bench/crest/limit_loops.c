@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * See limit_loops.h. That no loop loses its operation shows in its total; where there is none, and
- * to see that it is the operation that is meant, in the machine code:
+ * See limit_loops.h. Its total shows that a loop has not lost its operation. Where there is no
+ * total, and to see that it is the intended operation, look at the machine code:
  *
  *     objdump -d --no-show-raw-insn build/release/obj/bench/crest/limit_loops.o
  *
@@ -33,7 +33,7 @@ static __thread uint64_t limit_words[LOOPS_HOT] __attribute__((aligned(64)));
 static __thread limit_line limit_lines[8];
 static uint64_t limit_added[LIMIT_WORDS][LOOPS_HOT];
 
-/* A thread's words go with it, so what a loop made of them is kept: a difference, read back. */
+/* A thread's words end with it, so a loop's effect on them is kept: a difference, read back. */
 static void limit_keep(enum limit_word word, unsigned object, uint64_t added)
 {
     __atomic_fetch_add(&limit_added[word][object], added, __ATOMIC_RELAXED);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the machine can do, and what one would write who needs nothing but a number: loops of the
- * same shape as those of Crest, which it is compared with.
+ * The machine's limits, and the simplest code that a program needing only a number would have:
+ * loops of the same shape as Crest's, to compare with.
  */
 #ifndef BENCH_LIMIT_LOOPS_H
 #define BENCH_LIMIT_LOOPS_H
@@ -16,7 +16,7 @@ extern "C" {
  * LOOPS_HOT. And eight words on lines of their own, in turn. */
 loops_loop limit_thread_local_add, limit_thread_local_add_so, limit_thread_local_add_so_inline;
 loops_loop limit_thread_local_add_8_lines;
-/* What all threads added in each of these four, whether they still exist or not. */
+/* The sum of all threads' additions in each of these four, ended threads included. */
 enum limit_word { LIMIT_WORD, LIMIT_WORD_SO, LIMIT_WORD_SO_INLINE, LIMIT_WORD_LINES, LIMIT_WORDS };
 uint64_t limit_thread_local_total(enum limit_word word, unsigned object);
 
@@ -64,7 +64,7 @@ int limit_plain_prepare(void);
 loops_loop limit_plain_hdr, limit_plain_hdr_folded, limit_plain_hdr_even;
 uint64_t limit_plain_total(enum limit_plain plain, unsigned object, int64_t *least, int64_t *most);
 
-/* A lock and an unlock that nobody disturbs; the total is of what they guard. */
+/* An uncontended lock and unlock; the total is of the word that they guard. */
 loops_loop limit_plain_mutex;
 uint64_t limit_mutex_total(void);
 

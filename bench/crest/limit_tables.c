@@ -7,8 +7,8 @@
 
 /* ---- names ---- */
 
-/* Half a cache line. The name itself is the one that is looked for, which is in the cache already:
- * no table of a library's own can count on that. */
+/* Half a cache line. The entry points to the very name that the caller passes, which is in the
+ * cache already; a library's own table would hold a copy. */
 typedef struct limit_name {
     uint64_t first, last; /* the ends of the name, which overlap if it is short */
     const char *name;     /* NULL: none is here */
@@ -45,8 +45,8 @@ static inline limit_name limit_name_of(const char *name, uint32_t number)
     return of;
 }
 
-/* The highest bits of one multiplication for sixteen bytes, without the seed that a table needs
- * whose names others choose. */
+/* The highest bits of one multiplication for sixteen bytes, without the seed that a table with
+ * names from outside needs. */
 static inline uint64_t limit_hash(const limit_name *of)
 {
     __extension__ typedef unsigned __int128 wide;
@@ -79,7 +79,7 @@ static inline limit_name *limit_place(const limit_name *of)
     return &limit_table[at];
 }
 
-/* So many places that seven of eight names are in the first one that they are looked for in. */
+/* Enough places that seven of eight names are in the first place that is probed. */
 int limit_names_prepare(const char *const *names, unsigned count)
 {
     uint64_t places = 4;

@@ -2,8 +2,8 @@
 /*
  * What the timed loops work on. Each is a function of its own that starts on a cache line and does
  * `times` operations, one to each step of a 64-bit counter, and nothing else; what is compared
- * stands in the same kind of loop. What they left behind is read afterwards, so that a loop that
- * the compiler threw away is noticed.
+ * stands in the same kind of loop. Their totals are read afterwards, so that a loop that the
+ * compiler removed is noticed.
  *
  * No header of Crest is included here: the loops that call it through its exported symbols see
  * none of its types, as no other language does.
@@ -18,13 +18,14 @@
 /* Steps up and down, over and over: a power of two, so that any window has whole rounds. */
 #define LOOPS_STEPS 8192u
 
-/* What takes tens of nanoseconds is done so often in each call, with the first of the values. */
+/* Operations of tens of nanoseconds are done so often in each call, with the first of the values.
+ * */
 #define LOOPS_SHORT 16384u
 
 /*
- * Of each kind this many, taken in turn: where a metric happens to lie in memory counts. A store
- * and a load of another word are mistaken for the same while they agree in the low twelve bits of
- * their addresses, which costs a counter a third; here that shall not weigh more than it does in a
+ * Of each kind this many, taken in turn: a metric's address matters. The processor mistakes a store
+ * and a load of another word for the same while their addresses agree in the low twelve bits (4K
+ * aliasing), which costs a counter a third. Here that shall not weigh more than it does in a
  * program.
  */
 #define LOOPS_HOT 8u

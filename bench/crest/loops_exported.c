@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The timed loops as a foreign-function interface has them: no header of Crest, so nothing is
- * inlined, but declarations of one's own that say what the exported symbols take. What is called is
- * in the shared library, by way of the procedure linkage table, as limit/empty-call-so is.
+ * inlined, but declarations of this file's own for the exported symbols. The callees are in the
+ * shared library, by way of the procedure linkage table, as limit/empty-call-so is.
  */
 #include "loops.h"
 
@@ -34,7 +34,7 @@ int crest_timer_begin(struct crest_timer *timer, crest_op op);
 int crest_timer_end(struct crest_timer *timer, crest_op op, int outcome);
 void crest_range_sampler_add(struct crest_range_sampler *sampler, int64_t delta);
 
-/* What no call is needed for: an id is a struct by value. */
+/* Needs no call: an id is a struct by value. */
 static inline crest_op crest_op_u64(uint64_t id)
 {
     return (crest_op){{id, 0, 0, 0}, 8, 1};

@@ -18,8 +18,8 @@
     crest_timing timing = crest_timer_start(handle, op);                                           \
     crest_timing_end(&timing, op, CREST_OUTCOME_OK)
 
-/* The token and the id go through memory, as they do when an operation is handed on: nothing that
- * the start knew is left in registers at the end. */
+/* The token and the id go through memory, as they do when an operation is handed on: no value of
+ * the start is left in a register at the end. */
 #define RECORD_TIMER_THROUGH_MEMORY                                                                \
     crest_op op = crest_op_u64(i);                                                                 \
     crest_timing timing = crest_timer_start(handle, op);                                           \

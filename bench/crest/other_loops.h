@@ -21,7 +21,7 @@ loops_loop other_scope, other_scope_cc;
 void other_among_prepare(void);
 loops_loop other_among;
 
-/* A lock and an unlock that nobody disturbs. */
+/* An uncontended lock and unlock. */
 loops_loop other_mutex;
 
 #ifdef __cplusplus

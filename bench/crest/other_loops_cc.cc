@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is another thing in C++: the block that knows of exceptions. See other_loops.h. */
+/* What differs in C++: the block that handles exceptions. See other_loops.h. */
 #include "other_loops.h"
 
 #include <crest/crest.h>

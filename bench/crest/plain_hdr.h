@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The named baseline of histogram recording: a plain high-dynamic-range histogram for one thread,
- * written from the published algorithm of HdrHistogram (Gil Tene) as one would who needs nothing
- * but that: an index from the leading zeros, a check of its bounds, the count, the total, the
- * smallest and the largest value. No sum, nothing atomic, no way for another thread to read it.
+ * written from the published algorithm of HdrHistogram (Gil Tene) as a program without further
+ * needs would have it: an index from the leading zeros, a check of its bounds, the count, the
+ * total, the smallest and the largest value. No sum, nothing atomic, no way for another thread to
+ * read it.
  *
  *     plain_hdr *hdr = plain_hdr_new(1, INT64_C(1) << 42, 2);
  *     plain_hdr_record(hdr, 1234);
  *
- * It is not Crest's and shares no code with it; it is here so that the ratio that the benchmark
- * prints can be judged.
+ * It shares no code with Crest; it is here so that the ratio that the benchmark prints can be
+ * judged.
  */
 #ifndef BENCH_PLAIN_HDR_H
 #define BENCH_PLAIN_HDR_H
@@ -95,9 +96,10 @@ static inline int plain_hdr_record(plain_hdr *hdr, int64_t value)
 
 /*
  * The same index with its arithmetic folded by hand, for ranges whose unit is 1: the fewest
- * instructions we know of for this histogram. GCC 12 compiles the published formulas into a chain
- * from one record's index to the next one's `bsr`, whose destination is also an input; here it does
- * not. No target is set against it; it says how far a record is from the least possible.
+ * instructions we know of for this histogram. GCC 12 compiles the published formulas into a
+ * dependency chain from one record's index to the next record's `bsr`, whose destination is also an
+ * input; here it does not. No target is set against it; it shows how far a record is from the least
+ * possible.
  */
 static inline int plain_hdr_record_folded(plain_hdr *hdr, int64_t value)
 {

@@ -29,7 +29,7 @@ const recording recordings[] = {
 
 void register_peer(side &mine, loops_peer peer, const std::string &name, const loops_pair *loops)
 {
-    /* one set does for how a loop was compiled: what sets of their own change is Crest's */
+    /* one set is enough to compare compilers: separate sets are measured with Crest in C */
     unsigned sets = peer == LOOPS_PEER_C ? subjects_sets(mine.given()) : 1;
     side_threads random_threads = peer == LOOPS_PEER_C ? SIDE_BOTH : SIDE_SAME;
     for (const recording &each : recordings) {

@@ -12,8 +12,8 @@ namespace
 const char *const texts[LOOPS_BOTH] = {"counter", "gauge",       "histogram",
                                        "timer",   "keyed-timer", "range-sampler"};
 
-/* As many operations as through handles, so that both have what they use in the caches, and by the
- * first of the values each time: what is expected is told of these. */
+/* As many operations as through handles, so that both have their data in the caches, and with the
+ * first of the values each time, from which the expected totals are computed. */
 std::function<void(unsigned, uint64_t)>
 in_short_calls(const std::function<void(unsigned object, uint64_t times)> &loop)
 {
@@ -40,7 +40,7 @@ void register_way(side &mine, loops_peer peer, const std::string &way, const loo
     }
 }
 
-/* What is before the last dot of the names is the source that all of them are under. */
+/* The part before the last dot of the names is the source of all of them. */
 void sourced_prepare(const workload &given)
 {
     static std::vector<const char *> names;

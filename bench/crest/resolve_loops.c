@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The timed loops that find their metric each time: by a name at run time, by label values. What
- * is recorded is the same as in loops_body.h.
+ * The timed loops that find their metric each time: by a name at run time, by label values. The
+ * records are the same as in loops_body.h.
  */
 #include "resolve_loops.h"
 #include "loops_records.h"

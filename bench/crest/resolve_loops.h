@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loops of counters by name in other ways than loops_named: under a source, and by a literal, whose
- * call site keeps the handle.
+ * Loops of counters by name in other ways than loops_named: under a source, and by a literal name
+ * (the call site keeps the handle).
  */
 #ifndef BENCH_RESOLVE_LOOPS_H
 #define BENCH_RESOLVE_LOOPS_H

@@ -166,20 +166,20 @@ void *child_of(kind what, void *family, unsigned metric)
     return crest_range_sampler_family_get((crest_range_sampler_family *)family, values, count);
 }
 
-/* Whose metrics are meant. */
+/* A peer and an operation, and their metrics. */
 struct subject_of {
     loops_peer peer;
     loops_operation operation;
     loops_subject &subject() const { return loops_subjects[peer][operation]; }
 };
 
-/* The name of a whole set, of a family if that is what it is. */
+/* The name of a whole set; of a family, where the set is one. */
 std::string set_name(const subject_of &of, const std::string &set)
 {
     return std::string("bench.") + peers[of.peer] + "." + operations[of.operation].text + "-" + set;
 }
 
-/* Counters by name have the names that are given; others, which may not share them, have an end. */
+/* Counters by name have the given names; other kinds get a suffix, because a name has one kind. */
 std::string metric_name(const subject_of &of, unsigned set, unsigned metric)
 {
     if (of.peer != LOOPS_PEER_NAMED)
@@ -226,8 +226,8 @@ void make_set(const subject_of &of, unsigned set)
 
 /* ---- checking ---- */
 
-/* One snapshot serves all checks, which come when nothing is recorded any more; by name and label
- * values, for to find a series in it takes a walk. */
+/* One snapshot serves all checks, which come after all recording. Its series are indexed by name
+ * and label values, because finding one in a snapshot takes a walk. */
 const std::map<std::vector<std::string>, crest_series_view> &taken()
 {
     static std::map<std::vector<std::string>, crest_series_view> all;
@@ -301,7 +301,7 @@ bool is_right(loops_operation operation, const workload_left &found, const share
     return same(found, left_of(part, times));
 }
 
-/* How many steps a call makes at least, which all calls are multiples of. */
+/* The least number of steps of a call; all calls make multiples of it. */
 uint32_t round_of(loops_peer peer, loops_operation operation)
 {
     kind what = operations[operation].what;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The metrics that Crest's loops record into, and whether in the end they hold what was asked for.
+ * The metrics that Crest's loops record into, and whether in the end they hold the expected totals.
  * Everything is read through the public interface.
  */
 #ifndef BENCH_SUBJECTS_H
@@ -22,10 +22,10 @@ void subjects_make(loops_peer peer, loops_operation operation, unsigned sets);
 void subjects_expect(side &mine, loops_peer peer, loops_operation operation, const std::string &hot,
                      const std::string &random, unsigned sets);
 
-/* What there is in a histogram or a timer by now, once the rounds are over. */
+/* The contents of a histogram or a timer, once the rounds are over. */
 workload_left subjects_recorded(const std::string &name, const std::vector<std::string> &labels);
 
-/* Expects so many in a timer's `ok`, and that they took any time. */
+/* Expects so many records in a timer's `ok`, of any duration. */
 void subjects_expect_timer(side &mine, const std::string &check, const std::string &name,
                            const std::function<uint64_t()> &asked);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Prints how many instructions clock_gettime(CLOCK_MONOTONIC) executes on this machine, counted by
- * stepping through it. valgrind hides the kernel's vDSO from what runs in it, so that callgrind
- * sees a system call where there is none.
+ * stepping through it. valgrind hides the kernel's vDSO from the program, so that callgrind counts
+ * a system call where there is none.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@ memcached and mosquitto are built several times from one patched source (daemon_
 row the table has, above the variant whose hooks are empty: the instructions of the threads that
 serve and their processor time, a request. Instructions are callgrind's, and again with those of the
 kernel's vDSO, which callgrind does not see; times are medians of paired differences, with their
-quartiles, and the difference of the first deciles, in which other programs have no part. All totals
+quartiles, and the difference of the first deciles, which other programs disturb least. All totals
 are compared exactly. It goes into build/daemon/results.json as well.
 """
 
@@ -170,7 +170,7 @@ def measure(rows, variants, settings):
 
 
 def cell(row, variant):
-    """The table's words on one variant in one row, above the empty one."""
+    """The table's cell of one variant in one row, relative to the empty variant."""
     it, empty = row.get(variant, {}), row["empty"]
     words = []
     if "instructions" in it:

@@ -32,7 +32,7 @@ class Unavailable(Exception):
 
 
 def run(arguments, cwd=None, log=PLACE / "build.log"):
-    """Runs a command, with what it prints in the log, the end of which is told when it fails."""
+    """Runs a command with its output in the log; the error of a failure has the end of the log."""
     with open(log, "a", encoding="utf-8") as out:
         out.write(f"$ {' '.join(map(str, arguments))}\n")
         out.flush()
@@ -111,7 +111,7 @@ def patched(daemon):
 
 
 def made_of(variant, *words):
-    """A mark of all that a variant is made of, but for the daemon itself."""
+    """A hash over all inputs of a variant, but the daemon itself."""
     parts = [*HERE.glob("*.[ch]"), *((ROOT / "include").rglob("*.h") if variant in CREST else ())]
     mark = hashlib.sha256(repr(words).encode())
     for part in sorted(parts):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the patches put into the daemons, and what becomes of it in each variant of them.
+ * The hooks that the patches put into the daemons, and their meaning in each variant.
  *
  *   HOOK_INC(counter), HOOK_ADD(counter, n), HOOK_RECORD(histogram, value), HOOK_RAISE(sampler, n)
  *   HOOK_TIMING(field)                             a member: what a running timing needs

@@ -192,7 +192,7 @@ static size_t load_message(unsigned char *packet, unsigned qos, unsigned id)
     return at;
 }
 
-/* The broker numbers what it sends as we do: from 1 to 65535, and again. */
+/* The broker numbers its messages as this client does: from 1 to 65535, and again. */
 static void load_mosquitto(const char *port, unsigned qos, unsigned pipeline, unsigned long batches)
 {
     static unsigned char messages[128 * LOAD_PIPELINE], acknowledged[4 * LOAD_PIPELINE];
@@ -215,7 +215,8 @@ static void load_mosquitto(const char *port, unsigned qos, unsigned pipeline, un
         }
     }
     const unsigned char ping[] = {0xc0, 0}, pong[] = {0xd0, 0};
-    load_send(to, ping, sizeof ping); /* so that what was acknowledged has been worked through */
+    /* so that the broker has processed all that was acknowledged */
+    load_send(to, ping, sizeof ping);
     load_expect(to, pong, sizeof pong);
     close(from);
     close(to);

@@ -19,8 +19,8 @@ PATIENCE_S = 60
 # valgrind keeps twelve for itself, and lets the limit be set to no other than what is left
 DESCRIPTORS = 1024
 VALUE_BYTES = 102  # with the line end that memcached counts in
-# What is beside the page. Alone, ticks and collectors would be the daemon's own work, and under
-# callgrind, where a request takes fifty times as long, fifty times as much of it a request.
+# Options beside the page's. In one thread, ticks and collectors would be the daemon's own work, and
+# under callgrind, where a request takes fifty times as long, fifty times as much of it a request.
 OPTIONS = {"crest": "system=on", "crest-unlocked": "system=on",
            "crest-alone": "threads=off,windows=off"}
 
@@ -181,7 +181,7 @@ class Daemon:
 
 class Counted:
     """What callgrind wrote of one thread: instructions, those of the C library's clock among them,
-    and how often that was read; and those of what reads requests."""
+    and how often that was read; and those of the function that reads requests."""
 
     SERVES = "try_read_command_ascii"  # in memcached, whose other threads may be as busy
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The hooks, by Crest. The environment's DAEMON_CREST is what crest_start is called with. */
+/* The hooks, by Crest. crest_start gets its options from the environment's DAEMON_CREST. */
 #ifndef HOOKS_CREST_H
 #define HOOKS_CREST_H
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What each hot path costs in instructions, counted by callgrind, beside what it may cost.
+"""The instructions of each hot path, counted by callgrind, beside its budget.
 
     make budget            prints the table
     make budget-update     takes what was counted as the new budget, in budget.json
 
-Counted is what the library and its user execute; of other libraries, whose code depends on their
-version and on the processor, the calls. So the figures are exact: one that is greater or smaller
-than its budget is a change of the code, and is committed with it or undone. A budget is of one
-compiler, because another one makes other code.
+Counted are the instructions of the library and its user. Of other libraries only the calls are
+counted, because their code depends on their version and on the processor. So the figures are exact:
+one that is greater or smaller than its budget is a change of the code, and is committed with it or
+undone. A budget is of one compiler, because another one makes other code.
 """
 
 import json
@@ -32,11 +32,12 @@ COLUMNS = [("Ir", "instructions"), ("Bc", "branches"), ("Bi", "indirect"), ("Dr"
 NAMES = [name for _, name in COLUMNS]
 # The sizes of the caches are given, or callgrind would look for the machine's. Calls through tables
 # are calls of their own, because callgrind counts twice what it leaves out of the call graph. And
-# threads are counted apart: one that starts another is still on its way then.
+# threads are counted apart, because a thread that starts another has not finished its own work
+# then.
 VALGRIND = ["valgrind", "-q", "--tool=callgrind", "--branch-sim=yes", "--cache-sim=yes",
             "--collect-bus=yes", "--separate-threads=yes", "--skip-plt=no",
             "--I1=32768,8,64", "--D1=32768,8,64", "--LL=8388608,16,64"]
-# What is executed to ask callgrind for a dump is in the functions already, and not in the sum yet.
+# The instructions of the dump request itself are in the functions already, and not in the sum yet.
 REQUEST_COST_MAX = 12
 # Constants that the budget of another -O, or of another processor's instructions, would not share.
 OTHER_CODE = re.compile(r"(?<!\S)-(O(?!2\b)\S*|m\S+|fsanitize\S*|flto\S*|fprofile\S*|"

@@ -11,24 +11,24 @@
 
 /* How often an operation runs between two readings of callgrind's counts, unless it says less. */
 #define GATE_TIMES 1000u
-/* The same of those that are about many series; they take "empty-5" for the call. */
+/* The same of paths over many series; they take "empty-5" for the call. */
 #define GATE_FEW 5u
 
 typedef struct gate_path {
     const char *name;
     void (*run)(uint64_t at); /* the operation, the at-th from 0 */
-    const char *less;        /* whose cost is not the operation's own; NULL: "empty"; "-": nobody's,
-                                 it is there for others */
-    uint32_t times;          /* how often it runs; 0: GATE_TIMES */
-    uint32_t each;           /* how many things one run is about; 0: one */
-    int cold;                /* non-zero: it runs on a new thread, and never before */
-    void (*prepare)(void);   /* called once, before all; NULL: nothing is to be done */
-    uint64_t (*total)(void); /* what it has left behind, which grows by `grows` with each run */
+    const char *less;         /* the path to subtract; NULL: "empty"; "-": none,
+                                because this path is there for others */
+    uint32_t times;           /* how often it runs; 0: GATE_TIMES */
+    uint32_t each;            /* how many things one run is about; 0: one */
+    int cold;                 /* non-zero: it runs on a new thread, and never before */
+    void (*prepare)(void);    /* called once, before all; NULL: nothing is to be done */
+    uint64_t (*total)(void);  /* the total left behind; it grows by `grows` with each run */
     uint32_t grows;
 } gate_path;
 
-/* An operation: straight code that nothing can be moved out of. Calling it and returning from it
- * costs what the path "empty" costs. */
+/* An operation: a function that is not inlined, and whose code stays inside. Calling it and
+ * returning from it costs what the path "empty" costs. */
 #define GATE_OPERATION(name)                                                                       \
     __attribute__((noinline)) static void name(__attribute__((unused)) uint64_t at)
 
@@ -41,7 +41,7 @@ extern const gate_path gate_exported_paths[];
 extern const gate_path gate_keyed_paths[];
 extern const gate_path gate_cold_paths[];
 
-/* Sets the time that crest_now() says, at which it all but stands. */
+/* Sets the time that crest_now() returns; from there it advances hardly at all. */
 void gate_clock_set(uint64_t ns);
 
 /* Values from some 1 µs to some 1 s, few of them large, always the same. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The gate's cold paths: a thread's first touch, the largest value of a tick, snapshots, pages and
- * ticks of the windows. What they allocate is the C library's, and so only counted as calls.
+ * ticks of the windows. Their allocations are the C library's work, so only their calls are
+ * counted.
  */
 #include "gate.h"
 
@@ -41,7 +42,7 @@ static void cold_prepare(void)
     }
     crest_histogram_record(&cold_histogram, 0);
     crest_timer_record(&cold_timer, 0, CREST_OUTCOME_OK);
-    /* what reads a series notes when: to be the same each time, the clock has to stand still */
+    /* a reading notes its time: for equal counts in each run the clock has to stand still */
     crest_testing_clock_set(UINT64_C(10000000000));
 }
 
@@ -79,7 +80,7 @@ static uint64_t cold_lines_total(void)
     return cold_lines;
 }
 
-/* Each of a thousand counters by a thread that is new to all of them. */
+/* One record into each of a thousand counters by a thread without cells of them. */
 GATE_OPERATION(cold_first_touch)
 {
     crest_counter_inc(cold_counters[at]);

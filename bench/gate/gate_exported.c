@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The gate's paths through exported symbols, as another language calls them. The headers are not
- * included, for there these names are inlined.
+ * included, because they inline these functions.
  */
 #include "gate.h"
 
-/* As the library's types begin; nothing here looks inside. */
+/* The beginnings of the library's types; this file does not look inside. */
 typedef struct gate_handle gate_handle;
 extern gate_handle gate_counter, gate_gauge, gate_histogram, gate_timer, gate_sampler;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The gate's hot paths: what is inlined into its users.
+ * The gate's hot paths: the library's code that is inlined into its users.
  *
  * GATE_WORSE makes the counter worse on purpose, so that the gate can be seen to close: 1 adds an
  * instruction, 2 locks the addition.
@@ -17,8 +17,8 @@ CREST_RANGE_SAMPLER_DEFINE(gate_sampler, "gate.sampler", "A range sampler.");
 
 static __thread uint64_t hot_thread_local;
 
-/* The largest value of the tick, the smallest of all and the blocks of all powers of two: a record
- * after that has nothing left to note or to make. */
+/* The largest value of the tick, the smallest of all and the blocks of all powers of two: after it
+ * a record has no extreme to note and no block to make. */
 static void hot_prepare(void)
 {
     for (unsigned bit = 0; bit < 42; bit++) {
@@ -120,7 +120,7 @@ GATE_OPERATION(hot_timer_start_end)
     crest_timing_end(&timing, op, CREST_OUTCOME_OK);
 }
 
-/* As an operation that goes through queues: the token is in memory, the operation comes anew. */
+/* As an operation that goes through queues: the token is in memory, and the id is passed again. */
 GATE_OPERATION(hot_timer_token)
 {
     crest_op op = crest_op_u64(at);

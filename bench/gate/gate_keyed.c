@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The gate's paths that look something up: operations by id, series by label values, metrics by
+ * The gate's paths with a look-up: operations by id, series by label values, metrics by
  * name; and the measured mutex.
  */
 #include "gate.h"
@@ -133,7 +133,7 @@ GATE_OPERATION(keyed_lock)
     crest_mutex_unlock(&keyed_mutex);
 }
 
-/* With one added, as everybody does who looks one up. */
+/* With an addition, which follows every look-up in a program. */
 GATE_OPERATION(keyed_resolve_one)
 {
     crest_counter_inc(keyed_one_with(keyed_texts[at][1]));

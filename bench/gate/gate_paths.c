@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The gate's program: runs each path so often and has callgrind write down what it took.
+ * The gate's program: runs each path a fixed number of times and has callgrind dump its counts.
  *
  *     valgrind --tool=callgrind --instr-atstart=yes … gate [part of a name]
  *
@@ -148,7 +148,7 @@ static int gate_run(const gate_path *path)
 
 GATE_OPERATION(gate_empty) {}
 
-/* To be taken from those that look a value or a text up. */
+/* To be subtracted from paths that look up a value or a text. */
 GATE_OPERATION(gate_value)
 {
     GATE_KEEP(gate_values[at]);

@@ -5,10 +5,10 @@
     bench/node/node_overhead.py [RESULTS]        build/bench/results.json if not given
 
 Each claim compares two variants that differ by one switch, in pairs of the same round: the median
-of the paired differences, in percent of what goes without, and its 95 % interval by resampling the
-pairs (Efron's bootstrap, percentiles). Where that spans zero the machine could not resolve it, and
-what counts is the reckoning below: events a block, from the node's own page, times what one event
-costs by itself, measured in the same run. It goes into the results as `node`.
+of the paired differences, in percent of the variant without, and its 95 % interval by resampling
+the pairs (Efron's bootstrap, percentiles). Where that spans zero the machine could not resolve it,
+and the estimate below is the better figure: events a block, from the node's own page, times what
+one event costs by itself, measured in the same run. It goes into the results as `node`.
 """
 
 import random

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the example node once, in one of its variants, and reads what it says of it.
+"""Runs the example node once, in one of its variants, and reads its report.
 
-The variants form a row in which each differs from the one before it by one switch, so that what a
-switch costs is a difference of neighbours:
+The variants form a row in which each differs from the previous by one switch, so that a switch's
+cost is a difference of neighbours:
 
     compiled-out   the same sources with -DCREST_DISABLE
-    recording      compiled in; the ticker runs, nobody reads
+    recording      compiled in; the ticker runs, without a reader
     scraped        and a client fetches the page over HTTP, as Prometheus does
     collecting     and the library's own collectors run, of system figures and hiccups
 """
@@ -47,7 +47,7 @@ BLOCKS = "rchain_casper_blocks_finalised_total"
 
 
 class Broken(Exception):
-    """The node did not do what it was asked; says what it said."""
+    """The node failed; the text has its output."""
 
 
 def node_of(build, variant):
@@ -61,7 +61,7 @@ def free_port():
 
 
 def data_folder():
-    """In memory where that can be had: a disk's moods are no part of the question."""
+    """In memory where there is a tmpfs, so that the disk's variation is not measured."""
     memory = Path("/dev/shm")
     place = memory if memory.is_dir() and os.access(memory, os.W_OK) else None
     return tempfile.mkdtemp(prefix="crest-bench-node-", dir=place)
@@ -109,7 +109,7 @@ def series_of(page):
 
 
 def same_work(own, page):
-    """What of the node's own counts the page has otherwise: nothing, or the library lost some."""
+    """The node's own counts that differ on the page: none, unless the library lost records."""
     return [f"{name}: {page.get(name)} on the page, {own[name]} by the node" for name in WORK
             if page.get(name) != own[name]]
 

@@ -117,7 +117,7 @@ def wanted_text(row):
 
 
 def found_text(row):
-    """What was found, in the words of the target, with its range where there is one."""
+    """The finding, in the words of the target, with its range where there is one."""
     target, ratio, found = row.get("target") or {}, spread(row.get("ratio")), spread(
         row.get("found"))
     kind = target.get("kind") or ("ratio" if ratio else "")

@@ -9,7 +9,7 @@ from bench_words import (against_text, found_text, id_text, operation_text, peer
 from gnuplot_charts import Bar, Line, bars, lines
 from read_results import spread, with_range
 
-# Of lines that are all Crest's, told apart by what they are of.
+# Colours of lines that are all Crest's, one for each operation.
 LINE_COLOURS = ["#1f5fbf", "#e07b1a", "#1e7d4f", "#8d6bcb", "#c62828", "#17a2b8", "#8c6d31",
                 "#e377c2", "#555555", "#9acd32"]
 MET, MISSED = "#2e8b57", "#c62828"
@@ -29,7 +29,7 @@ LIMITS = {
     ("counter-by-name", "random"): ("hash-and-probe",),
 }
 WHOLE = ("thread-exit", "encoding-", "batch-")  # operations whose figure is not of one series
-EXPORTED = ("thread-local-add-so", "empty-call-so")  # the limits of what is called, not inlined
+EXPORTED = ("thread-local-add-so", "empty-call-so")  # the limits of called, not inlined, operations
 SPREADS = {"hot": "", "random": ", 1,000 metrics at random"}
 
 
@@ -234,7 +234,7 @@ def plain_unit(unit):
 
 
 def size_unit(operation, unit):
-    """What a size's figure is of: of a series, but where it is of a thread's end or of a page."""
+    """The unit of a size's figure: a series, but for a thread's end and a page."""
     each = "" if operation.startswith(WHOLE) else " a series"
     return {"ns": "ns" + each, "B": "bytes" + each}.get(unit, unit)
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares two results files, benchmark by benchmark, as Go's benchstat does.
 
-What is compared are the medians of runs, because the samples of one run share its processes, their
-addresses and what else was running, and are no independent draws. A change counts when the U test
-of mann_whitney.py gives less than 0.05; else it is `~`, whatever its size.
+The medians of runs are compared, because the samples of one run share its processes, their
+addresses and the load by other programs, and are no independent draws. A change counts when the U
+test of mann_whitney.py gives less than 0.05; else it is `~`, whatever its size.
 """
 
 import dataclasses
@@ -13,7 +13,7 @@ import statistics
 import mann_whitney
 from read_results import number, some
 
-LIMIT = "limit/"    # what no code of ours is in: a change of it is the machine's
+LIMIT = "limit/"    # without code of ours: a change of these is the machine's
 LIMITS_LEAST = 5    # so many of them are needed to speak of the machine
 LIMITS_ALIKE = 1.05
 
@@ -36,7 +36,7 @@ class Change:
 
     @property
     def ratio(self):
-        """New by old; None where that says nothing."""
+        """New by old; None where that has no meaning."""
         old, new = self.old.median, self.new.median
         return new / old if old > 0 and new > 0 else None
 
@@ -115,7 +115,7 @@ class Comparison:
         return [change for change in self.different if change.worse_percent > percent]
 
     def summary(self):
-        """What the whole of it says, in sentences."""
+        """The summary, in sentences."""
         tested, different = len(self.tested), len(self.different)
         worse = len(self.worse_than(0))
         said = [f"{tested} of {len(self.changes)} benchmarks could be tested; {different} of them "
@@ -188,7 +188,7 @@ def warnings(old, new):
 
 
 def machine_changed(changes):
-    """A sentence when the machine itself was faster or slower, by what none of our code is in."""
+    """A sentence when the machine itself was faster or slower, by benchmarks without our code."""
     limits = [change for change in changes if change.id.startswith(LIMIT) and change.ratio]
     if len(limits) < LIMITS_LEAST or not any(change.differs for change in limits):
         return []

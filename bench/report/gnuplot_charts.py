@@ -53,8 +53,8 @@ class Line:
 
 @dataclasses.dataclass
 class Chart:
-    """What to draw: gnuplot's commands without terminal and output, and what a reader who does not
-    see it should know."""
+    """What to draw: gnuplot's commands without terminal and output, and a text for readers who
+    cannot see it."""
     name: str
     title: str
     height: int
@@ -71,9 +71,9 @@ def wants_log(values):
 
 
 def ends_of(drawn):
-    """The ends that a scale has to reach of (median, low, high). Where zero or less is among them
-    only as a whisker, or as a median in four, those above: a logarithmic scale need not be given
-    up for the noise around nothing, which lies on its axis then."""
+    """The ends that a scale has to reach of (median, low, high). Where only whiskers, or at most
+    a quarter of the medians, are zero or less, the ends are of the values above zero: the scale
+    stays logarithmic, and noise around zero lies on its axis."""
     ends = [end for each in drawn for end in each]
     above = [end for end in ends if end > 0]
     few = sum(median <= 0 for median, _, _ in drawn) <= len(drawn) / 4
@@ -172,7 +172,7 @@ def bars(name, title, unit, rows, limit=None, limit_words=""):
 
 
 def apart(xs, pixels):
-    """Those of ascending places whose numbers do not touch along so many pixels."""
+    """The ascending places whose numbers do not touch along so many pixels."""
     if xs[0] > 0:
         places = [math.log(x / xs[0]) for x in xs]
     else:

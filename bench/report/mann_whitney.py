@@ -3,10 +3,10 @@
 
     p, how = test([1.0, 1.1, 1.2, 1.3, 1.4], [1.5, 1.6, 1.7, 1.8, 1.9])   # 0.0079…, "exact"
 
-It assumes nothing of the distribution, which times of programs have no normal one of. Small samples
-are tested exactly, by counting in how many of all the ways to deal the values out U is as far from
-its middle; ties are dealt out too. Larger ones take the normal approximation with corrections for
-ties and for continuity.
+It assumes nothing of the distribution; times of programs are not normally distributed. Small
+samples are tested exactly, by counting in how many of all the ways to deal the values out U is as
+far from its middle; ties are dealt out too. Larger ones take the normal approximation with
+corrections for ties and for continuity.
 """
 
 import functools

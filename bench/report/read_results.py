@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a results file of `make bench`, and says in a sentence what is wrong with one that is none.
+"""Reads a results file of `make bench`; the error for an invalid one says in a sentence what is
+wrong.
 
     results = read_results.read("build/bench/results.json")
     results.benchmarks["crest/counter/hot/1"].median
 
-bench/README.md has the format; bench/runner/bench_results.py reads and writes it. What is no finite
-number among the samples is left out and told in `notes`; a file that is not what it should be
-raises Unreadable.
+bench/README.md has the format; bench/runner/bench_results.py reads and writes it. Samples that are
+no finite number are left out and reported in `notes`; an invalid file raises Unreadable.
 """
 
 import dataclasses

@@ -81,7 +81,7 @@ FIGURE_HEADERS = ["one thread where no other number is given", "median (range)",
 
 
 def short_table(results):
-    """Those of SHORT that the file has; a row with a target before one without."""
+    """The rows of SHORT that the file has; a row with a target before one without."""
     rows = sorted(results.rows, key=lambda row: "target" not in row)
     found = []
     for name, against in SHORT:
@@ -278,7 +278,7 @@ def write_all(path):
     name, kept = KEPT / path.name, ""
     if path.parent != ROOT / KEPT:
         name, kept = place_to_keep(results)
-        # What is kept is rounded, and pages have to say what it says.
+        # The kept file is rounded, and pages must agree with it.
         results = read_results.checked(path, json.loads(kept))
     texts = {}
     for page in pages():

@@ -83,7 +83,7 @@ def first_number(value):
 
 
 def busy_text(busy):
-    """The sentence of a results file, which may say already what it is about."""
+    """The sentence of a results file, which may already name its subject."""
     return busy if "busy" in busy else f"The machine was busy: {busy}"
 
 
@@ -154,7 +154,7 @@ def every_benchmark(results):
 
 
 def side_blocks(results):
-    """Who took part in which version, who did not and why, and what could not be run."""
+    """The sides with their versions, those that did not run and why, and missing benchmarks."""
     rows = []
     for name, side in sorted(results.part("sides").items()):
         side = side if isinstance(side, dict) else {}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A host that stays at rest, for resident.py to look at: twenty counters and ten timers, two
+ * A host that stays at rest, for resident.py to measure: twenty counters and ten timers, two
  * threads' records, and the reporter that it is compiled with, which reports once before the
  * program prints "rest". It ends with its standard input.
  *

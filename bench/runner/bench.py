@@ -10,7 +10,7 @@
     make bench BENCH_ARGS=--list                               profiles, overlays, twins, sides
 
 Exits with 1 when a side failed or a total was wrong, with --strict (STRICT=1) also when a target
-was missed; with 2 when it was asked for something that there is not; with 130 when interrupted,
+was missed; with 2 for an unknown profile, side or setting; with 130 when interrupted,
 having written what there was. bench/README.md says how it works.
 """
 
@@ -35,7 +35,7 @@ import bench_stats
 import bench_table
 from bench_profile import Refused
 
-# What ends it as Ctrl-C does; not what a nohup has it ignore.
+# Signals that end it as Ctrl-C does; not those that nohup has it ignore.
 ENDING = [number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
           if signal.getsignal(number) != signal.SIG_IGN]
 OUTPUT = bench_sides.ROOT / "build" / "bench"
@@ -64,7 +64,7 @@ def parse(arguments):
 
 
 def list_all(catalogue, described):
-    """What somebody may ask for."""
+    """The command line."""
     folder = catalogue.folder
     for what, place in (("profiles", folder), ("overlays", folder / "overlays")):
         print(f"{what}:")
@@ -85,7 +85,7 @@ def list_all(catalogue, described):
 
 
 class Plan:
-    """What was asked for, folded and checked."""
+    """The profile of the command line, folded and checked."""
 
     def __init__(self, arguments):
         self.catalogue = bench_profile.Catalogue(arguments.bench / "profiles")
@@ -119,12 +119,12 @@ class Plan:
                                    arguments.defaults, settings)
 
     def carries_out(self, name):
-        """Whether a side looks at the twin's switch; of no twin, yes."""
+        """Whether a side reads the twin's switch; without a twin, yes."""
         wanted = self.twin.lines() if self.twin else set()
         return wanted <= set(self.described[name].get("carries_out", []))
 
     def look_at_the_switch(self):
-        """Refuses a twin whose switch no side would look at: it would find no difference."""
+        """Refuses a twin whose switch no side would read: it would find no difference."""
         if not self.twin:
             return
         there = [name for name in self.profile["sides"] if name in self.described]
@@ -135,7 +135,7 @@ class Plan:
 
 
 def make_folder(output, profile_name):
-    """A folder of the run's own, that nobody has yet."""
+    """A new folder of the run's own."""
     now = datetime.datetime.now(datetime.timezone.utc)
     for number in range(1, 100):
         name = f"{now:%Y-%m-%dT%H%M%SZ}-{profile_name}" + (f"-{number}" if number > 1 else "")
@@ -263,7 +263,7 @@ def run_plan(plan):
 
 
 def asked_for(name, sides):
-    """Whether one of the sides would have it: those of limits and of Crest are named otherwise."""
+    """Whether one of the sides has this peer: limits and Crest are in sides of other names."""
     peer = name.partition("/")[0]
     own = peer in bench_rows.OWN_PEERS[:3] or peer == "limit"
     return any(side == peer or peer.startswith(side + "-") or own and side in ("crest", "whole")

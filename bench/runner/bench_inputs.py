@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what every side is given: values, order, names, labels, bounds. See bench/README.md."""
+"""Writes the inputs of all sides: values, order, names, labels, bounds. See bench/README.md."""
 
 import array
 import hashlib

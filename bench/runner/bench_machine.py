@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the figures were measured on, and how busy it was meanwhile. Read from /proc and /sys."""
+"""The machine of the figures, and how busy it was meanwhile. Read from /proc and /sys."""
 
 import ctypes
 import errno
@@ -51,7 +51,7 @@ def memory_mib():
 
 
 def virtual():
-    """Whose guest this is, as far as that shows."""
+    """The hypervisor, as far as the kernel names it."""
     product = text_of("/sys/class/dmi/id/product_name", "")
     if "hypervisor" in word_of_processor("flags").split():
         return f"yes ({product or text_of('/sys/hypervisor/type', 'a hypervisor')})"
@@ -104,7 +104,7 @@ def describe_machine():
 def describe_source():
     """Of which source the figures are."""
     version = re.search(r"^VERSION\s*:=\s*(\S+)", text_of(bench_sides.ROOT / "Makefile", ""), re.M)
-    # a copy inside another repository has that one's commit only where it is a part of it
+    # a copy inside another repository takes that repository's commit only where it is a part of it
     own = said_by("git", "ls-files", "--", "bench/runner/bench.py")
     return {"commit": own and said_by("git", "rev-parse", "HEAD") or UNKNOWN,
             "dirty": bool(own and said_by("git", "status", "--porcelain", "--", ".")),
@@ -155,8 +155,8 @@ def judge_load(before, after, processors, others, steal):
 
 
 def judge_limits(load, benchmarks):
-    """The `load` with what the limits say of it: how much their medians differed from run to
-    run, for which nothing of the library can be blamed."""
+    """The `load` with the variation of the limits: how much their medians differed from run to run,
+    which is not the library's doing."""
     variations = []
     for name, entry in benchmarks.items():
         found = bench_stats.medians(entry["runs"])

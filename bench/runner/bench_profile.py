@@ -14,10 +14,10 @@ import bench_sides
 
 PROFILES = bench_sides.BENCH / "profiles"
 
-# What the program itself looks at. All else is a setting of the workload.
+# Settings that the program itself reads. All others are the workload's.
 OWN = {"text": "", "runs": 1, "rounds": 1, "sides": [""], "only": ""}
 
-# An object whose keys are not ours to know: options of crest_start.
+# An object with free keys: options of crest_start.
 OPEN = {"library"}
 
 NUMBER = (int, float)
@@ -25,7 +25,7 @@ NAMES = {dict: "an object", list: "a list", str: "a text", bool: "true or false"
          float: "a number"}
 
 # What a number must at least be, and may be at most; of a list, each of its numbers. The most are
-# no wishes, but what programs still take: 64-bit nanoseconds, and lists that fit into memory.
+# what programs can still take: 64-bit nanoseconds, and lists that fit into memory.
 NS = 1 << 60
 BOUNDS = {"runs": (1, 1000), "rounds": (1, 10000), "threads": (1, 1024), "metrics": (1, 1000000),
           "label_keys": (0, 64), "label_values": (1, 1000000), "series": (1, 4000000),
@@ -36,7 +36,7 @@ BOUNDS = {"runs": (1, 1000), "rounds": (1, 10000), "threads": (1, 1024), "metric
 
 
 class Refused(Exception):
-    """A profile, overlay or setting that is none; says which and why."""
+    """An invalid profile, overlay or setting; the text says which and why."""
 
 
 def read_json(path, what):
@@ -189,7 +189,7 @@ class Catalogue:
         return {path[0]: {path[1]: value}} if len(path) == 2 else {key: value}
 
     def check_layer(self, what, layer, known, inside=""):
-        """Refuses keys that nobody knows, and values of another type."""
+        """Refuses unknown keys, and values of another type."""
         for key, value in layer.items():
             name = inside + key
             if inside[:-1] in OPEN:
@@ -243,7 +243,7 @@ def check_type(what, name, value, example):
 
 
 def check_whole(profile):
-    """What only the whole can be asked."""
+    """Checks across settings."""
     missing = [key for key in (*OWN, "values", "metrics", "threads", "bounds_ns", "even_most",
                                "label_keys", "label_values") if key not in profile]
     values = profile.get("values", {})
@@ -292,7 +292,7 @@ def workload_settings(profile):
 
 
 def option_text(value):
-    """As crest_start reads it, whose options are separated by commas."""
+    """As crest_start reads it: options separated by commas."""
     if not re.search(r"""[,"' ]""", value):
         return value
     return '"' + value.replace('"', '""') + '"'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The results file: what bench/README.md says is in it, written so that a diff shows something."""
+"""The results file, as bench/README.md describes it, written so that diffs are readable."""
 
 import errno
 import json
@@ -10,7 +10,7 @@ BY_LINE = {"benchmarks", "rows", "missing", "inputs"}  # an entry of these is a 
 
 
 class Unreadable(Exception):
-    """A results file that is none; says why."""
+    """An invalid results file; the text says why."""
 
 
 def dumped(value, separators=None):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The order of things: runs, in each of which every side is started anew, and rounds to and fro.
+"""The order of a benchmark: runs, each with every side started anew, and rounds to and fro.
 
-A side's samples count only once its totals of that run were compared: what a side did that died is
-not known. A twin has two processes of each side in a run, which take turns round by round.
+A side's samples count only once its totals of that run were compared, because the work of a side
+that died is not known. A twin has two processes of each side in a run, which take turns round by
+round.
 """
 
 import shutil
@@ -85,7 +86,7 @@ class Progress:
 
 
 class Member:
-    """A side in a run, in one of its variants, and what it said."""
+    """A side in a run, in one of its variants, and its answers."""
 
     def __init__(self, side, variant):
         self.side = side

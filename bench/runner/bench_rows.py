@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of the table: what each operation costs, beside what, and which targets are met.
+"""The rows of the table: the cost of each operation, its comparisons, and the targets met.
 
 bench/targets.json names pairs to compare, with a target or without; every other side that measured
 the same operation in the same way is compared with Crest besides.
@@ -80,8 +80,8 @@ def cost_of(benchmarks, name):
 
 
 def make_rows(benchmarks, targets, why_not=lambda name: "", asked=lambda name: True):
-    """All rows. `why_not` says why a benchmark is not there; targets that `asked` says no of,
-    because somebody narrowed the run, are left out."""
+    """All rows. `why_not` says why a benchmark is not there; targets that the run was narrowed to
+    exclude (`asked` is false) are left out."""
     rows = []
     beside = pairs(benchmarks, targets)
     for name in sorted(beside, key=place):
@@ -134,7 +134,7 @@ def target_of(kind, value, unit):
 
 
 def judge(kind, value, row, benchmarks):
-    """What was found, in the words of the target, and how much of its allowance that uses."""
+    """The finding, in the words of the target, and how much of its allowance it uses."""
     if kind == "over":
         more = bench_stats.differences(benchmarks[row["id"]]["runs"],
                                        benchmarks[row["against"]]["runs"])

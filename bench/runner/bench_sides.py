@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds the sides, builds them, and talks with them. bench/README.md has the protocol.
 
-A side is a process group of its own, stopped while it is not asked anything and killed in the end,
-whatever it started; it dies with this program too.
+A side is a process group of its own. It is stopped while it has no request, killed in the end with
+all that it started, and dies with this program too.
 """
 
 import ctypes
@@ -110,8 +110,8 @@ def dies_with_its_parent():
 
 
 def run_whole(command, limit_s, log, folder):
-    """A command's exit status. Where it is given up, or this program is interrupted, all that it
-    started is killed with it: compilers do not go on beside what is measured next."""
+    """A command's exit status. On its timeout, or when this program is interrupted, all that it
+    started is killed with it, so that no compiler runs beside the next measurement."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT, signal.SIGTERM,
                                                        signal.SIGHUP])
 
@@ -192,7 +192,7 @@ class Side:
             pass
 
     def read(self, limit_s):
-        """A line of JSON; Failed when it is none, does not come in time, or never will."""
+        """A line of JSON; Failed when it is invalid, late, or the side has ended."""
         line = self.read_line(time.monotonic() + limit_s, limit_s)
         try:
             answer = json.loads(line)
@@ -230,7 +230,7 @@ class Side:
         return f"it ended {how}: {last_line(self.log, self.log_begins)} (more in {self.log.name})"
 
     def ask(self, text):
-        """Sends a line; the answers up to the one that says it is done."""
+        """Sends a line; the answers up to the `done` line."""
         answers = []
         self.signal(signal.SIGCONT)
         try:
@@ -265,7 +265,7 @@ class Side:
         return samples
 
     def finish(self):
-        """What it compared; Failed when its end does not fit to that."""
+        """Its comparisons; Failed when its exit status disagrees with them."""
         checks = self.ask("finish")
         for check in checks:
             if not {"check", "found", "asked"} <= set(check):
@@ -281,7 +281,8 @@ class Side:
         return checks
 
     def end(self):
-        """Kills what is left of it; also after a regular end, for what it may have started."""
+        """Kills the rest of its group; also after a regular end, because it may have started
+        others."""
         if self.process is None:
             return
         self.signal(signal.SIGKILL)

@@ -35,7 +35,7 @@ def paired(runs, others, how):
 
 
 def ratios(runs, others):
-    """Of nothing there is no ratio: such rounds have none."""
+    """No ratio to zero: such rounds have none."""
     divisible = [[sample or None for sample in run] for run in others]
     return paired(runs, divisible, lambda one, other: one / other)
 

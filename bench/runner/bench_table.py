@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A results file as a table for people: what it was run on, the rows, and all that is missing."""
+"""A results file as a table for people: the machine, the rows, and all that is missing."""
 
 import re
 
 NAME, COST, RATIO, NAMES = 38, 27, 32, 76
-INDENT, WIDTH_LEAST = 6, 40  # of what is folded for a narrow terminal
+INDENT, WIDTH_LEAST = 6, 40  # indentation of lines that are folded for a narrow terminal
 RED, PLAIN = "\033[31m", "\033[0m"
 
 
@@ -66,7 +66,7 @@ def beside_text(row):
 
 
 def row_lines(rows):
-    """By operation, spread and threads; who already stands beside Crest is not told again."""
+    """By operation, spread and threads; peers that already stand beside Crest are not repeated."""
     shown = {row["against"] for row in rows if "against_cost" in row}
     heading = None
     for row in rows:

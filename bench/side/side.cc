@@ -137,7 +137,7 @@ void side::together(const std::string &id, unsigned threads, bool same, uint64_t
     }
     benchmarks_.push_back({name, "ns", 1});
     std::vector<uint64_t> &asked = asked_[id];
-    /* two windows, so that which object it is weighs the same in both arrangements */
+    /* two windows, so that both arrangements use the objects equally often */
     auto body = [=, &asked](benchmark::State &state) {
         double ns = 0, disturbed = 0, overlap = 1;
         unsigned window = 0;
@@ -263,5 +263,5 @@ int side::run()
             round(std::strtoull(line.c_str() + 6, nullptr, 10));
         std::fflush(stdout);
     }
-    return 2; /* whoever started it is gone */
+    return 2; /* the runner is gone */
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A side of the comparison that is written in C or C++: says which benchmarks it has, runs all of
- * them once when it is told to, and in the end checks what they left behind. bench/README.md has
- * the protocol; Google Benchmark does the timing. A program makes one side:
+ * A side of the comparison that is written in C or C++: lists its benchmarks, runs all of them once
+ * a round, and in the end checks their totals. bench/README.md has the protocol; Google Benchmark
+ * does the timing. A program makes one side:
  *
  *     int main(int argc, char **argv)
  *     {

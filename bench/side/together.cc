@@ -128,12 +128,14 @@ together_result together_run(unsigned threads, uint64_t times,
         for (unsigned i = 0; i < threads; i++) {
             const share &mine = shares[i];
             result.done[i] += mine.done;
-            /* one that came too late to do anything has no figure, and the window no overlap */
+            /* a thread that came too late to do anything has no figure, and the window no overlap
+             * */
             if (mine.inside == 0) {
                 overlap = 0;
                 continue;
             }
-            /* who sleeps in a lock pays for it, and leaves the other nothing to contend with */
+            /* a thread's sleep in a lock is part of its cost; the other thread is uncontended
+             * meanwhile */
             double own_ns = double(mine.cpu_ns + mine.asleep_ns);
             overlap = std::min(overlap, own_ns / double(mine.wall_ns));
             ns += own_ns / double(mine.inside) / threads;

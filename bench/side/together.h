@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Several threads at once, each on a processor of its own: what an operation costs a thread then.
- * They pass a gate together and stop together. Without overlap there is nothing to contend for, so
- * a window in which one of them had to wait for its processor is taken again. Who sleeps in a lock
- * does not wait for a processor: that time is counted as part of the operation.
+ * Several threads at once, each on a processor of its own, to measure the cost of an operation to a
+ * thread. They pass a gate together and stop together. Without overlap there is nothing to contend
+ * for, so a window in which one of them had to wait for its processor is taken again. A thread that
+ * sleeps in a lock does not wait for a processor: that time is counted as part of the operation.
  */
 #ifndef BENCH_TOGETHER_H
 #define BENCH_TOGETHER_H
@@ -12,7 +12,7 @@
 #include <functional>
 #include <vector>
 
-/* Operations between two looks at the flag that ends a window; `times` are multiples of it. */
+/* Operations between two checks of the flag that ends a window; `times` are multiples of it. */
 const uint64_t TOGETHER_CHUNK = 65536;
 
 struct together_result {

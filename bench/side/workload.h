@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every side is given to do: the same values, names, labels and order for each language. `make
+ * The inputs of every side: the same values, names, labels and order for each language. `make
  * bench` writes them into a folder as plain files (bench/README.md says which); this reads them. It
  * measures nothing.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * See first_touch.h. The metrics exist, and another thread has recorded into all of them. Threads
- * that are all there at once have cells of their own each; those that come one after the other take
- * over what the one before left, which is another figure. Distributions keep a thread's first four
- * values as they are and count from the fifth on, so what the first five take is a third.
+ * that are all there at once have cells of their own each; those that run one after the other take
+ * over the cells of the thread before, which is another figure. Distributions keep a thread's first
+ * four values as they are and count from the fifth on, so what the first five take is a third.
  */
 #include "first_touch.h"
 #include "instruments.h"
@@ -27,7 +27,7 @@ const unsigned THREADS = 9; /* of either sort; an odd number has a middle one */
 const int64_t VALUE = 100000;
 const unsigned VALUES = 5; /* of each metric, by a thread that stays */
 
-/* Processor time of one record into each, less what looking at the clock takes. */
+/* Processor time of one record into each, less the cost of reading the clock. */
 double touch_ns(instruments &all)
 {
     uint64_t before = together_cpu_ns(), between = together_cpu_ns();
@@ -74,7 +74,7 @@ touches touch_anew(instruments &all)
     return {own_process_median(ns), own_process_median(sums)};
 }
 
-/* Threads that come when the one before has ended. */
+/* Threads that start when the previous one has ended. */
 double touch_again(instruments &all)
 {
     std::vector<double> ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a thread's first record of each of many metrics costs it. Each is measured in a process of
+ * The cost of a thread's first record into each of many metrics. Each is measured in a process of
  * its own, because a thread leaves its cells to the next one.
  */
 #ifndef BENCH_FIRST_TOUCH_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measurements in a process of their own, which begins with nothing: memory, the first touch of a
+ * Measurements in a fresh process of their own: memory, the first touch of a
  * thread, start-up. What such a process prints is lines of a name, a space and a number.
  */
 #ifndef BENCH_OWN_PROCESS_H
@@ -15,7 +15,8 @@
 
 typedef std::map<std::string, double> own_process_values;
 
-/* Of all so far. One that ends with another status than 0 says why on stderr, and is not right. */
+/* Of all so far. A process that ends with another status than 0 says why on stderr, and its figures
+ * are invalid. */
 struct own_process_count {
     uint64_t started, right;
 };

@@ -49,7 +49,7 @@ void crest_side::make_family(size_t first, size_t end, const crest_buckets &buck
     }
 }
 
-/* By threads that are all there at once, or one would go on in the cells of the one before it. */
+/* By threads that all run at once, or a thread would go on in the cells of an ended one. */
 void crest_side::fill()
 {
     std::atomic<unsigned> arrived{0};

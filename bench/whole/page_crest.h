@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Crest's side, whose parts are measured one by one too; see page_sides.h. */
+/* Crest's side; its parts are measured one by one too. See page_sides.h. */
 #ifndef BENCH_PAGE_CREST_H
 #define BENCH_PAGE_CREST_H
 

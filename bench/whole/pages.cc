@@ -61,8 +61,8 @@ double snapshot_ns(const crest_side &of, const sides_shape &shape, size_t at_lea
     return double(together_cpu_ns() - before) / double(times * shape.series);
 }
 
-/* What is on the pages is what was recorded, and the same on both. Looked at before the first
- * round: what is measured of memory adds a series. */
+/* Checks that both pages have what was recorded. Done before the first round, because the memory
+ * measurement adds a series. */
 void pair_expect(side &mine, const pair_of_sides &pair)
 {
     const sides_shape &shape = pair.shape;

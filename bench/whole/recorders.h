@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a recording thread notices of pages being written all the time beside it.
+ * The effect on a recording thread of pages that are written all the time beside it.
  */
 #ifndef BENCH_RECORDERS_H
 #define BENCH_RECORDERS_H

@@ -16,7 +16,7 @@
 namespace
 {
 
-/* More unlabelled metrics than this nobody has, and prometheus-cpp looks through all of them each
+/* No program has more unlabelled metrics than this, and prometheus-cpp searches all of them each
  * time that it makes another. */
 const uint64_t UNLABELLED_MAX = 10000;
 const uint64_t SERIES_MAX = 100000;

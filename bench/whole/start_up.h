@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a program's start costs: without the library, with it, and with thousands of metrics that
+ * The cost of a program's start: without the library, with it, and with thousands of metrics that
  * are declared at file scope.
  */
 #ifndef BENCH_START_UP_H

@@ -4,7 +4,7 @@
  * objects first, then those of POSIX keys in the order in which these were made. The library makes
  * its key when it is loaded and this program a later one, so that an object's destructor looks at
  * the clock before the library's, and a key's destructor after it. By then the thread's cells must
- * be gone again, or the order is another one and the process fails.
+ * be gone, or the order is wrong and the process fails.
  *
  * Threads that recorded and threads that did not come by turns; the figure is the difference of
  * their medians, of elapsed time: what is measured is too short for the clock of processor time.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the library adds to the end of a thread that recorded.
+ * The time that the library adds to the end of a thread that recorded.
  */
 #ifndef BENCH_THREAD_EXIT_H
 #define BENCH_THREAD_EXIT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The side of what is more than one operation: first touch, a thread's end, memory, start-up,
+ * The side of measurements beyond one operation: first touch, a thread's end, memory, start-up,
  * pages. `--measure=` makes it one of the processes in which some of it is measured.
  */
 #include "first_touch.h"

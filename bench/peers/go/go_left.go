@@ -4,7 +4,7 @@ package main
 
 import "fmt"
 
-// Each object was counted as often as it was asked to; read reads one back.
+// Each object's count equals the operations asked of it; read reads one back.
 func counts(read func(object int) uint64) left {
 	return func(_ *side, id string, took []*taken) []check {
 		var all []check

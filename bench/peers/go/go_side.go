@@ -174,7 +174,7 @@ func severalTogether(id string, p plan, how spread, took []*taken) sample {
 
 func (s *side) say(what any) {
 	if err := s.out.Encode(what); err != nil {
-		os.Exit(2) // whoever listened is gone
+		os.Exit(2) // the runner is gone
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 
 // The method of bench/side/together.cc: threads on processors of their own pass a gate together
 // and stop together, and a window in which one had to wait for its processor is taken again. A
-// goroutine that has its thread for itself takes longer to sleep and to wake than others do, which
-// counts where a library has a mutex.
+// goroutine locked to its thread takes longer to sleep and to wake than others, which matters where
+// a library has a mutex.
 const (
 	attemptsMost = 20
 	overlapLeast = 0.95
@@ -101,7 +101,7 @@ func takePart(arrived *atomic.Int32, ended *atomic.Bool, threads int, times uint
 	spent = clock(unix.CLOCK_THREAD_CPUTIME_ID) - spent
 	wall = clock(unix.CLOCK_MONOTONIC) - wall
 	after := waitsSoFar()
-	// who sleeps in a lock pays for it; waiting for a processor is what disturbs
+	// sleep in a lock is part of the cost; only waiting for a processor is a disturbance
 	if awake := spent + after.queued - before.queued; after.givenUp > before.givenUp && wall > awake {
 		spent += wall - awake
 	}

@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT / "jvm-shim" / "crest-jvm-bench"))
 
 import jvm_bench  # noqa: E402  (it is found there)
 
-# Looked at every 50 ms from the first operation on, the compiler was done after 200 to 300, also
+# Sampled every 50 ms from the first operation on, the compiler was done after 200 to 300 ms, also
 # where the JVM had two fifths of a processor; only Micrometer's histograms took 10 % off later.
 WARM_UP = {"-wi": "2", "-w": "250ms", "-i": "5", "-r": "50ms"}
 
@@ -28,7 +28,7 @@ PEERS = {"crest": "crest-java", "kamon": "java-kamon", "micrometer": "java-micro
          "hdrHistogram": "java-hdrhistogram"}
 
 # By JMH's class: the operation and the spread, the threads, and the methods that are asked for.
-# HdrHistogram is the one that several threads may write, also where there is one.
+# HdrHistogram is the variant that several threads may write, also with one thread.
 COUNTING = ["crest", "kamon", "micrometer"]
 RECORDING = [*COUNTING, "hdrHistogram"]
 CLASSES = {
@@ -158,7 +158,7 @@ def main():
             for sample in samples:
                 say(sample)
         say({"done": "round"})
-    return 2  # whoever started it is gone
+    return 2  # the runner is gone
 
 
 if __name__ == "__main__":

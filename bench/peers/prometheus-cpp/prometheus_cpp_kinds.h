@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The instruments of prometheus-cpp as one interface: how one is made, what is timed of it, and
- * what it says afterwards. All of it is the library's public interface, and what its example
+ * The instruments of prometheus-cpp as one interface: how one is made, the timed operation, and its
+ * value afterwards. All of it is the library's public interface, and what its example
  * (https://github.com/jupp0r/prometheus-cpp/blob/v1.0.1/pull/tests/integration/sample_server.cc)
  * says is fast: "add and remember dimensional data, incrementing those is very cheap".
  */

@@ -70,8 +70,8 @@ std::vector<kind_left> left_by(const inputs &in, size_t metrics, uint64_t times)
 }
 
 /*
- * Compares what object number `object` of a benchmark was left with. Each metric counts as often as
- * its number says, so that one that got another's records is noticed.
+ * Compares what object number `object` of a benchmark was left with. Each metric is weighted by its
+ * number, so that a record in a wrong metric is noticed.
  */
 template <typename kind>
 void expect_left(side &mine, const inputs &in, const std::string &id, unsigned object,
@@ -234,8 +234,7 @@ template <typename kind> class instrument
     }
 
     /*
-     * The one way by name that there is: to register the family again, which by default gives
-     * back the one that is there already
+     * The only way by name: to register the family again, which by default returns the existing one
      * (prometheus/registry.h, Registry::InsertBehavior).
      */
     void by_name(bool random)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the programs share that are started to see how long a start takes.
+ * Shared by the programs that are started to measure how long a start takes.
  */
 #ifndef BENCH_STARTED_H
 #define BENCH_STARTED_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the libraries' instruments have in common: which loops there are of each, and what these
+//! What the libraries' instruments have in common: the loops of each, and the totals that these
 //! must have left behind. `objdump -d` shows that every iteration keeps its operation: `lock inc`,
 //! `lock cmpxchg`, a store (eight iterations at once, with eight stores), or a call.
 
@@ -44,7 +44,7 @@ pub struct Instrument<R> {
     pub objects: usize,
     pub times: u64,
     pub record: R,
-    /// What is to be done after each sample, outside the time.
+    /// Called after each sample, outside the measured time.
     pub after: Option<Arc<dyn Fn() + Send + Sync>>,
 }
 
@@ -136,8 +136,8 @@ impl<R> Instrument<R> {
         self.expect(side, &id, families, asked, left);
     }
 
-    /// Compares what each object's metrics were left with. Each metric counts as often as its
-    /// number says, so that one that got another's records is noticed.
+    /// Compares what each object's metrics were left with. Each metric is weighted by its number,
+    /// so that a record in a wrong metric is noticed.
     fn expect(
         &self,
         side: &mut Side,

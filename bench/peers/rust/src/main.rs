@@ -22,7 +22,7 @@ fn main() {
     std::process::exit(side.run());
 }
 
-/// The version that Cargo.lock holds a crate to, which is the one that was built.
+/// The version that Cargo.lock pins a crate to, and that was built.
 fn locked_version(name: &str) -> String {
     let wanted = format!("name = \"{name}\"");
     let mut lines = include_str!("../Cargo.lock").lines().skip_while(|line| *line != wanted);

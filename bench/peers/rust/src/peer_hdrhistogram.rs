@@ -23,7 +23,7 @@ fn new() -> Histogram<u64> {
 }
 
 /// Of a thread's own, so on cache lines of its own. The lock is taken once for some thousand
-/// values, and then wanted by nobody else.
+/// values, and is uncontended then.
 #[repr(align(128))]
 struct Own<T>(Mutex<T>);
 
@@ -139,7 +139,7 @@ fn add_recorders(side: &mut Side) {
     for (object, histogram) in shared.iter().enumerate() {
         let (count, sum) = (asked.clone(), asked.clone());
         let len = move || {
-            // a dropped recorder has handed over what it had, and is not waited for
+            // a dropped recorder has handed over its values, and the reader does not wait for it
             all[object].iter().for_each(|recorder| drop(recorder.0.lock().unwrap().take()));
             let mut histogram = histogram.lock().unwrap();
             histogram.refresh();

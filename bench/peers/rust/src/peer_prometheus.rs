@@ -67,9 +67,9 @@ fn instrument<R>(
 ///
 /// "MetricVec [...] is slow. However if every possible values for labels are known, each metric in
 /// the MetricVec can be cached to avoid the runtime cost"
-/// (https://docs.rs/prometheus-static-metric/0.5.1/prometheus_static_metric/): what is kept does
-/// not differ then from a metric without labels, and what looks it up is for when they are not
-/// known.
+/// (https://docs.rs/prometheus-static-metric/0.5.1/prometheus_static_metric/): a cached metric does
+/// not differ then from one without labels, and the look-up is for label values that are not known
+/// before.
 fn add_counters<P: Atomic + 'static>(side: &mut Side, name: &str, read: fn(P::T) -> u64) {
     let given = side.given;
     let all = registered(side, |name| GenericCounter::<P>::new(name, HELP).unwrap());
@@ -80,7 +80,7 @@ fn add_counters<P: Atomic + 'static>(side: &mut Side, name: &str, read: fn(P::T)
     instrument(name, &[COUNT], 8, 1 << 17, inc).kept(side, counter, move |p| left(counter(p)));
 
     if name != "counter" {
-        return; // to find it is what it is for the other
+        return; // finding a counter of doubles costs the same as one of integers
     }
     let vecs = each_family(side, || {
         GenericCounterVec::<P>::new(Opts::new(given.names[0], HELP), &given.keys).unwrap()

@@ -136,7 +136,7 @@ pub fn together(threads: usize, times: u64, work: &(dyn Fn(usize, u64) + Sync)) 
         let (mut ns, mut overlap) = (0.0, 1.0_f64);
         for (done, share) in result.done.iter_mut().zip(&shares) {
             *done += share.done;
-            // one that came too late to do anything has no figure, and the window no overlap
+            // a thread that came too late to do anything has no figure, and the window no overlap
             if share.inside == 0 {
                 overlap = 0.0;
                 continue;

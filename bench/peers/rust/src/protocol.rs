@@ -8,7 +8,7 @@ use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
-/// Does `times` operations, on that object, as that one of the threads.
+/// Does `times` operations on the given object, as the thread of that number.
 pub type Loop = Arc<dyn Fn(Who, u64) + Send + Sync>;
 
 /// Which of the objects a loop is to use, and which of the threads uses it.
@@ -204,7 +204,7 @@ impl Side {
             }
             let _ = std::io::stdout().flush();
         }
-        2 // whoever started it is gone
+        2 // the runner is gone
     }
 }
 
