@@ -184,7 +184,7 @@ def with_servers(screen, folder):
     with servers.Started() as started:
         demo.start(started)
         demo.watch()
-        demo.moment("Moment 1 of 3: a burst that ends before anybody looks", moments.burst, "burst")
+        demo.moment("Moment 1 of 3: a burst that ends between two samples", moments.burst, "burst")
         demo.moment("Moment 2 of 3: the gateway is killed", moments.outage, "outage")
         demo.moment("Moment 3 of 3: blocks that overlap", moments.overlap, "overlap")
         demo.finish()
@@ -221,7 +221,7 @@ def main():
     except BrokenPipeError:
         # no reader is left; Python would try to write once more when it ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        problems = ["Nobody reads the output any more; everything that was started is stopped."]
+        problems = ["The output has no reader any more; everything that was started is stopped."]
     finally:
         screen.close()
     for problem in problems:

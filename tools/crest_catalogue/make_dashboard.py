@@ -29,8 +29,8 @@ UNITS = {"": "short", "bytes": "bytes", "seconds": "s", "ratio": "percentunit"}
 RATE_UNITS = {"": "cps", "bytes": "Bps", "seconds": "percentunit", "ratio": "short"}
 SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 CHOSEN = Selection('job=~"$job",instance=~"$instance"', "$__rate_interval")
-GAUGE_NOTE = ("A gauge: each point is what was there when somebody looked; what came and went "
-              "between two looks is not on it.")
+GAUGE_NOTE = ("A gauge: each point is a sample; what came and went between two samples is not on "
+              "it.")
 
 
 class Panel:
