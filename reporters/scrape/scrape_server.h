@@ -9,8 +9,8 @@
 
 #include "scrape/scrape_server_inside.h"
 
-/* What libmicrohttpd is to call when a request has come, of whichever connection; cls is the server.
- * Called in the server's thread. */
+/* What libmicrohttpd is to call when a request has come, of whichever connection; cls is the
+ * server. Called in the server's thread. */
 typedef struct crest_scrape_handlers {
     /* with the URI of each request, before its arguments are read */
     void *(*uri)(void *cls, const char *uri, struct MHD_Connection *connection);

@@ -32,8 +32,8 @@ crest_status crest_loop_begin(void);
  * meanwhile. */
 uint64_t crest_loop_end(uint64_t next_ns);
 
-/* The descriptor, which becomes readable when a run is due; it is the caller's thread that runs from
- * then on. -1 with errno without room for it. */
+/* The descriptor, which becomes readable when a run is due; it is the caller's thread that runs
+ * from then on. -1 with errno without room for it. */
 int crest_loop_descriptor(void);
 /* Makes the descriptor readable when that one is, or no longer; 0, or -1 with errno. */
 int crest_loop_wait_for(int descriptor, int wanted);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The list of kinds of reporters, and freeing one of any. Libraries add theirs when they are loaded,
- * before main, so it is plain static memory that is only ever appended to. See reporter_kinds.h.
+ * The list of kinds of reporters, and freeing one of any. Libraries add theirs when they are
+ * loaded, before main, so it is plain static memory that is only ever appended to. See
+ * reporter_kinds.h.
  */
 #include "reporting/reporter_kinds.h"
 #include "base/atomic.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A whole snapshot: what has to be done before it is done in order, then series and values are read,
- * and what windows say of them is copied. In this order:
+ * A whole snapshot: what has to be done before it is done in order, then series and values are
+ * read, and what windows say of them is copied. In this order:
  *
  *  1. listeners are called, which set gauges of what is under way (tick_listeners.h);
  *  2. the registry's polls are called (poller.h);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Listeners of ticks and of snapshots: each is called once a tick or snapshot, in the order in which
- * they were given, however often that was, and no more are taken than there may be.
+ * Listeners of ticks and of snapshots: each is called once a tick or snapshot, in the order in
+ * which they were given, however often that was, and no more are taken than there may be.
  */
 #include "support/core_fixture.h"
 #include "windows/tick_listeners.h"
