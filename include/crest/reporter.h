@@ -15,8 +15,8 @@
  * crest.report-consecutive-failures and crest.report-running, labelled with the reporter's name.
  * The log callback is told of the first failure of a streak and of its end, not of each. It is told
  * once of a report that hangs: one that goes on after its deadline for half as long again, or 5 s.
- * Hangs are seen by the ticker, by another reporter's idle thread, and by a thread that waits for a
- * report; without any of these a hanging report is neither told of nor cancelled.
+ * The ticker sees a hang, once a second; it runs as long as a reporter with a thread is attached. A
+ * caller that waits for a report sees it at once.
  *
  * The child of a fork has no reporter attached and no thread running: it must not report into its
  * parent's group. It may attach reporters of its own, or call crest_start.
@@ -92,8 +92,9 @@ typedef struct crest_reporter {
     crest_status (*start)(struct crest_reporter *self, crest_registry *registry,
                           crest_error *error);
     /* makes the report give up soon, as its deadline has passed or the time to stop is running out.
-       Called on any other thread, only while `report` runs, and again after 100 ms, 200 ms … as
-       long as it runs: so `report` may begin by forgetting an earlier call. Must not block. May be
+       Called on any other thread, only while `report` runs: at the next tick, or at once while a
+       caller waits for it, and again after 100 ms, 200 ms … as long as it runs. So `report` may
+       begin by forgetting an earlier call. Must not block. May be
        NULL */
     void (*cancel)(struct crest_reporter *self);
     /* with threads=off (loop.h), for a reporter without `report`: does what is due, without

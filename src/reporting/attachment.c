@@ -142,7 +142,8 @@ crest_attachment *crest_attachment_new(crest_registry *registry, crest_reporter 
     attachment->cancels = reporter->cancel != NULL;
     if (!attachment->server)
         crest_one_report_measure(&attachment->order);
-    crest_pace_init(&attachment->pace, schedule, crest_attachment_time(), attachment_seed(attachment));
+    crest_pace_init(&attachment->pace, schedule, crest_attachment_time(),
+                    attachment_seed(attachment));
     const uint64_t most_ms =
         attachment->loop ? CREST_LOOP_REPORT_MS : CREST_REPORT_TIMEOUT_MS_DEFAULT;
     attachment->timeout_ns = attachment->pace.interval_ns;

@@ -46,7 +46,6 @@ typedef struct crest_attachment {
     char *name, *include, *exclude;
     crest_pace pace;
     crest_watched watched;
-    int idle; /* its thread waits, and watches the others meanwhile */
     uint64_t timeout_ns;
     pthread_t thread;
     pthread_cond_t wake;

@@ -24,12 +24,6 @@ void crest_report_watch_begin(crest_attachment *attachment, uint64_t until_ns)
     if (half_ns > CREST_OVERDUE_MS_MOST * REPORT_WATCH_NS_PER_MS)
         half_ns = CREST_OVERDUE_MS_MOST * REPORT_WATCH_NS_PER_MS;
     watched->tell_ns = until_ns + half_ns;
-    /* one is enough: when it has something else to do, it hands this on by beginning that */
-    crest_attachment *other = crest_attachments;
-    while (other != NULL && !other->idle)
-        other = other->next;
-    if (other != NULL)
-        pthread_cond_signal(&other->wake);
 }
 
 int crest_report_watch_end(crest_attachment *attachment)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Watching reports that are under way: one whose deadline has passed is asked to give up (the
- * reporter's cancel), one that goes on all the same is told of in the log, once. There is no thread
- * for it: the ticker watches, threads of reporters that have nothing to report do, and so does who
- * waits for reporters to end.
+ * reporter's cancel), one that goes on all the same is told of in the log, once. The ticker
+ * watches, at each tick, and while a caller waits for reporters, as crest_stop does, it watches
+ * too, to the millisecond. Each attached reporter with a thread keeps the ticker.
  *
  *     until_ns = crest_report_watch();    under the attachments' lock
  *     ... wait until then, or less ...
@@ -27,7 +27,7 @@ uint64_t crest_report_watch(void);
 /* The same, not under the lock. */
 void crest_report_watch_now(void);
 
-/* Under the lock: a report begins that may take until then; whoever has time will watch it. */
+/* Under the lock: a report begins that may take until then. */
 void crest_report_watch_begin(crest_attachment *attachment, uint64_t until_ns);
 /* Under the lock: it has ended. Non-zero if it was told of. */
 int crest_report_watch_end(crest_attachment *attachment);

@@ -171,16 +171,10 @@ static int reporter_thread_idle(crest_attachment *attachment)
         crest_pace_realign(pace, now);
         if (now.now_ns >= pace->due_ns)
             break;
-        uint64_t until_ns = crest_report_watch();
-        if (attachment->stopping || attachment->waiting != NULL)
-            break; /* the lock may have been given up */
-        if (until_ns > pace->due_ns)
-            until_ns = pace->due_ns;
+        uint64_t until_ns = pace->due_ns;
         if (pace->align && until_ns > now.now_ns + REPORTER_THREAD_LOOK_NS)
             until_ns = now.now_ns + REPORTER_THREAD_LOOK_NS;
-        attachment->idle = 1;
         crest_attachment_wait(&attachment->wake, until_ns);
-        attachment->idle = 0;
     }
     return attachment->stopping;
 }

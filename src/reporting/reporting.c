@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Attaching and detaching reporters, and asking them. What their threads do is in reporter_thread.c,
- * one report in one_report.c. See reporting.h and <crest/reporter.h>.
+ * Attaching and detaching reporters, and asking them. What their threads do is in
+ * reporter_thread.c, one report in one_report.c. See reporting.h and <crest/reporter.h>.
  */
 #define _GNU_SOURCE
 #include "reporting/reporting.h"
@@ -14,6 +14,7 @@
 #include "reporting/report_watchdog.h"
 #include "reporting/reporter_thread.h"
 #include "windows/tick_listeners.h"
+#include "windows/ticker.h"
 #include "base/thread.h"
 #include "base/uncancelled.h"
 #include "base/utf8.h"
@@ -137,6 +138,9 @@ static crest_status reporting_begin(crest_attachment *attachment, crest_error *e
     pthread_mutex_unlock(&crest_attachments_lock);
     if (status != CREST_OK)
         return status;
+    int threaded = !attachment->server && !attachment->loop;
+    if (threaded)
+        crest_ticker_keep(); /* it watches the reports */
     status = reporting_start(reporter, attachment->name, attachment->order.registry, error);
     int started = status == CREST_OK && reporter->start != NULL;
     pthread_mutex_lock(&crest_attachments_lock);
@@ -150,6 +154,8 @@ static crest_status reporting_begin(crest_attachment *attachment, crest_error *e
     if (attachment->loop)
         crest_loop_wake();
     pthread_mutex_unlock(&crest_attachments_lock);
+    if (status != CREST_OK && threaded)
+        crest_ticker_release();
     if (status != CREST_OK && started && reporter->stop != NULL) {
         crest_error ignored; /* what went wrong first is told */
         crest_error_clear(&ignored);
@@ -286,8 +292,10 @@ static void reporting_remove(crest_attachment *attachment)
 {
     crest_attachment_unlink(attachment);
     pthread_mutex_unlock(&crest_attachments_lock);
-    if (!attachment->server && !attachment->loop)
+    if (!attachment->server && !attachment->loop) {
         pthread_join(attachment->thread, NULL);
+        crest_ticker_release();
+    }
     crest_attachment_free(attachment);
     pthread_mutex_lock(&crest_attachments_lock);
 }
@@ -343,6 +351,10 @@ static crest_status reporting_await_end(crest_attachment *attachment, crest_erro
         attachment->detaching = 0;
         attachment->abandoned = 1;
         pthread_detach(attachment->thread);
+        /* its thread may free it now; it is watched no more */
+        pthread_mutex_unlock(&crest_attachments_lock);
+        crest_ticker_release();
+        pthread_mutex_lock(&crest_attachments_lock);
         return crest_error_set(error, CREST_TIMED_OUT,
                                own_thread ? "it was stopped from its own thread"
                                           : "its last report did not end before the deadline");

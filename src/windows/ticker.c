@@ -51,6 +51,7 @@ static pthread_cond_t ticker_wake;
 static pthread_t ticker_thread;
 static int ticker_running;
 static int ticker_stopping;
+static unsigned ticker_keepers; /* that want ticks whatever is observed; under ticker_control */
 
 /* Of the next tick. */
 typedef struct ticker_pace {
@@ -68,6 +69,7 @@ static void ticker_forked(void)
     crest_mutex_fresh(&ticker_lock);
     memset(ticker_table, 0, sizeof ticker_table);
     ticker_running = ticker_stopping = ticker_loops = 0;
+    ticker_keepers = 0;
     crest_windows_forked();
 }
 CREST_FORKED(TICKER, ticker_forked)
@@ -257,9 +259,11 @@ static int ticker_start_loop(void)
     return 1;
 }
 
-/* Under ticker_control. */
-static int ticker_start(void)
+/* Under ticker_control: there are ticks from now on; 0 if there can be none. */
+static int ticker_ensure(void)
 {
+    if (ticker_running || ticker_loops)
+        return 1;
     if (crest_threads_forbidden())
         return ticker_start_loop();
     crest_monotonic_condition(&ticker_wake);
@@ -271,10 +275,17 @@ static int ticker_start(void)
     return 1;
 }
 
-/* Under ticker_control. */
-static void ticker_stop(void)
+/* Under ticker_control: stops if nothing wants ticks any more. */
+static void ticker_stop_unused(void)
 {
     pthread_mutex_lock(&ticker_lock);
+    int used = ticker_keepers != 0;
+    for (unsigned i = 0; i < CREST_OBSERVED_MAX; i++)
+        used |= ticker_table[i].state != NULL;
+    if (used) {
+        pthread_mutex_unlock(&ticker_lock);
+        return;
+    }
     ticker_stopping = 1;
     ticker_loops = 0;
     if (ticker_running)
@@ -305,9 +316,8 @@ static crest_status ticker_add(crest_registry_state *state, crest_windows *windo
     return status;
 }
 
-/* Under ticker_control: takes one user away, or all of them. The windows to free, if it was the
- * last. */
-static crest_windows *ticker_remove(const crest_registry_state *state, int all, int *last_of_all)
+/* Under ticker_control: takes one user away, or all of them. */
+static void ticker_remove(const crest_registry_state *state, int all)
 {
     pthread_mutex_lock(&ticker_lock);
     ticker_observed *observed = ticker_find(state);
@@ -316,14 +326,9 @@ static crest_windows *ticker_remove(const crest_registry_state *state, int all, 
         windows = observed->windows;
         *observed = (ticker_observed){.state = NULL};
     }
-    *last_of_all = 1;
-    for (unsigned i = 0; i < CREST_OBSERVED_MAX; i++)
-        if (ticker_table[i].state != NULL)
-            *last_of_all = 0;
     /* the series' windows are guarded by the lock */
     crest_windows_free(windows);
     pthread_mutex_unlock(&ticker_lock);
-    return windows;
 }
 
 crest_status crest_ticker_attach(crest_registry *registry)
@@ -342,11 +347,10 @@ crest_status crest_ticker_attach(crest_registry *registry)
     if (status == CREST_OK) {
         if (ticker_tick(state, 0))
             status = CREST_NO_MEMORY;
-        else if (!ticker_running && !ticker_loops && !ticker_start())
+        else if (!ticker_ensure())
             status = CREST_SYSTEM;
-        int last;
         if (status != CREST_OK)
-            ticker_remove(state, 1, &last);
+            ticker_remove(state, 1);
     } else {
         crest_windows_free(windows);
     }
@@ -397,10 +401,8 @@ static crest_status ticker_detach(const crest_registry_state *state, int all)
     pthread_mutex_lock(&ticker_control);
     crest_status status = crest_ticker_observes(state) ? CREST_OK : CREST_NOT_FOUND;
     if (status == CREST_OK) {
-        int last;
-        ticker_remove(state, all, &last);
-        if (last)
-            ticker_stop();
+        ticker_remove(state, all);
+        ticker_stop_unused();
     }
     pthread_mutex_unlock(&ticker_control);
     return status;
@@ -410,6 +412,22 @@ crest_status crest_ticker_detach(crest_registry *registry)
 {
     CREST_UNCANCELLED;
     return ticker_detach(crest_registry_state_seen(registry), 0);
+}
+
+void crest_ticker_keep(void)
+{
+    pthread_mutex_lock(&ticker_control);
+    ticker_keepers++;
+    (void)ticker_ensure();
+    pthread_mutex_unlock(&ticker_control);
+}
+
+void crest_ticker_release(void)
+{
+    pthread_mutex_lock(&ticker_control);
+    ticker_keepers--;
+    ticker_stop_unused();
+    pthread_mutex_unlock(&ticker_control);
 }
 
 void crest_ticker_forget(const crest_registry_state *state)

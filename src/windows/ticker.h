@@ -20,6 +20,13 @@ int crest_ticker_observes(const crest_registry_state *state);
 int crest_ticker_copy(const crest_directory *directory, int ranges_only,
                       struct crest_window_copies **copies);
 
+/* Ticks are wanted, and with them the listeners' calls (tick_listeners.h), whatever is observed; no
+ * longer, after as many calls of the second. Without a thread to be had there are none until the
+ * next call. Not under a lock that a listener takes, nor in a listener: the second may wait for the
+ * end of a tick. */
+void crest_ticker_keep(void);
+void crest_ticker_release(void);
+
 /* The registry is being freed: its windows go, whoever attached it. */
 void crest_ticker_forget(const crest_registry_state *state);
 
