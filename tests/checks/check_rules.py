@@ -70,7 +70,9 @@ GOOD = {
                                   "    fixture_holds(2);\n    looks();\n    return unused;\n}\n"
                                   "static void test_x(void)\n{\n    assert_true(1);\n    "
                                   "pthread_create(&thread, NULL, run, NULL);\n}\n",
-    "Makefile": "VERSION := 7.8.9\n",
+    "Makefile": "VERSION := 7.8.9\n"
+                "# performance.md safety.md web.h X.java MANIFEST.MF pom.xml targets.json\n"
+                "# more.h libcrest.symbols libcrest-reporters.symbols\n",
     SIDE: '{"name": "one", "text": "One.", "run": ["{build}/one"]}',
     "bench/peers/one/Cargo.toml": "[package]\n",
     "bench/peers/one/Cargo.lock": f'{CRATES}crates.io-index"\n',
@@ -187,6 +189,15 @@ BREAKS = [
     ("tidiness", "file names", "jvm-shim/a/X.java", lambda text: SLASHED),
     ("tidiness", "licence", "scripts/x.sh", lambda text: "#!/bin/sh\n"),
     ("tidiness", "licence", "scripts/x", lambda text: "#!/bin/sh\n"),
+    ("tidiness", "at most 256 KiB", "docs/man/x.1", lambda text: "x\n" * 140000),
+    ("tidiness", "refers to every file", "src/names/alone.h", lambda text: SPDX),
+    ("tidiness", "refers to every file", "docs/alone.md", lambda text: "# Alone\n"),
+    ("tidiness", "refers to every file", "scripts/alone.py",
+     lambda text: "# SPDX-License-Identifier: Apache-2.0\n"),
+    ("tidiness", "defined once", "reporters/common/again.c",
+     lambda text: SPDX + "int crest_get(void)\n{\n    return 1;\n}\n"),
+    ("tidiness", "defined once", "tests/unit/names/test_again.c",
+     lambda text: SPDX + "int crest_get = 1;\n"),
     ("tidiness", "left for later", "src/names/middle.c",
      lambda text: text + "/* TO" + "DO: more */\n"),
     ("thread_asserts", "functions of threads", "tests/unit/names/test_x.c",
