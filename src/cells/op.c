@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operation identities that are longer than an integer. See <crest/op.h>.
+ * What an operation is called: identities longer than an integer, and the texts of outcomes. See
+ * <crest/op.h> and <crest/timer.h>.
  */
 #define _GNU_SOURCE
 #include <crest/op.h>
+#include <crest/timer.h>
 
 #include "base/siphash.h"
 
@@ -138,4 +140,10 @@ size_t crest_op_format(const crest_op *op, char *text, size_t size)
     memcpy(text, whole, length);
     text[length] = '\0';
     return length;
+}
+
+const char *crest_outcome_text(crest_outcome outcome)
+{
+    static const char *const texts[] = {"ok", "error", "timeout", "cancelled"};
+    return (unsigned)outcome < CREST_OUTCOME_COUNT ? texts[outcome] : NULL;
 }

@@ -387,9 +387,3 @@ crest_status crest_timing_refuse(const crest_timer *timer, crest_status why)
                        timer ? crest_handle_name(&timer->handle) : NULL);
     return why;
 }
-
-const char *crest_outcome_text(crest_outcome outcome)
-{
-    static const char *const texts[] = {"ok", "error", "timeout", "cancelled"};
-    return (unsigned)outcome < CREST_OUTCOME_COUNT ? texts[outcome] : NULL;
-}
