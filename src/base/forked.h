@@ -5,7 +5,7 @@
  * zeroes in a child is looked at where the slow path's lock is taken, and at exit: there the calls
  * are made that have not been.
  *
- *     CREST_FORKED(DIRECTORIES, directory_forked)
+ *     CREST_FORKED(READERS, directory_forked)
  */
 #ifndef CREST_BASE_FORKED_H
 #define CREST_BASE_FORKED_H
@@ -31,7 +31,7 @@
     X(FIGURES)     /* of operations in flight */                                                   \
     X(LIVES)       /* looks at series begin anew */                                                \
     X(RETIRING)                                                                                    \
-    X(DIRECTORIES)                                                                                 \
+    X(READERS)                                                                                 \
     X(POLLER)                                                                                      \
     X(TICKER)                                                                                      \
     X(ATTACHMENTS)                                                                                 \

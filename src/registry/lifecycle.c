@@ -19,6 +19,7 @@
 #include "base/misuse.h"
 #include "cells/range_cell.h"
 #include "snapshot/snapshot_inside.h"
+#include "registry/readers.h"
 #include "registry/series.h"
 #include "registry/slowest_note.h"
 #include "instruments/stage_series.h"
@@ -462,7 +463,7 @@ static lives_action lives_look_resting(crest_wait *wait, uint64_t value, uint64_
         uint64_t rest_s = crest_cells_runtime() ? CREST_REST_RUNTIME_S : CREST_REST_S;
         int rested =
             now_ns >= wait->since_ns + rest_s * LIVES_NS_PER_S && wait->looks > CREST_REST_LOOKS;
-        return rested && crest_directories_quiet(series->metric->state, wait->generation)
+        return rested && crest_readers_quiet(series->metric->state, wait->generation)
                    ? LIVES_FREE
                    : LIVES_NOTHING;
     }

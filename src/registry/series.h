@@ -51,9 +51,6 @@ crest_status crest_series_equip(crest_series *series);
 /* snapshot.c: the merged distribution of a series that has one; NULL without memory. */
 crest_distribution *crest_series_merge(const crest_series *series);
 
-/* directory.c: whether nobody reads values by a directory older than this generation. */
-int crest_directories_quiet(const crest_registry_state *state, uint64_t generation);
-
 /* The series that stands for "records nowhere, because of this status". */
 crest_series *crest_series_dead_for(crest_status status);
 /* Whether it is one of those, and which status it stands for. */

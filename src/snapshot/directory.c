@@ -5,33 +5,21 @@
 #include "snapshot/directory.h"
 #include "base/alloc.h"
 #include "base/atomic.h"
-#include "registry/children.h"
-#include "base/forked.h"
 #include "instruments/misuse_series.h"
-#include "registry/lifecycle.h"
 #include "polls/poller.h"
+#include "registry/children.h"
+#include "registry/lifecycle.h"
 #include "registry/series.h"
 #include "windows/ticker.h"
-#include "base/sync.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Guards every registry's `directory` and the directories' users. Held while a directory is made,
- * so that each has all series that the one before had. Not taken under any other lock. */
-static pthread_mutex_t directory_lock = PTHREAD_MUTEX_INITIALIZER;
-
-/* In a forked child whoever held the lock is not there; what it guards is whole or is rebuilt. */
-static void directory_forked(void)
-{
-    crest_mutex_fresh(&directory_lock);
-}
-CREST_FORKED(DIRECTORIES, directory_forked)
-
-/* All of them. Registries live in arenas, where leak checkers look for no pointers: by this list
- * they see that what a registry keeps is in use. */
-static crest_directory *directory_all;
+/*
+ * "The lock" here is the readers' (registry/readers.h). It guards every registry's `directory` and
+ * the directories' users and readers. It is held while a directory is made, so that each has all
+ * series that the one before had.
+ */
 
 static void directory_free(crest_directory *directory)
 {
@@ -47,18 +35,15 @@ static void directory_drop_locked(crest_directory *directory)
 {
     if (directory == NULL || --directory->users != 0)
         return;
-    crest_directory **at = &directory_all;
-    while (*at != directory)
-        at = &(*at)->next;
-    *at = directory->next;
+    crest_reading_remove(&directory->reading);
     directory_free(directory);
 }
 
 void crest_directory_drop(crest_directory *directory)
 {
-    pthread_mutex_lock(&directory_lock);
+    crest_readers_lock();
     directory_drop_locked(directory);
-    pthread_mutex_unlock(&directory_lock);
+    crest_readers_unlock();
 }
 
 /* ---- order ---- */
@@ -271,6 +256,7 @@ static crest_directory *directory_new(crest_registry_state *state, size_t count,
         return NULL;
     crest_atomic_add(&state->directories, 1);
     directory->state = state;
+    directory->reading.state = state;
     directory->count = count;
     directory->births = (uint64_t *)(directory->series + count);
     directory->slots = slots ? (uint32_t *)(directory->births + count) : NULL;
@@ -315,8 +301,7 @@ static int directory_finish(crest_directory *directory)
         directory_free(directory);
         return 0;
     }
-    directory->next = directory_all;
-    directory_all = directory;
+    crest_reading_add(&directory->reading);
     return 1;
 }
 
@@ -349,10 +334,10 @@ int crest_directory_ready(crest_directory *directory)
         directory_free(directory);
         return 0;
     }
-    pthread_mutex_lock(&directory_lock);
+    crest_readers_lock();
     directory->users = 1;
     int ready = directory_finish(directory);
-    pthread_mutex_unlock(&directory_lock);
+    crest_readers_unlock();
     return ready;
 }
 
@@ -395,7 +380,7 @@ static crest_directory *directory_make(crest_registry_state *state)
     if (directory_plan_make(&plan))
         directory = directory_new(state, plan.count, 1);
     if (directory != NULL) {
-        directory->generation = generation;
+        directory->reading.generation = generation;
         directory->newest = plan.newest;
         directory->run_count = plan.run_count;
         directory->runs = plan.runs;
@@ -418,13 +403,13 @@ static crest_directory *directory_make(crest_registry_state *state)
 crest_directory *crest_directory_of(crest_registry_state *state)
 {
     crest_misuse_series_keep();
-    pthread_mutex_lock(&directory_lock);
+    crest_readers_lock();
     crest_directory *kept = state->directory, *directory = kept;
     uint64_t generation = crest_atomic_load_acquire(&state->generation);
-    if (kept != NULL && kept->generation == generation && (generation & 1) == 0) {
+    if (kept != NULL && kept->reading.generation == generation && (generation & 1) == 0) {
         kept->users++;
     } else if ((directory = directory_make(state)) != NULL) {
-        /* nobody would drop what a freed registry kept */
+        /* what a freed registry kept would never be dropped */
         int keep = !crest_atomic_load32(&state->dead);
         directory->users = keep ? 2 : 1;
         if (keep) {
@@ -433,35 +418,25 @@ crest_directory *crest_directory_of(crest_registry_state *state)
         }
     }
     if (directory != NULL)
-        directory->readers++;
-    pthread_mutex_unlock(&directory_lock);
+        directory->reading.readers++;
+    crest_readers_unlock();
     return directory;
 }
 
 void crest_directory_read(crest_directory *directory)
 {
-    pthread_mutex_lock(&directory_lock);
-    directory->readers--;
-    pthread_mutex_unlock(&directory_lock);
-}
-
-int crest_directories_quiet(const crest_registry_state *state, uint64_t generation)
-{
-    int quiet = 1;
-    pthread_mutex_lock(&directory_lock);
-    for (const crest_directory *one = directory_all; one != NULL; one = one->next)
-        quiet &= one->state != state || one->readers == 0 || one->generation >= generation;
-    pthread_mutex_unlock(&directory_lock);
-    return quiet;
+    crest_readers_lock();
+    directory->reading.readers--;
+    crest_readers_unlock();
 }
 
 void crest_registry_forget(crest_registry_state *state)
 {
     crest_poller_forget(state);
     crest_ticker_forget(state);
-    pthread_mutex_lock(&directory_lock);
+    crest_readers_lock();
     crest_directory *old = state->directory;
     state->directory = NULL;
-    pthread_mutex_unlock(&directory_lock);
+    crest_readers_unlock();
     crest_directory_drop(old);
 }

@@ -10,7 +10,7 @@
 #ifndef CREST_DIRECTORY_H
 #define CREST_DIRECTORY_H
 
-#include "registry/metric_inside.h"
+#include "registry/readers.h"
 
 /* The series of one metric, which lie together. */
 typedef struct crest_directory_run {
@@ -29,11 +29,9 @@ typedef struct crest_directory_stretch {
 
 /* Counted by the registry that keeps the newest and by each snapshot made with it. */
 typedef struct crest_directory {
-    struct crest_directory *next; /* of all there are */
+    crest_reading reading; /* its generation, and snapshots whose values are being read by it */
     crest_registry_state *state;
     uint64_t users;
-    uint64_t readers; /* snapshots whose values are being read */
-    uint64_t generation;
     const crest_metric *newest; /* of the registry's metrics then */
     /* Each metric, sorted, those without series included. */
     crest_directory_run *runs;

@@ -35,7 +35,7 @@ static crest_directory *selection_directory(const crest_directory *all, selectio
     crest_directory *chosen = crest_directory_new(all->state, count);
     if (chosen == NULL)
         return NULL;
-    chosen->generation = all->generation;
+    chosen->reading.generation = all->reading.generation;
     for (size_t i = 0, to = 0; i < all->count; i++) {
         if (!selection_wants(rule, all->series[i]))
             continue;
