@@ -5,7 +5,7 @@
  * zeroes in a child is looked at where the slow path's lock is taken, and at exit: there the calls
  * are made that have not been.
  *
- *     CREST_FORKED(READERS, directory_forked)
+ *     CREST_FORKED(READERS, readers_forked)
  */
 #ifndef CREST_BASE_FORKED_H
 #define CREST_BASE_FORKED_H

@@ -9,7 +9,6 @@
  */
 #include "registry/lifecycle.h"
 #include "base/arena.h"
-#include "reporting/attachment.h"
 #include "cells/first_values.h"
 #include "cells/cells.h"
 #include "registry/children.h"
@@ -19,9 +18,10 @@
 #include "base/misuse.h"
 #include "cells/range_cell.h"
 #include "snapshot/snapshot_inside.h"
-#include "registry/readers.h"
 #include "registry/series.h"
 #include "registry/slowest_note.h"
+#include "registry/delivered.h"
+#include "registry/readers.h"
 #include "instruments/stage_series.h"
 #include "base/sync.h"
 
@@ -393,7 +393,7 @@ void crest_lives_delivered(crest_registry_state *state)
 {
     uint64_t delivered_ns = crest_atomic_load(&state->exported_ns), longest_ns = 0;
     uint64_t least_ns = CREST_LINGER_S * LIVES_NS_PER_S;
-    crest_attachments_delivered(state, &delivered_ns, &longest_ns);
+    crest_deliveries_of(state, &delivered_ns, &longest_ns);
     crest_atomic_store(&state->delivered_ns, delivered_ns);
     crest_atomic_store(&state->linger_ns, longest_ns > least_ns / 2 ? 2 * longest_ns : least_ns);
 }

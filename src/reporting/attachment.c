@@ -9,6 +9,7 @@
 #include "registry/metric_inside.h"
 #include "reporting/reporter_kinds.h"
 #include "base/thread.h"
+#include "base/atomic.h"
 #include "base/sync.h"
 
 #include <errno.h>
@@ -144,6 +145,8 @@ crest_attachment *crest_attachment_new(crest_registry *registry, crest_reporter 
         crest_one_report_measure(&attachment->order);
     crest_pace_init(&attachment->pace, schedule, crest_attachment_time(),
                     attachment_seed(attachment));
+    attachment->delivery.registry = registry != NULL ? registry : crest_default_registry();
+    attachment->delivery.interval_ns = attachment->pace.interval_ns;
     const uint64_t most_ms =
         attachment->loop ? CREST_LOOP_REPORT_MS : CREST_REPORT_TIMEOUT_MS_DEFAULT;
     attachment->timeout_ns = attachment->pace.interval_ns;
@@ -172,19 +175,5 @@ void crest_attachment_unlink(const crest_attachment *attachment)
         link = &(*link)->next;
     if (*link != NULL)
         *link = attachment->next;
-}
-
-void crest_attachments_delivered(const struct crest_registry_state *state, uint64_t *delivered_ns,
-                                 uint64_t *longest_ns)
-{
-    pthread_mutex_lock(&crest_attachments_lock);
-    for (const crest_attachment *at = crest_attachments; at != NULL; at = at->next) {
-        if (at->server || crest_registry_state_seen(at->order.registry) != state)
-            continue;
-        if (at->delivered_ns < *delivered_ns)
-            *delivered_ns = at->delivered_ns;
-        if (at->pace.interval_ns > *longest_ns)
-            *longest_ns = at->pace.interval_ns;
-    }
-    pthread_mutex_unlock(&crest_attachments_lock);
+    crest_delivery_remove(&attachment->delivery);
 }

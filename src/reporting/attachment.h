@@ -13,6 +13,7 @@
 
 #include "reporting/one_report.h"
 #include "reporting/report_schedule.h"
+#include "registry/delivered.h"
 
 #include <pthread.h>
 
@@ -60,7 +61,7 @@ typedef struct crest_attachment {
     crest_request *waiting;
     crest_request *serving;
     crest_reporter_state state;
-    uint64_t delivered_ns; /* crest_now() before the last report that succeeded; 0: none did */
+    crest_delivery delivery; /* what it has delivered, as the registry sees it */
     crest_status last_status;
 } crest_attachment;
 
@@ -91,9 +92,5 @@ void crest_attachment_free(crest_attachment *attachment);
 /* Under the lock: takes it off the list. */
 void crest_attachment_unlink(const crest_attachment *attachment);
 
-/* Lowers *delivered_ns to when the reporter of this registry that is furthest behind took its last
- * snapshot that it reported with success, and raises *longest_ns to the longest interval. */
-void crest_attachments_delivered(const struct crest_registry_state *state, uint64_t *delivered_ns,
-                                 uint64_t *longest_ns);
 
 #endif

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "reporting/reporter_thread.h"
 #include "base/clock_inside.h"
+#include "base/atomic.h"
 #include "base/error.h"
 #include "base/thread.h"
 #include "reporting/report_watchdog.h"
@@ -94,7 +95,7 @@ static void reporter_thread_note(crest_attachment *attachment, crest_status stat
     state->consecutive_failures = order->failures;
     attachment->last_status = status;
     if (status == CREST_OK) {
-        attachment->delivered_ns = began_ns;
+        crest_atomic_store(&attachment->delivery.delivered_ns, began_ns);
     } else {
         state->failures++;
         state->last_error = *error;

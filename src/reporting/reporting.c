@@ -98,6 +98,8 @@ static crest_status reporting_enlist(crest_attachment *attachment, crest_error *
     attachment->attaching = 1;
     attachment->next = crest_attachments;
     crest_attachments = attachment;
+    if (!attachment->server)
+        crest_delivery_add(&attachment->delivery);
     return CREST_OK;
 }
 

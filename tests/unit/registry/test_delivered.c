@@ -5,12 +5,12 @@
  * or in a parent's name.
  */
 #define _GNU_SOURCE
-#include "reporting/attachment.h"
 #include "support/core_fixture.h"
 #include "support/fake_reporter.h"
 #include "reporting/one_report.h"
 #include "registry/metric_inside.h"
 #include "reporting/reporting.h"
+#include "registry/delivered.h"
 
 #include <sys/wait.h>
 
@@ -20,7 +20,7 @@
 static uint64_t delivered(crest_registry *registry)
 {
     uint64_t delivered_ns = UINT64_MAX, longest_ns = 0;
-    crest_attachments_delivered(crest_registry_state_seen(registry), &delivered_ns, &longest_ns);
+    crest_deliveries_of(crest_registry_state_seen(registry), &delivered_ns, &longest_ns);
     return delivered_ns;
 }
 
