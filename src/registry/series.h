@@ -48,9 +48,6 @@ void crest_child_kill(crest_child *child, crest_status status);
  */
 crest_status crest_series_equip(crest_series *series);
 
-/* snapshot.c: the merged distribution of a series that has one; NULL without memory. */
-crest_distribution *crest_series_merge(const crest_series *series);
-
 /* The series that stands for "records nowhere, because of this status". */
 crest_series *crest_series_dead_for(crest_status status);
 /* Whether it is one of those, and which status it stands for. */

@@ -13,19 +13,6 @@
 /* Threads, the latest first, whose cells and shards are asked for. */
 #define AHEAD_THREADS 8u
 
-const crest_shard *crest_ahead_shard(uint32_t slot, const crest_thread_record **record)
-{
-    while (*record != NULL) {
-        const uint64_t *cell = crest_cells_of(*record, slot);
-        *record = (*record)->next;
-        /* acquire: partner of the releases in crest_beginning_add and shards_replace */
-        uint64_t word = cell != NULL ? crest_atomic_load_acquire(cell) : 0;
-        if (word != 0)
-            return (const crest_shard *)(uintptr_t)word;
-    }
-    return NULL;
-}
-
 static void ahead_cells(uint32_t slot, const crest_series *series)
 {
     const crest_thread_record *record = crest_cells_records();

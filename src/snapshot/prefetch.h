@@ -15,6 +15,7 @@
 #include "cells/cells.h"
 #include "snapshot/directory.h"
 #include "cells/shards.h"
+#include "registry/series_merge.h"
 
 /* Blocks of counts, and cache lines of them all, that are asked for of a series: all, of what some
  * ten threads record at the usual precision. */
@@ -34,10 +35,6 @@ typedef struct crest_ahead {
     size_t done;  /* and lines of it that have been asked for */
     size_t part;  /* lines at a time */
 } crest_ahead;
-
-/* The next thread's shard or beginning of a series of distributions from *record on, which goes on
- * behind it; NULL at the end. Of a series of another kind it is a number that is no address. */
-const crest_shard *crest_ahead_shard(uint32_t slot, const crest_thread_record **record);
 
 /* Asks for what leads to the counts of the series after the one after `index`, and finds those of
  * the one after it, of which crest_ahead_ask then asks for all in so many parts. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What series of a directory hold now, read into a flat array of words or into a distribution.
+ * What series of a directory hold now, read into a flat array of words.
  */
 #ifndef CREST_READ_VALUES_H
 #define CREST_READ_VALUES_H
@@ -13,9 +13,5 @@
  * a reader of the directory; takes no lock. */
 void crest_snapshot_read_values(const crest_directory *directory, crest_kind kind, size_t index,
                                 size_t count, uint64_t *values);
-
-/* As crest_series_merge, which takes the note of the slowest operation since the last time besides:
- * for the ticker alone. */
-crest_distribution *crest_series_merge_noted(const crest_series *series);
 
 #endif

@@ -10,6 +10,7 @@
 #include "instruments/in_flight_figures.h"
 #include "registry/lifecycle.h"
 #include "registry/series.h"
+#include "registry/series_merge.h"
 #include "snapshot/carried.h"
 #include "snapshot/prefetch.h"
 #include "snapshot/read_values.h"
@@ -31,8 +32,9 @@ static int snapshot_merge_stretch(const crest_directory *directory,
     for (uint32_t i = stretch->first; i < stretch->first + stretch->count; i++) {
         crest_ahead_of(&ahead, directory, i, 1);
         crest_ahead_ask(&ahead);
-        crest_distribution *merged = notes ? crest_series_merge_noted(directory->series[i])
-                                           : crest_series_merge(directory->series[i]);
+        crest_series *series = directory->series[i];
+        crest_distribution *merged =
+            notes ? crest_series_merge_noted(series) : crest_series_merge(series);
         values[i] = (uint64_t)(uintptr_t)merged;
         if (merged == NULL)
             return 0;

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The values of a distribution's series, read back: all threads' shards of it and the shared one.
+ */
+#ifndef CREST_SERIES_MERGE_H
+#define CREST_SERIES_MERGE_H
+
+#include "cells/cells.h"
+#include "cells/shards.h"
+#include "registry/metric_inside.h"
+#include <crest/snapshot.h>
+
+/* The next thread's shard or beginning of a series of distributions from *record on, which goes on
+ * behind it; NULL at the end. Of a series of another kind it is a number that is no address. */
+const crest_shard *crest_ahead_shard(uint32_t slot, const crest_thread_record **record);
+
+/* The merged distribution of a series that has one; NULL without memory. Any thread, no lock. */
+crest_distribution *crest_series_merge(const crest_series *series);
+
+/* The same, which takes the note of the slowest operation since the last time besides: by the
+ * ticker alone. */
+crest_distribution *crest_series_merge_noted(const crest_series *series);
+
+#endif
