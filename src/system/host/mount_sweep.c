@@ -6,8 +6,8 @@
 #include "system/host/mount_sweep.h"
 
 #include "base/alloc.h"
+#include "base/leavable.h"
 #include "base/sync.h"
-#include "base/thread.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -34,14 +34,12 @@ typedef struct sweep_place {
     crest_mount_space space;
 } sweep_place;
 
+/* Its threads are the workers; it is left when it is dropped. */
 struct crest_sweep {
-    pthread_mutex_t lock; /* guards everything below but look and process */
+    crest_leavable leavable;
+    pthread_mutex_t lock; /* guards everything but look */
     pthread_cond_t changed;
     crest_mount_look_fn *look;
-    pid_t process;  /* whose threads the workers are */
-    unsigned users; /* workers, and the owner until it drops the sweep */
-    unsigned workers;
-    int dropped;
     sweep_place places[CREST_SWEEP_MOUNTS_MAX];
 };
 
@@ -63,31 +61,6 @@ void crest_mount_look(crest_mount_space *space)
     space->inodes_total = told.f_files;
     space->inodes_free = told.f_ffree;
     space->read_only = (told.f_flag & ST_RDONLY) != 0;
-}
-
-crest_sweep *crest_sweep_new(crest_mount_look_fn *look)
-{
-    crest_sweep *sweep = crest_alloc(1, sizeof *sweep);
-    if (sweep == NULL)
-        return NULL;
-    pthread_mutex_init(&sweep->lock, NULL);
-    crest_monotonic_condition(&sweep->changed);
-    sweep->look = look;
-    sweep->process = getpid();
-    sweep->users = 1;
-    return sweep;
-}
-
-/* Under the lock, which is given up; the last one frees. */
-static void sweep_leave(crest_sweep *sweep)
-{
-    int last = --sweep->users == 0;
-    pthread_mutex_unlock(&sweep->lock);
-    if (!last)
-        return;
-    pthread_cond_destroy(&sweep->changed);
-    pthread_mutex_destroy(&sweep->lock);
-    crest_alloc_free(sweep);
 }
 
 /* ---- what is wanted ---- */
@@ -171,43 +144,55 @@ void crest_sweep_unwant(crest_sweep *sweep, const char *point)
 /* Under the lock: the next place that waits; NULL when there is none. */
 static sweep_place *sweep_next(crest_sweep *sweep)
 {
-    for (unsigned i = 0; i < CREST_SWEEP_MOUNTS_MAX && !sweep->dropped; i++)
+    for (unsigned i = 0; i < CREST_SWEEP_MOUNTS_MAX && !sweep->leavable.left; i++)
         if (sweep->places[i].status == SWEEP_WAITS)
             return &sweep->places[i];
     return NULL;
 }
 
-static void *sweep_run(void *context)
+static void sweep_run(crest_leavable *self)
 {
-    crest_sweep *sweep = context;
+    crest_sweep *sweep = (crest_sweep *)self;
     sweep_place *place;
-    pthread_setname_np(pthread_self(), "crest-mounts");
-    pthread_mutex_lock(&sweep->lock);
     while ((place = sweep_next(sweep)) != NULL) {
         place->status = SWEEP_ASKED;
         crest_mount_space answer = {.error = 0};
         memcpy(answer.point, place->space.point, sizeof answer.point);
-        pthread_mutex_unlock(&sweep->lock);
+        crest_leavable_out(self);
         sweep->look(&answer);
-        pthread_mutex_lock(&sweep->lock);
+        (void)crest_leavable_back(self); /* sweep_next looks */
         place->space = answer;
         place->status = SWEEP_ANSWERED;
         place->known = 1;
         place->hangs = 0;
     }
-    sweep->workers--;
     pthread_cond_broadcast(&sweep->changed);
-    sweep_leave(sweep);
-    return NULL;
 }
 
-/* Under the lock; 0 when no thread can be had. */
-static int sweep_start(crest_sweep *sweep)
+/* In the child of a fork the mutex may be locked and the condition waited for: they are not
+ * destroyed there, which frees nothing with the C libraries that there are. */
+static void sweep_free(crest_leavable *self)
 {
-    int made = crest_thread_detach(NULL, sweep_run, sweep) == 0;
-    sweep->users += (unsigned)made;
-    sweep->workers += (unsigned)made;
-    return made;
+    crest_sweep *sweep = (crest_sweep *)self;
+    if (self->process == getpid()) {
+        pthread_cond_destroy(&sweep->changed);
+        pthread_mutex_destroy(&sweep->lock);
+    }
+    crest_alloc_free(sweep);
+}
+
+static const crest_leavable_kind sweep_kind = {"crest-mounts", sweep_run, sweep_free};
+
+crest_sweep *crest_sweep_new(crest_mount_look_fn *look)
+{
+    crest_sweep *sweep = crest_alloc(1, sizeof *sweep);
+    if (sweep == NULL)
+        return NULL;
+    pthread_mutex_init(&sweep->lock, NULL);
+    crest_monotonic_condition(&sweep->changed);
+    crest_leavable_init(&sweep->leavable, &sweep_kind, &sweep->lock);
+    sweep->look = look;
+    return sweep;
 }
 
 /* Under the lock: whether somebody is being asked who did not hang before. */
@@ -236,9 +221,9 @@ crest_sweep_answer crest_sweep_ask(crest_sweep *sweep, unsigned wait_ms)
     crest_sweep_answer answer = CREST_SWEEP_OK;
     pthread_mutex_lock(&sweep->lock);
     while (answer == CREST_SWEEP_OK && sweep_next(sweep) != NULL) {
-        if (sweep->workers >= CREST_SWEEP_WORKERS_MAX)
+        if (sweep->leavable.threads >= CREST_SWEEP_WORKERS_MAX)
             answer = CREST_SWEEP_FULL;
-        else if (!sweep_start(sweep))
+        else if (crest_leavable_start(&sweep->leavable) != 0)
             answer = CREST_SWEEP_NO_THREAD;
         else
             sweep_wait(sweep, wait_ms);
@@ -260,14 +245,6 @@ int crest_sweep_space(crest_sweep *sweep, unsigned i, crest_mount_space *space)
 
 void crest_sweep_drop(crest_sweep *sweep)
 {
-    if (sweep == NULL)
-        return;
-    /* the child of a fork has no workers, but one may have held the lock, which nobody opens */
-    if (sweep->process != getpid()) {
-        crest_alloc_free(sweep);
-        return;
-    }
-    pthread_mutex_lock(&sweep->lock);
-    sweep->dropped = 1;
-    sweep_leave(sweep);
+    if (sweep != NULL)
+        crest_leavable_leave(&sweep->leavable);
 }
