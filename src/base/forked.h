@@ -31,7 +31,8 @@
     X(FIGURES)     /* of operations in flight */                                                   \
     X(LIVES)       /* looks at series begin anew */                                                \
     X(RETIRING)                                                                                    \
-    X(READERS)                                                                                 \
+    X(READERS)                                                                                     \
+    X(DELIVERED)                                                                                   \
     X(POLLER)                                                                                      \
     X(TICKER)                                                                                      \
     X(ATTACHMENTS)                                                                                 \

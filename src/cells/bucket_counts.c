@@ -93,35 +93,29 @@ static inline uint64_t tally_sum(const uint64_t *cells, uint32_t from, uint32_t 
     return sum;
 }
 
-/* Each value is read once, so that it is in all of it or in nothing. */
-static void tally_add_beginning(crest_tally *tally, uint64_t beginning)
+static void tally_add_value(crest_tally *tally, uint64_t value)
 {
     const crest_layout *layout = &tally->layout;
-    uint64_t value;
-    for (unsigned place = 0; place < CREST_BEGINNING_VALUES; place++) {
-        if (!crest_beginning_value(beginning, place, &value))
-            continue;
-        unsigned s = crest_layout_block(layout, value), i = tally->first[s];
-        uint64_t cell =
-            (value >> crest_layout_shift(layout, s)) - crest_layout_first_cell(layout, s);
-        while (cell >= tally->runs[i].end)
-            i++;
-        tally->counts[tally->runs[i].bucket]++;
-        tally->sum += value;
-        tally->max = value > tally->max ? value : tally->max;
-        tally->large |= 1;
-        tally->cells++;
-    }
+    unsigned s = crest_layout_block(layout, value), i = tally->first[s];
+    uint64_t cell = (value >> crest_layout_shift(layout, s)) - crest_layout_first_cell(layout, s);
+    while (cell >= tally->runs[i].end)
+        i++;
+    tally->counts[tally->runs[i].bucket]++;
+    tally->sum += value;
+    tally->max = value > tally->max ? value : tally->max;
+    tally->large |= 1;
+    tally->cells++;
 }
 
 /* In the order of crest_distribution_add_shard, and for its reasons: sum, counts, extremes. */
 void crest_tally_add(crest_tally *tally, const crest_shard *shard)
 {
     const crest_layout *layout = &tally->layout;
-    if (crest_beginning_is((uint64_t)(uintptr_t)shard)) {
-        tally_add_beginning(tally, (uint64_t)(uintptr_t)shard);
+    uint64_t value;
+    for (unsigned place = 0; crest_shard_values(shard, &place, &value);)
+        tally_add_value(tally, value);
+    if (crest_shard_counted((uint64_t)(uintptr_t)shard) == NULL)
         return;
-    }
     /* acquire: partner of crest_word_sum_release in crest_shard_record */
     tally->sum += crest_atomic_load_acquire(&shard->sum);
     for (unsigned s = 0; s < layout->blocks; s++) {

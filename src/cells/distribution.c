@@ -5,8 +5,8 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/atomic.h"
-#include "cells/first_values.h"
 #include "cells/distribution_inside.h"
+#include "cells/first_values.h"
 
 #include <string.h>
 
@@ -38,11 +38,10 @@ crest_distribution *crest_distribution_make_with(const crest_layout *layout, uin
 
 uint64_t crest_distribution_blocks(const crest_layout *layout, const crest_shard *shard)
 {
-    uint64_t blocks = 0, value, address = (uint64_t)(uintptr_t)shard;
-    for (unsigned i = 0; crest_beginning_is(address) && i < CREST_BEGINNING_VALUES; i++)
-        if (crest_beginning_value(address, i, &value))
-            blocks |= UINT64_C(1) << crest_layout_block(layout, value);
-    if (crest_beginning_is(address))
+    uint64_t blocks = 0, value;
+    for (unsigned place = 0; crest_shard_values(shard, &place, &value);)
+        blocks |= UINT64_C(1) << crest_layout_block(layout, value);
+    if (crest_shard_counted((uint64_t)(uintptr_t)shard) == NULL)
         return blocks;
     for (unsigned s = 0; s < layout->blocks; s++)
         blocks |= (uint64_t)(crest_atomic_load_ptr_acquire(
@@ -200,25 +199,19 @@ static int distribution_add_block(crest_distribution *distribution, unsigned s,
     return to != NULL;
 }
 
-/* Each value is read once, so that it is in all of it or in nothing. */
-static int distribution_add_beginning(crest_distribution *distribution, uint64_t beginning)
+static int distribution_add_value(crest_distribution *distribution, uint64_t value)
 {
     const crest_layout *layout = &distribution->layout;
-    uint64_t value;
-    for (unsigned i = 0; i < CREST_BEGINNING_VALUES; i++) {
-        if (!crest_beginning_value(beginning, i, &value))
-            continue;
-        unsigned s = crest_layout_block(layout, value);
-        uint64_t *to = crest_distribution_block(distribution, s);
-        if (to == NULL)
-            return 0;
-        to += (value >> crest_layout_shift(layout, s)) - crest_layout_first_cell(layout, s);
-        *to = crest_distribution_plus(*to, 1);
-        distribution->large |= *to;
-        distribution->count++;
-        distribution->sum += value;
-        distribution_extremes(distribution, value, ~value);
-    }
+    unsigned s = crest_layout_block(layout, value);
+    uint64_t *to = crest_distribution_block(distribution, s);
+    if (to == NULL)
+        return 0;
+    to += (value >> crest_layout_shift(layout, s)) - crest_layout_first_cell(layout, s);
+    *to = crest_distribution_plus(*to, 1);
+    distribution->large |= *to;
+    distribution->count++;
+    distribution->sum += value;
+    distribution_extremes(distribution, value, ~value);
     return 1;
 }
 
@@ -229,8 +222,12 @@ static int distribution_add_beginning(crest_distribution *distribution, uint64_t
 int crest_distribution_add_shard(crest_distribution *distribution, const crest_shard *shard)
 {
     const crest_layout *layout = &distribution->layout;
-    if (crest_beginning_is((uint64_t)(uintptr_t)shard))
-        return distribution_add_beginning(distribution, (uint64_t)(uintptr_t)shard);
+    uint64_t value;
+    for (unsigned place = 0; crest_shard_values(shard, &place, &value);)
+        if (!distribution_add_value(distribution, value))
+            return 0;
+    if (crest_shard_counted((uint64_t)(uintptr_t)shard) == NULL)
+        return 1;
     /* acquire: partner of crest_word_sum_release in crest_shard_record */
     distribution->sum += crest_atomic_load_acquire(&shard->sum);
     const uint64_t *from = NULL;

@@ -97,7 +97,7 @@ int crest_beginning_add(uint64_t *cell, const crest_layout *layout, crest_reserv
     if (address == 0)
         return 0;
     crest_atomic_store(&crest_beginning_values(address)[0], value + 1);
-    /* partners: the acquire loads in prefetch.c and slowest_note.c */
+    /* partner: the acquire load in crest_shard_next */
     there = crest_word_settle(cell, address);
     if (there == 0)
         return 1;

@@ -9,7 +9,8 @@
  * lie that nobody ever writes to, a page of them, which the system lends without memory; the values
  * lie a page behind. That it is no multiple of a line tells it from a shard.
  *
- * A value, once there, stays: a reader finds all in the beginning, or all in the shard. The places
+ * A value, once there, stays: a reader finds all in the beginning, or all in the shard, and asks
+ * crest_shard_values which. The places
  * of a full one are not written to any more, by handlers neither, so that they can be read and
  * taken over.
  *
@@ -54,6 +55,33 @@ static inline int crest_beginning_value(uint64_t address, unsigned place, uint64
     uint64_t there = crest_atomic_load_acquire(&crest_beginning_values(address)[place]);
     *value = there - 1;
     return there != 0 && there != CREST_BEGINNING_CLOSED;
+}
+
+/* The shard that a cell's word leads to; NULL where it leads to nothing, or to single values. */
+static inline crest_shard *crest_shard_counted(uint64_t word)
+{
+    return crest_beginning_is(word) ? NULL : (crest_shard *)(uintptr_t)word;
+}
+
+/*
+ * The values that are kept one by one at what a cell leads to, from *place = 0 on; 0 at the end,
+ * and at once of a shard, whose records are counts. All readers ask here. Each place is loaded
+ * once, so that a value is in all of what the reader makes of it, or in nothing. Any thread, any
+ * handler.
+ *
+ *     for (unsigned place = 0; crest_shard_values(shard, &place, &value);)
+ *         ... value
+ *     if (crest_shard_counted(word) != NULL)
+ *         ... the shard's blocks
+ */
+static inline int crest_shard_values(const crest_shard *shard, unsigned *place, uint64_t *value)
+{
+    uint64_t address = (uint64_t)(uintptr_t)shard;
+    if (crest_beginning_is(address))
+        while (*place < CREST_BEGINNING_VALUES)
+            if (crest_beginning_value(address, (*place)++, value))
+                return 1;
+    return 0;
 }
 
 /* Whether a cell has nothing, or a beginning that is not full; out of date once a handler comes. */

@@ -5,8 +5,8 @@
 #include "cells/shards.h"
 #include "base/arena.h"
 #include "base/atomic.h"
-#include "cells/first_values.h"
 #include "base/lock.h"
+#include "cells/first_values.h"
 
 /* Even biased, a block begins on a cache line, so that the bits of the shift are free. */
 _Static_assert(CREST_LINE_BYTES > CREST_BLOCK_SHIFT, "a block's word has no room for its shift");
@@ -126,6 +126,10 @@ crest_shared_shard *crest_shared_shard_new(void)
 
 void crest_shard_give(crest_shard *shard, const crest_layout *layout)
 {
+    if (crest_shard_counted((uint64_t)(uintptr_t)shard) == NULL) {
+        crest_beginning_give(layout, (uint64_t)(uintptr_t)shard);
+        return;
+    }
     for (unsigned number = 0; number < layout->blocks; number++) {
         uintptr_t word = shard->block[crest_shard_place(layout, number)];
         if (word == 0)
@@ -146,10 +150,9 @@ void crest_shard_give(crest_shard *shard, const crest_layout *layout)
 static int shards_take_over(crest_shard *shard, const crest_layout *layout, uint64_t beginning,
                             crest_reserve *reserve)
 {
+    const crest_shard *from = (const crest_shard *)(uintptr_t)beginning;
     uint64_t value;
-    for (unsigned i = 0; i < CREST_BEGINNING_VALUES; i++) {
-        if (!crest_beginning_value(beginning, i, &value))
-            continue;
+    for (unsigned place = 0; crest_shard_values(from, &place, &value);) {
         if (!crest_shard_touch(shard, layout, value, reserve))
             return 0;
         crest_shard_record_cold(shard, value, 1, 0);
@@ -185,7 +188,8 @@ static crest_shard *shards_replace(uint64_t *cell, uint64_t before, const crest_
         *whole = shards_take_over(shard, layout, before, reserve);
     }
     crest_atomic_store(&shard->beginning, before);
-    /* partners: the acquire loads in prefetch.c, slowest_note.c, and for a lane's record_slow.c */
+    /* partners: the acquire loads in crest_shard_next, slowest_note.c, and of a lane's in
+     * record_slow.c */
     if (*whole && crest_word_change(cell, before, (uint64_t)(uintptr_t)shard) == before)
         return shard;
     crest_atomic_store(&shard->beginning, 0);
@@ -202,9 +206,9 @@ crest_shard *crest_shard_at(uint64_t *cell, const crest_layout *layout, crest_re
 {
     for (int whole = 1; whole;) {
         uint64_t there = crest_atomic_load(cell);
-        if (there != 0 && !crest_beginning_is(there))
-            return (crest_shard *)(uintptr_t)there;
-        crest_shard *shard = shards_replace(cell, there, layout, reserve, &whole);
+        crest_shard *shard = crest_shard_counted(there);
+        if (shard == NULL)
+            shard = shards_replace(cell, there, layout, reserve, &whole);
         if (shard != NULL)
             return shard;
     }

@@ -8,6 +8,7 @@
 #define CREST_SHARDS_H
 
 #include "base/atomic.h"
+#include "cells/cells.h"
 #include "cells/layouts.h"
 #include "cells/thread_arena.h"
 
@@ -55,6 +56,22 @@ int crest_shard_record_cold(crest_shard *shard, uint64_t value, uint64_t times, 
 /* The same of a lane's, by any thread: others add to it at the same time. */
 int crest_shard_record_atomic(crest_shard *shard, uint64_t value, uint64_t times, int noting);
 
+/* What the next thread's cell of a histogram's slot leads to, a shard or single values
+ * (crest_shard_values), from *record on, which goes on behind it; NULL at the end. Of a slot of
+ * another kind it is a number that is no address. Any thread. */
+static inline const crest_shard *crest_shard_next(uint32_t slot, const crest_thread_record **record)
+{
+    while (*record != NULL) {
+        const uint64_t *cell = crest_cells_of(*record, slot);
+        *record = (*record)->next;
+        /* acquire: partner of the releases in crest_beginning_add and shards_replace */
+        uint64_t word = cell != NULL ? crest_atomic_load_acquire(cell) : 0;
+        if (word != 0)
+            return (const crest_shard *)(uintptr_t)word;
+    }
+    return NULL;
+}
+
 /* Whether the block of a value is there. */
 static inline int crest_shard_has_block(const crest_shard *shard, uint64_t value)
 {
@@ -67,7 +84,8 @@ int crest_shard_has_room(const crest_shard *shard, uint64_t value, uint64_t time
 /* Under the lock: a new shared shard, or NULL. */
 crest_shared_shard *crest_shared_shard_new(void);
 
-/* Under the lock: gives the memory of a shard back, which nobody records into any more. */
+/* Under the lock: gives the memory back of what a cell led to, a shard or single values, which no
+ * thread records into any more. */
 void crest_shard_give(crest_shard *shard, const crest_layout *layout);
 void crest_shared_shard_give(crest_shared_shard *shard);
 

@@ -155,7 +155,7 @@ static crest_shard *record_own_shard(const crest_thread_record *lane, const cres
         lane ? crest_cells_of(lane, crest_atomic_load32(&handle->slot)) : crest_cell_of(handle);
     /* acquire: of a lane's, partner of the release in shards_replace */
     uint64_t there = cell != NULL ? crest_atomic_load_acquire(cell) : 0;
-    return crest_beginning_is(there) ? NULL : (crest_shard *)(uintptr_t)there;
+    return crest_shard_counted(there);
 }
 
 static int record_shard(const crest_thread_record *lane, crest_shard *shard, uint64_t value,

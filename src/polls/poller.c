@@ -13,7 +13,6 @@
 #include "base/sync.h"
 #include "base/thread.h"
 #include "base/uncancelled.h"
-#include "run/host_loop.h"
 
 #include <stdio.h>
 #include <string.h>

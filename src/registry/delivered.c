@@ -5,6 +5,7 @@
 #include "registry/delivered.h"
 #include "base/atomic.h"
 #include "base/forked.h"
+#include "base/sync.h"
 
 #include <pthread.h>
 
@@ -15,15 +16,10 @@ static crest_delivery *delivered_all;
 /* A child has none of the reporters' threads: nothing reports there. */
 static void delivered_forked(void)
 {
-    static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
-    delivered_lock = fresh;
+    crest_mutex_fresh(&delivered_lock);
     delivered_all = NULL;
 }
-
-__attribute__((constructor)) static void delivered_constructor(void)
-{
-    crest_forked_call(delivered_forked);
-}
+CREST_FORKED(DELIVERED, delivered_forked)
 
 void crest_delivery_add(crest_delivery *delivery)
 {

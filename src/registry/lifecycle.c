@@ -9,7 +9,6 @@
  */
 #include "registry/lifecycle.h"
 #include "base/arena.h"
-#include "cells/first_values.h"
 #include "cells/cells.h"
 #include "registry/children.h"
 #include "base/forked.h"
@@ -168,10 +167,7 @@ static void lives_empty(crest_series *series)
         if (there == 0)
             continue;
         crest_atomic_store(cell, 0);
-        if (crest_beginning_is(there))
-            crest_beginning_give(metric->layout, there);
-        else
-            crest_shard_give((crest_shard *)(uintptr_t)there, metric->layout);
+        crest_shard_give((crest_shard *)(uintptr_t)there, metric->layout);
     }
     if (metric->kind == CREST_KIND_GAUGE)
         crest_arena_give(CREST_ARENA_GAUGE, series->shared, CREST_LINE_BYTES);

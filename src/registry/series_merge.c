@@ -7,19 +7,6 @@
 #include "cells/distribution_inside.h"
 #include "registry/slowest_note.h"
 
-const crest_shard *crest_ahead_shard(uint32_t slot, const crest_thread_record **record)
-{
-    while (*record != NULL) {
-        const uint64_t *cell = crest_cells_of(*record, slot);
-        *record = (*record)->next;
-        /* acquire: partner of the releases in crest_beginning_add and shards_replace */
-        uint64_t word = cell != NULL ? crest_atomic_load_acquire(cell) : 0;
-        if (word != 0)
-            return (const crest_shard *)(uintptr_t)word;
-    }
-    return NULL;
-}
-
 /* Adds all that was recorded into a series to an empty distribution; 0 without memory. */
 static int merge_into(crest_distribution *merged, const crest_series *series)
 {
@@ -27,7 +14,7 @@ static int merge_into(crest_distribution *merged, const crest_series *series)
     int whole = crest_distribution_add_shared(merged, series->shared);
     const crest_thread_record *record = crest_cells_records();
     const crest_shard *shard;
-    while (whole && (shard = crest_ahead_shard(slot, &record)) != NULL)
+    while (whole && (shard = crest_shard_next(slot, &record)) != NULL)
         whole = crest_distribution_add_shard(merged, shard);
     crest_distribution_finish(merged);
     return whole;
@@ -39,7 +26,7 @@ static crest_distribution *merge_series(const crest_series *series, int noted)
     const crest_thread_record *record = crest_cells_records();
     const crest_shard *shard;
     uint64_t blocks = 0;
-    while ((shard = crest_ahead_shard(crest_atomic_load32(&series->slot), &record)) != NULL)
+    while ((shard = crest_shard_next(crest_atomic_load32(&series->slot), &record)) != NULL)
         blocks |= crest_distribution_blocks(layout, shard);
     crest_distribution *merged = crest_distribution_make_with(layout, blocks);
     /* before the counts: what is recorded in between is in them and noted the next time */

@@ -10,10 +10,6 @@
 #include "registry/metric_inside.h"
 #include <crest/snapshot.h>
 
-/* The next thread's shard or beginning of a series of distributions from *record on, which goes on
- * behind it; NULL at the end. Of a series of another kind it is a number that is no address. */
-const crest_shard *crest_ahead_shard(uint32_t slot, const crest_thread_record **record);
-
 /* The merged distribution of a series that has one; NULL without memory. Any thread, no lock. */
 crest_distribution *crest_series_merge(const crest_series *series);
 

@@ -6,9 +6,9 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/atomic.h"
-#include "cells/first_values.h"
-#include "cells/cells.h"
 #include "base/lock.h"
+#include "cells/cells.h"
+#include "cells/first_values.h"
 
 #include <string.h>
 
@@ -121,14 +121,13 @@ static uint64_t slowest_take_word(uint64_t *noted)
 static uint64_t slowest_take_words(const crest_series *series)
 {
     uint64_t largest = 0;
-    for (const crest_thread_record *record = crest_cells_records(); record; record = record->next) {
-        const uint64_t *cell = crest_cells_of(record, crest_atomic_load32(&series->slot));
-        /* acquire: partner of the releases in crest_beginning_add and shards_replace */
-        crest_shard *shard =
-            cell ? (crest_shard *)(uintptr_t)crest_atomic_load_acquire(cell) : NULL;
-        /* what a beginning has was noted by whoever recorded it */
-        int is_shard = shard != NULL && !crest_beginning_is((uint64_t)(uintptr_t)shard);
-        uint64_t noted = is_shard ? slowest_take_word(&shard->noted) : 0;
+    uint32_t slot = crest_atomic_load32(&series->slot);
+    const crest_thread_record *record = crest_cells_records();
+    const crest_shard *next;
+    while ((next = crest_shard_next(slot, &record)) != NULL) {
+        /* single values were noted by the threads that recorded them */
+        crest_shard *shard = crest_shard_counted((uint64_t)(uintptr_t)next);
+        uint64_t noted = shard != NULL ? slowest_take_word(&shard->noted) : 0;
         if (noted > largest)
             largest = noted;
     }

@@ -6,8 +6,6 @@
  * on, the shards of the one after next, the counts of the next.
  */
 #include "snapshot/prefetch.h"
-#include "base/arena.h"
-#include "base/atomic.h"
 #include "registry/series.h"
 
 /* Threads, the latest first, whose cells and shards are asked for. */
@@ -27,7 +25,7 @@ static void ahead_shards(uint32_t slot)
 {
     const crest_thread_record *record = crest_cells_records();
     for (unsigned n = 0; n < AHEAD_THREADS; n++) {
-        uintptr_t shard = (uintptr_t)crest_ahead_shard(slot, &record);
+        uintptr_t shard = (uintptr_t)crest_shard_next(slot, &record);
         for (size_t i = 0; shard != 0 && i < sizeof(crest_shard); i += CREST_LINE_BYTES)
             __builtin_prefetch((const void *)(shard + i));
     }
@@ -50,7 +48,7 @@ static void ahead_counts(crest_ahead *ahead, uint32_t slot, const crest_layout *
     const crest_shard *shard;
     size_t end = crest_layout_end_cell(layout);
     for (unsigned n = 0; n < AHEAD_THREADS; n++) {
-        if ((shard = crest_ahead_shard(slot, &record)) == NULL)
+        if ((shard = crest_shard_next(slot, &record)) == NULL)
             return;
         for (unsigned s = 0; s < layout->blocks; s++) {
             const uint64_t *cells = crest_shard_cells(shard, layout, s);

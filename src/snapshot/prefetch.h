@@ -13,9 +13,8 @@
 #define CREST_PREFETCH_H
 
 #include "cells/cells.h"
-#include "snapshot/directory.h"
 #include "cells/shards.h"
-#include "registry/series_merge.h"
+#include "snapshot/directory.h"
 
 /* Blocks of counts, and cache lines of them all, that are asked for of a series: all, of what some
  * ten threads record at the usual precision. */

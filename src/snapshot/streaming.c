@@ -5,6 +5,7 @@
 #include "snapshot/streaming.h"
 #include "base/atomic.h"
 #include "registry/series.h"
+#include "registry/series_merge.h"
 #include "snapshot/read_values.h"
 
 #include <string.h>
@@ -61,7 +62,7 @@ void crest_passing_totals(crest_passing *passing, const crest_directory *directo
     crest_tally *tally = &passing->tally;
     crest_tally_begin(tally, series->metric->layout, limits, count);
     int told = crest_shared_shard_is_empty(series->shared);
-    while (told && (shard = crest_ahead_shard(directory->slots[index], &record)) != NULL)
+    while (told && (shard = crest_shard_next(directory->slots[index], &record)) != NULL)
         crest_tally_add(tally, shard);
     crest_ahead_of(&passing->ahead, directory, index, count + 1);
     if (!(told && crest_tally_end(tally, totals)) && !passing_merge(series, limits, count, totals))
