@@ -26,21 +26,21 @@
  *     leave                 owner    left                      not left
  *     end, of one thread    thread   threads - 1               it has not ended
  *
- * Free happens in the step that makes "left and threads = 0" true, by the party of that step, after
- * it has given up the lock.
+ * Free happens in the step that makes "left and threads = 0" true, by that step's party, after it
+ * has given up the lock.
  *
- *   1. Both terms are steady once true: nothing clears `left`; after `left` no thread is added, and
- *      a thread ends once. So one step makes the conjunction true, and no other: freed at most once.
- *   2. The owner leaves at some time and each call ends, or it is never freed: a call that hangs for
- *      ever keeps what it uses for ever, which is what it is for.
+ *   1. Both terms stay true together: nothing clears `left`; after `left` no thread is added, and
+ *      a thread ends once. So one step makes the conjunction true: it is freed at most once.
+ *   2. It is freed once the owner has left and each call has ended. A call that hangs for ever
+ *      keeps what it uses for ever, which is what it is for.
  *   3. When the conjunction becomes true every other party has taken its last step: a thread counts
  *      until the end of its last time under the lock, and touches nothing of it after that; the
  *      owner counts by `left` being unset, and has none but its pointer, which leave takes away.
  *      The lock orders those last steps before the one that frees: no use after the free.
- *   4. A mutex inside what is freed is unlocked before; that another thread is still inside its own
- *      unlock of it then is allowed (POSIX, pthread_mutex_destroy).
- *   5. In the child of a fork the threads do not exist and the lock may never be opened: there leave
- *      takes no step and no lock, and frees at once. `process` tells it.
+ *   4. A mutex inside what is freed is unlocked before; another thread may still be inside its own
+ *      unlock of it then, which POSIX allows (pthread_mutex_destroy).
+ *   5. In the child of a fork the threads do not exist and the lock may never be opened: leave
+ *      takes no lock there, and frees at once. `process` tells it.
  *
  * Stress test: tests/concurrency/test_leavable_stress.c.
  */
