@@ -27,6 +27,8 @@
     X(LOCK)        /* first of all, for what follows may take it */                                \
     X(CELLS)       /* memory that the kernel has zeroed, and the clock */                          \
     X(IN_FLIGHT)   /* another table of operations */                                               \
+    X(IN_FLIGHT_OWNERS)                                                                            \
+    X(KEYED) /* another process, to keyed timers */                                                \
     X(MUTEXES)     /* another process, to measured mutexes */                                      \
     X(FIGURES)     /* of operations in flight */                                                   \
     X(LIVES)       /* looks at series begin anew */                                                \

@@ -8,6 +8,7 @@
 #include "registry/handles.h"
 #include "base/misuse.h"
 #include "instruments/name_table.h"
+#include "instruments/metric_get.h"
 
 #include <string.h>
 

@@ -6,7 +6,8 @@
 #include "base/atomic.h"
 #include "registry/handles.h"
 #include "base/misuse.h"
-#include "registry/series.h"
+#include "instruments/child_get.h"
+#include "instruments/metric_get.h"
 
 /* The family's metric; NULL and *status, counted, when it has none, which a later call tries again.
  */

@@ -28,7 +28,7 @@
 #include "base/arena.h"
 #include "base/atomic.h"
 #include "base/hash.h"
-#include "instruments/in_flight_table.h"
+#include "instruments/keyed_series.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -209,20 +209,5 @@ crest_in_flight_table *crest_in_flight_table_made(void);
 
 /* What becomes of an operation that nobody ended in time: for the thread that settled it. */
 void crest_in_flight_record_timeout(const crest_keyed *keyed, const crest_op *op);
-
-/* in_flight_owners.c, under the lock of the entry's shard: whether there is memory for an owner of
- * what is begun in it; and that the operation which was just begun has this one. */
-int crest_in_flight_can_own(const crest_in_flight_entry *entry);
-void crest_in_flight_own(const crest_in_flight_entry *entry, const crest_op *owner);
-
-/* In the child of a fork, of any kind: no operation has an owner. */
-void crest_in_flight_owners_forked(void);
-
-/* in_flight_walks.c: a begin was refused; whatever has expired goes, however lately. Not too often,
- * for it reads all of the table; 0 when it was done just now. */
-int crest_in_flight_make_room(crest_in_flight_table *table, uint64_t now_ns);
-
-/* Whether nothing can begin in it. */
-int crest_in_flight_is_closed(const crest_keyed *keyed);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which operations in flight belong to whom, so that they can be ended by their owner.
+ * The owner of each operation in flight, so that they can be ended by their owner.
  *
  * Beside each block of entries lies one of owners, made when an operation with an owner first falls
  * into it. An owner's place says of which operation it is: the entry's state word at its begin,
@@ -12,6 +12,8 @@
 #define _GNU_SOURCE
 #include "instruments/in_flight_entries.h"
 #include "base/lock.h"
+#include "base/forked.h"
+#include "instruments/in_flight_owners.h"
 
 #include <string.h>
 
@@ -24,10 +26,12 @@ typedef struct owners_block {
 
 static owners_block *owners_blocks[CREST_IN_FLIGHT_BLOCKS];
 
-void crest_in_flight_owners_forked(void)
+/* The child takes other blocks of entries: no operation there has an owner. */
+static void owners_forked(void)
 {
     memset(owners_blocks, 0, sizeof owners_blocks);
 }
+CREST_FORKED(IN_FLIGHT_OWNERS, owners_forked)
 
 static uint64_t owners_hash(const crest_op *owner)
 {

@@ -6,6 +6,9 @@
 #define _GNU_SOURCE
 #include "base/hash.h"
 #include "instruments/in_flight_entries.h"
+#include "instruments/in_flight_table.h"
+#include "instruments/in_flight_owners.h"
+#include "instruments/in_flight_walks.h"
 
 #include <string.h>
 
@@ -219,7 +222,7 @@ crest_status crest_in_flight_end(crest_keyed *keyed, const crest_op *op, crest_o
 
 static crest_histogram *in_flight_histogram(crest_histogram **histogram)
 {
-    /* acquire: partner of the release store in stage_series.c */
+    /* acquire: partner of the release store in child_get.c */
     return crest_atomic_load_ptr_acquire(CREST_PTR(histogram));
 }
 

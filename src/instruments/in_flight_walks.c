@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What looks at all that is in flight: the sweep that expires what is overdue, the search for room,
- * the end of what is in flight of closed series, and reading. See in_flight_table.h.
+ * the end of what is in flight of closed series, and reading. See in_flight_walks.h.
  */
 #define _GNU_SOURCE
 #include "instruments/in_flight_entries.h"
+#include "instruments/in_flight_walks.h"
 
 #include <string.h>
 

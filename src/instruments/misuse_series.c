@@ -9,6 +9,7 @@
 #include "base/lock.h"
 #include "base/misuse.h"
 #include "cells/cells.h"
+#include "instruments/resolve.h"
 #include "registry/handles.h"
 
 #include <crest/family.h>

@@ -10,12 +10,13 @@
 #include "base/atomic.h"
 #include "registry/constant_labels.h"
 #include "registry/handles.h"
-#include "registry/lifecycle.h"
+#include "registry/growth.h"
 #include "base/lock.h"
 #include "base/misuse.h"
 #include "names/names.h"
-#include "registry/series.h"
 #include "base/utf8.h"
+#include "instruments/child_get.h"
+#include "instruments/metric_get.h"
 
 #include <string.h>
 

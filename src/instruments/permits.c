@@ -6,6 +6,7 @@
 #include "base/lock.h"
 #include "cells/shards.h"
 #include "registry/handles.h"
+#include "instruments/resolve.h"
 
 crest_permit crest_permit_none;
 

@@ -6,6 +6,8 @@
  */
 #include "base/lock.h"
 #include "base/misuse.h"
+#include "instruments/permits.h"
+#include "instruments/resolve.h"
 #include "cells/range_cell.h"
 #include "instruments/range_sampler_inside.h"
 #include "registry/handles.h"

@@ -17,8 +17,9 @@
 #include "registry/handles.h"
 #include "base/lock.h"
 #include "base/misuse.h"
-#include "registry/series.h"
 #include "registry/slowest_note.h"
+#include "registry/child.h"
+#include "instruments/resolve.h"
 
 /*
  * Takes the lock and returns 0; or, while a fork holds it and the series exists, takes nothing and

@@ -6,7 +6,7 @@
 #include "cells/created.h"
 #include "page/page_source.h"
 #include "snapshot/snapshot_inside.h"
-#include "registry/series.h"
+#include "registry/child.h"
 
 #include <string.h>
 
@@ -71,7 +71,7 @@ static unsigned page_rows_fill(const crest_snapshot *snapshot, const crest_page_
 {
     const crest_directory *directory = snapshot->directory;
     const crest_metric *own = metric->identity;
-    size_t left = directory->count - index, values = crest_child_bytes(own->kind);
+    size_t left = directory->count - index, values = crest_child_bytes(own);
     crest_series *const *series = directory->series + index;
     unsigned count = 0, labels = own->label_count;
     for (; count < room && count < left && series[count]->metric == own; count++) {

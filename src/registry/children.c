@@ -6,8 +6,8 @@
 #include "base/arena.h"
 #include "base/atomic.h"
 #include "base/hash.h"
-#include "registry/lifecycle.h"
-#include "registry/series.h"
+#include "registry/child.h"
+#include "registry/life.h"
 
 #include <sched.h>
 #include <string.h>

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Handles: declared, found or created, or dead. See handles.h.
+ * What a handle leads to, and dead handles. See handles.h.
  */
 #include "registry/handles.h"
 #include "base/atomic.h"
-#include "registry/lifecycle.h"
-#include "base/lock.h"
-#include "base/misuse.h"
-#include "registry/series.h"
+#include "registry/child.h"
 
 #include <pthread.h>
 
@@ -37,56 +34,6 @@ const char *crest_handle_name(const crest_handle *handle)
                                                            : NULL;
 }
 
-void crest_handle_refused(const crest_handle *handle, crest_status why, uint64_t times)
-{
-    if (why == CREST_LATE || why == CREST_NOT_FOUND)
-        crest_misuse_late(times);
-    if (why != CREST_LATE)
-        crest_misuse_count(crest_misuse_of(why), crest_handle_name(handle));
-}
-
-/* A failure that can pass leaves the handle as it is, to be tried again. */
-static uint32_t handles_give_up(crest_handle *handle, crest_status status)
-{
-    if (status != CREST_NO_MEMORY)
-        crest_atomic_store_ptr_release(CREST_PTR(&handle->series), crest_series_dead_for(status));
-    return 0;
-}
-
-/* A handle of the library's without a slot: its series was released. */
-static uint32_t handles_revive(crest_handle *handle, crest_kind kind, crest_status *status)
-{
-    crest_series *series = handle->series;
-    *status = CREST_INVALID_ARGUMENT;
-    if (series->metric->kind == kind && crest_lives_revive(crest_series_child(series), status))
-        return handle->slot;
-    return 0;
-}
-
-uint32_t crest_handle_resolve(crest_handle *handle, crest_kind kind, crest_status *status)
-{
-    *status = crest_handle_dead(handle);
-    if (*status != CREST_OK)
-        return 0;
-    if (handle->slot != 0)
-        return handle->slot;
-    if (handle->declaration == NULL && handle->series != NULL)
-        return handles_revive(handle, kind, status);
-    const crest_declaration *declaration = handle->declaration;
-    if (declaration == NULL || declaration->label_count != 0 ||
-        (declaration->kind != kind &&
-         (kind != CREST_KIND_TIMER || declaration->kind != CREST_KIND_STAGES))) {
-        *status = CREST_INVALID_ARGUMENT;
-        return handles_give_up(handle, *status);
-    }
-    crest_metric *metric = crest_metric_get_locked(declaration->registry, declaration->kind,
-                                                   &declaration->options, NULL, 0, status);
-    if (metric == NULL)
-        return handles_give_up(handle, *status);
-    crest_child_fill(metric->children, handle);
-    return handle->slot;
-}
-
 static const crest_series *handles_alive(const crest_handle *handle)
 {
     crest_status status;
@@ -106,37 +53,6 @@ void *crest_handle_shared(const crest_handle *handle)
     const crest_series *series = handles_alive(handle);
     /* acquire: partner of the release store in series.c */
     return series != NULL ? crest_atomic_load_ptr_acquire(CREST_PTR(&series->shared)) : NULL;
-}
-
-uint32_t crest_timer_resolve(crest_timer *timer, crest_outcome outcome, crest_status *status)
-{
-    if (crest_handle_resolve(&timer->handle, CREST_KIND_TIMER, status) == 0)
-        return 0;
-    crest_handle *handle = &timer->outcome[outcome].handle;
-    if (handle->slot != 0)
-        return handle->slot;
-    crest_child *child = crest_series_child(timer->handle.series);
-    if (crest_child_series(child, outcome, status) == NULL)
-        return 0;
-    crest_child_fill(child, &timer->handle);
-    return handle->slot;
-}
-
-crest_status crest_handle_register(crest_handle *handle)
-{
-    if (handle == NULL || handle->abi != CREST_ABI || handle->declaration == NULL) {
-        crest_misuse_count(
-            handle && handle->abi != CREST_ABI ? CREST_MISUSE_ABI : CREST_MISUSE_NAME, NULL);
-        return handle && handle->abi != CREST_ABI ? CREST_ABI_MISMATCH : CREST_INVALID_ARGUMENT;
-    }
-    crest_status status;
-    crest_lock_saved saved;
-    crest_lock_take(&saved);
-    crest_handle_resolve(handle, handle->declaration->kind, &status);
-    crest_lock_drop(&saved);
-    if (status != CREST_OK)
-        crest_misuse_count(crest_misuse_of(status), handle->declaration->options.name);
-    return status;
 }
 
 /* Dead handles are filled once, all of them: there are few, and they are only read afterwards. */
@@ -159,23 +75,3 @@ crest_own_handle *crest_handle_dead_of(crest_kind kind, crest_status status)
     pthread_once(&once, handles_dead_init);
     return &handles_dead[kind][status];
 }
-
-/* The handle of an unlabelled metric, or a dead one; *status, if asked for, says why. */
-static crest_own_handle *handles_get(crest_registry *registry, crest_kind kind,
-                                     const crest_metric_options *options, crest_status *status)
-{
-    crest_status why;
-    crest_metric *metric = crest_metric_get(registry, kind, options, NULL, 0, &why);
-    if (status != NULL)
-        *status = why;
-    return metric ? metric->children->own : crest_handle_dead_of(kind, why);
-}
-
-/* crest_counter_get and its relatives. */
-#define HANDLES_GET(type, kind)                                                                    \
-    crest_##type *crest_##type##_get(crest_registry *registry,                                     \
-                                     const crest_metric_options *options, crest_status *status)    \
-    {                                                                                              \
-        return &handles_get(registry, kind, options, status)->type;                                \
-    }
-CREST_INSTRUMENT_TABLE(HANDLES_GET)

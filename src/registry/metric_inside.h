@@ -34,12 +34,12 @@
 typedef struct crest_series {
     struct crest_metric *metric;
     void *shared;   /* a gauge's or range sampler's cell; a histogram's crest_shared_shard */
-    uint64_t life;  /* lifecycle.h's; written under the lock */
+    uint64_t life;  /* life.h's; written under the lock */
     uint64_t birth; /* which life of which series of the process; the same */
     /* windows.c's, under the ticker's lock: the life that it has decided about, and how */
     uint64_t window_birth;
     uint32_t window;
-    uint32_t slot;    /* 0: it has none, see lifecycle.h */
+    uint32_t slot;    /* 0: it has none, see life.h */
     uint16_t outcome; /* of a timer's series; 0: the series that the child itself carries */
     /* of the label values that lie in the child, with their NULs; 0: some need escaping */
     uint16_t text_bytes;
@@ -63,6 +63,9 @@ typedef struct crest_child {
     crest_own_handle *own;    /* its handle, which never changes or goes */
     /* timers only: by outcome; NULL until first hit */
     crest_series *others[CREST_OUTCOME_COUNT - 1];
+    /* stages only: the histograms of each stage, gaps and then times since the start; the children
+     * of them leave and come back with this one */
+    crest_histogram **parts;
 } crest_child;
 
 /* All children of a family, by their label values: see children.h. */
@@ -128,10 +131,10 @@ typedef struct crest_registry_state {
     uint32_t dead;
     uint32_t strict; /* refuses split names */
     uint32_t idle_s;
-    uint64_t waiting;      /* series that lifecycle.c looks at */
+    uint64_t waiting;      /* series that growth.c looks at */
     uint64_t gone;         /* children without slots, remembered for the handles that lead there */
     uint64_t exported_ns;  /* when the newest snapshot for others was taken */
-    uint64_t delivered_ns; /* what was recorded before has been exported; see lifecycle.h */
+    uint64_t delivered_ns; /* what was recorded before has been exported; see growth.h */
     uint64_t linger_ns;
     ck_hs_t by_name;
     ck_hs_t claims;                    /* exported names, derived ones included */
@@ -156,7 +159,7 @@ typedef struct crest_registry_state {
 /* Kinds, CREST_KIND_NONE included. */
 #define CREST_KIND_COUNT (CREST_KIND_STAGES + 1)
 
-/* Whether somebody who wants a handle of this kind may have this metric's: stages are a timer with
+/* Whether a caller that wants a handle of this kind may have this metric's: stages are a timer with
  * stages, and a metric that comes with another one is the library's. */
 static inline int crest_metric_is(const struct crest_metric *metric, crest_kind kind)
 {
@@ -177,33 +180,12 @@ static inline unsigned crest_metric_keys(const struct crest_metric *metric)
 /* The registry's state, made if need be; NULL if there is no memory. NULL is the default registry.
  */
 crest_registry_state *crest_registry_state_of(crest_registry *registry);
+/* The same under the lock; NULL besides for one of another ABI. */
+crest_registry_state *crest_registry_state_made(crest_registry *registry);
 /* The same without making it. */
 crest_registry_state *crest_registry_state_seen(crest_registry *registry);
 
-/*
- * Under the lock, around a change of which series a metric has. What directories made before have
- * of it is out of date then, and while the change goes on nothing of it is kept. `_changed` alone
- * will do after a change that is to be found by snapshots only until then.
- */
-void crest_registry_changing(crest_metric *metric);
-void crest_registry_changed(crest_metric *metric);
-
 /* A metric by canonical name, prefix included; NULL if there is none. Lock-free. */
 crest_metric *crest_metric_find(crest_registry_state *state, const char *name);
-
-/* Find or create, taking the lock itself. NULL and *status when that fails. */
-crest_metric *crest_metric_get(crest_registry *registry, crest_kind kind,
-                               const crest_metric_options *options, const char *const *keys,
-                               unsigned key_count, crest_status *status);
-crest_child *crest_child_get(crest_metric *metric, const char *const *values, crest_status *status);
-
-/*
- * Under the lock: a metric that comes with another one, by the name of that one and a word:
- * `options->name` is the word. Nobody else can find it or make it; when somebody else has taken the
- * name it is CREST_NAME_CLASH. A histogram has the range and buckets of its parent.
- */
-crest_metric *crest_metric_with(crest_metric *parent, crest_kind kind,
-                                const crest_metric_options *options, const char *const *keys,
-                                unsigned key_count, crest_status *status);
 
 #endif

@@ -26,7 +26,7 @@ typedef struct crest_reading {
 } crest_reading;
 
 /* Guards all of them, and all else that the directories keep. Held while a directory is made. Not
- * taken under any other lock but that of the looks (lifecycle.c). */
+ * taken under any other lock but that of the looks (growth.c). */
 void crest_readers_lock(void);
 void crest_readers_unlock(void);
 

@@ -5,63 +5,49 @@
 #include "registry/remembered.h"
 #include "base/atomic.h"
 #include "base/hash.h"
-#include "registry/lifecycle.h"
 #include "names/lookalike_names.h"
+#include "registry/life.h"
+#include "registry/name_claims.h"
 
 #include <string.h>
 
 /* Freed registries, the one freed last first. Guarded by the lock. */
 static crest_registry_state *remembered_registries;
 
-int crest_metric_has_shape(const crest_metric *metric, const crest_metric_wish *wish)
-{
-    if (metric->kind != wish->kind || metric->open != wish->open ||
-        (!wish->open && metric->label_count != wish->key_count) ||
-        metric->stage_count != wish->stage_count)
-        return 0;
-    for (unsigned i = 0; i < wish->stage_count; i++)
-        if (strcmp(metric->stages[i], wish->stages[i]) != 0)
-            return 0;
-    for (unsigned i = 0; i < wish->key_count; i++)
-        if (strcmp(metric->label_keys[i], wish->keys[i]) != 0)
-            return 0;
-    return 1;
-}
-
-static int remembered_same_layout(const crest_layout *layout, const crest_layout *wished)
+static int remembered_same_layout(const crest_layout *layout, const crest_layout *asked)
 {
     if (layout == NULL)
-        return wished->blocks == 0;
-    return layout->bits == wished->bits && layout->unit == wished->unit &&
-           layout->blocks == wished->blocks && layout->highest == wished->highest;
+        return asked->blocks == 0;
+    return layout->bits == asked->bits && layout->unit == asked->unit &&
+           layout->blocks == asked->blocks && layout->highest == asked->highest;
 }
 
-static int remembered_same_buckets(const crest_buckets *buckets, const crest_buckets *wished)
+static int remembered_same_buckets(const crest_buckets *buckets, const crest_buckets *asked)
 {
-    size_t count = wished != NULL ? wished->count : 0;
+    size_t count = asked != NULL ? asked->count : 0;
     return buckets->count == count &&
-           (count == 0 || memcmp(buckets->bounds, wished->bounds, count * sizeof(double)) == 0);
+           (count == 0 || memcmp(buckets->bounds, asked->bounds, count * sizeof(double)) == 0);
 }
 
-static int remembered_same_quantiles(const double *quantiles, const double *wished)
+static int remembered_same_quantiles(const double *quantiles, const double *asked)
 {
-    if (quantiles == NULL || wished == NULL)
-        return quantiles == wished;
-    return memcmp(quantiles, wished, (CREST_QUANTILES_MAX + 1) * sizeof(double)) == 0;
+    if (quantiles == NULL || asked == NULL)
+        return quantiles == asked;
+    return memcmp(quantiles, asked, (CREST_QUANTILES_MAX + 1) * sizeof(double)) == 0;
 }
 
 /* An open family's keys came one by one, and may come in another order. */
-static int remembered_is(const crest_metric *metric, const crest_metric_wish *wish)
+static int remembered_is(const crest_metric *metric, const crest_metric_spec *spec)
 {
-    uint32_t idle_s = wish->idle_s != 0 ? wish->idle_s : metric->state->idle_s;
-    return strcmp(metric->name, wish->name) == 0 && crest_metric_has_shape(metric, wish) &&
-           !metric->open && metric->unit == wish->unit && metric->parent == wish->parent &&
-           metric->deadline_ns == wish->deadline_ns && metric->idle_s == idle_s &&
-           metric->no_windows == (uint32_t)wish->no_windows &&
-           strcmp(metric->description, wish->description) == 0 &&
-           remembered_same_layout(metric->layout, &wish->layout) &&
-           remembered_same_buckets(&metric->buckets, wish->buckets) &&
-           remembered_same_quantiles(metric->quantiles, wish->quantiles);
+    uint32_t idle_s = spec->idle_s != 0 ? spec->idle_s : metric->state->idle_s;
+    return strcmp(metric->name, spec->name) == 0 && crest_metric_has_shape(metric, spec) &&
+           !metric->open && metric->unit == spec->unit && metric->parent == spec->parent &&
+           metric->deadline_ns == spec->deadline_ns && metric->idle_s == idle_s &&
+           metric->no_windows == (uint32_t)spec->no_windows &&
+           strcmp(metric->description, spec->description) == 0 &&
+           remembered_same_layout(metric->layout, &spec->layout) &&
+           remembered_same_buckets(&metric->buckets, spec->buckets) &&
+           remembered_same_quantiles(metric->quantiles, spec->quantiles);
 }
 
 void crest_metric_remember(crest_metric *metric)
@@ -71,11 +57,11 @@ void crest_metric_remember(crest_metric *metric)
     metric->state->remembered = metric;
 }
 
-crest_metric *crest_metric_remembered(crest_registry_state *state, const crest_metric_wish *wish)
+crest_metric *crest_metric_remembered(crest_registry_state *state, const crest_metric_spec *spec)
 {
     crest_metric **link = &state->remembered;
-    uint64_t hash = *link != NULL ? crest_hash_text(crest_hash_seed(), wish->name) : 0;
-    while (*link != NULL && ((*link)->hash != hash || !remembered_is(*link, wish)))
+    uint64_t hash = *link != NULL ? crest_hash_text(crest_hash_seed(), spec->name) : 0;
+    while (*link != NULL && ((*link)->hash != hash || !remembered_is(*link, spec)))
         link = &(*link)->remembered;
     crest_metric *metric = *link;
     /* without labels there is one child, which may not have gone for want of memory */
@@ -108,7 +94,7 @@ static void remembered_clear(crest_registry_state *state)
             ck_hs_remove(&state->by_split, close, metric);
         crest_metric_remember(metric);
     }
-    crest_atomic_store_ptr_release(CREST_PTR(&state->metrics), NULL); /* as in registry.c */
+    crest_atomic_store_ptr_release(CREST_PTR(&state->metrics), NULL); /* as in metric_make.c */
     state->metric_count = 0;
 }
 

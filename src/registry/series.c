@@ -7,38 +7,17 @@
 #include "base/atomic.h"
 #include "cells/cells.h"
 #include "registry/children.h"
-#include "registry/lifecycle.h"
-#include "base/lock.h"
 #include "cells/created.h"
-#include "base/misuse.h"
 #include "registry/handle_pool.h"
-#include "cells/permit_cell.h"
 #include "cells/range_cell.h"
 #include "registry/slowest_note.h"
-#include "instruments/stage_series.h"
+#include "registry/child.h"
+#include "registry/generation.h"
+#include "registry/life.h"
+#include "registry/slots.h"
 #include "base/utf8.h"
 
-#include <crest/lifetime.h>
 #include <string.h>
-
-#define SERIES_OVERFLOW "overflow"
-
-/* One for each status that a handle can be dead of. */
-static crest_series series_dead[CREST_STATUS_COUNT];
-
-crest_series *crest_series_dead_for(crest_status status)
-{
-    return &series_dead[status];
-}
-
-int crest_series_is_dead(const crest_series *series, crest_status *status)
-{
-    uintptr_t at = (uintptr_t)series, first = (uintptr_t)series_dead;
-    if (at < first || at >= first + sizeof series_dead)
-        return 0;
-    *status = (crest_status)((at - first) / sizeof series_dead[0]);
-    return 1;
-}
 
 /* A series' shared part: where a gauge or a range sampler lives, and where a histogram's homeless
  * records go. */
@@ -51,53 +30,6 @@ static void *series_shared_new(const crest_metric *metric)
     if (metric->kind == CREST_KIND_TIMER)
         return crest_slowest_shard_new();
     return crest_shared_shard_new();
-}
-
-/* Of a timer, an outcome's series that the child does not carry itself. */
-typedef struct series_other {
-    crest_series series;
-    crest_child *child;
-    const char *values[]; /* the child's, the outcome after them */
-} series_other;
-
-crest_child *crest_series_child(const crest_series *series)
-{
-    if (series->outcome == 0)
-        return (crest_child *)(uintptr_t)series; /* its first member */
-    return ((const series_other *)series)->child;
-}
-
-crest_series *crest_child_at(const crest_child *child, unsigned outcome)
-{
-    if (outcome == 0)
-        return (crest_series *)(uintptr_t)&child->first;
-    if (child->first.metric->kind != CREST_KIND_TIMER || outcome >= CREST_OUTCOME_COUNT)
-        return NULL;
-    /* acquire: partner of the release store in series_other_make */
-    return crest_atomic_load_ptr_acquire(CREST_PTR(&child->others[outcome - 1]));
-}
-
-size_t crest_child_bytes(crest_kind kind)
-{
-    return kind == CREST_KIND_TIMER ? sizeof(crest_child) : offsetof(crest_child, others);
-}
-
-/* Label values as they are exported: a timer's outcome is one. */
-static unsigned series_value_count(const crest_metric *metric)
-{
-    return metric->label_count + (metric->kind == CREST_KIND_TIMER);
-}
-
-static const char **series_child_values(const crest_child *child)
-{
-    return (const char **)((uintptr_t)child + crest_child_bytes(child->first.metric->kind));
-}
-
-const char *const *crest_series_values(const crest_series *series)
-{
-    if (series->outcome == 0)
-        return series_child_values((const crest_child *)series);
-    return ((const series_other *)series)->values;
 }
 
 crest_status crest_series_equip(crest_series *series)
@@ -128,13 +60,13 @@ static crest_series *series_other_make(crest_child *child, unsigned outcome, cre
 {
     crest_metric *metric = child->first.metric;
     *status = CREST_NO_MEMORY;
-    series_other *other = crest_arena_take(
-        CREST_ARENA_META, sizeof *other + series_value_count(metric) * sizeof(char *),
-        _Alignof(series_other));
+    crest_series_other *other = crest_arena_take(
+        CREST_ARENA_META, sizeof *other + crest_metric_values(metric) * sizeof(char *),
+        _Alignof(crest_series_other));
     if (other == NULL)
         return NULL;
     other->child = child;
-    memcpy(other->values, series_child_values(child), metric->label_count * sizeof(char *));
+    memcpy(other->values, crest_child_values(child), metric->label_count * sizeof(char *));
     other->values[metric->label_count] = crest_outcome_text((crest_outcome)outcome);
     other->series.metric = metric;
     other->series.outcome = (uint16_t)outcome;
@@ -207,8 +139,8 @@ static crest_child *series_child_new(crest_metric *metric, const char *const *va
         text_bytes += length[i] = strlen(values[i]) + 1;
         plain &= series_is_plain(values[i]);
     }
-    size_t pointers = series_value_count(metric) * sizeof(char *);
-    size_t before = crest_child_bytes(metric->kind) + pointers;
+    size_t pointers = crest_metric_values(metric) * sizeof(char *);
+    size_t before = crest_child_bytes(metric) + pointers;
     crest_child *child =
         crest_arena_take(CREST_ARENA_META, before + text_bytes, _Alignof(crest_child));
     crest_own_handle *own = crest_own_handle_new(metric->kind);
@@ -217,7 +149,7 @@ static crest_child *series_child_new(crest_metric *metric, const char *const *va
     child->own = own;
     child->first.metric = metric;
     child->first.text_bytes = plain ? (uint16_t)text_bytes : 0;
-    const char **kept = series_child_values(child);
+    const char **kept = crest_child_values(child);
     char *text = (char *)child + before;
     for (unsigned i = 0; i < metric->label_count; text += length[i++])
         kept[i] = memcpy(text, values[i], length[i]);
@@ -226,22 +158,7 @@ static crest_child *series_child_new(crest_metric *metric, const char *const *va
     return child;
 }
 
-/* Who finds the child, records and takes a snapshot finds it there. */
-static crest_status series_publish(crest_metric *metric, crest_child *child)
-{
-    int added = 1;
-    crest_registry_changing(metric);
-    if (metric->label_count == 0)
-        /* partner: the acquire load in children.c */
-        crest_atomic_store_ptr_release(CREST_PTR(&metric->children), child);
-    else
-        added = crest_children_add(metric, child);
-    metric->child_count += (unsigned)added;
-    crest_registry_changed(metric);
-    return added ? CREST_OK : CREST_NO_MEMORY;
-}
-
-crest_child *crest_child_make(crest_metric *metric, const char *const *values, crest_status *status)
+crest_child *crest_child_new(crest_metric *metric, const char *const *values, crest_status *status)
 {
     *status = CREST_NO_MEMORY;
     crest_child *child = series_child_new(metric, values);
@@ -255,11 +172,22 @@ crest_child *crest_child_make(crest_metric *metric, const char *const *values, c
     if (metric->kind == CREST_KIND_TIMER &&
         series_other_make(child, CREST_OUTCOME_ERROR, status) == NULL)
         return NULL;
-    if (metric->stage_count != 0 && (*status = crest_stages_child_make(child, values)) != CREST_OK)
-        return NULL;
+    return child;
+}
+
+crest_status crest_child_publish(crest_metric *metric, crest_child *child)
+{
+    int added = 1;
     series_handle_init(child);
-    *status = series_publish(metric, child);
-    return *status == CREST_OK ? child : NULL;
+    crest_registry_changing(metric);
+    if (metric->label_count == 0)
+        /* partner: the acquire load in children.c */
+        crest_atomic_store_ptr_release(CREST_PTR(&metric->children), child);
+    else
+        added = crest_children_add(metric, child);
+    metric->child_count += (unsigned)added;
+    crest_registry_changed(metric);
+    return added ? CREST_OK : CREST_NO_MEMORY;
 }
 
 crest_series *crest_child_series(crest_child *child, unsigned outcome, crest_status *status)
@@ -288,13 +216,13 @@ static void series_cut_handle(crest_handle *handle, crest_series *series)
     crest_atomic_store32(&handle->slot, 0);
 }
 
-/* A measured mutex goes the way by the handles from now on, on which its series are looked for. The
- * timer beside goes with the same registry. */
+/* A measured mutex goes the way by the handles from now on, on which its series are looked for: its
+ * permit is shared (instruments/permits.h). The timer beside goes with the same registry. */
 static void series_close_permit(const crest_child *child)
 {
     crest_range_cell *cell = child->first.shared;
     if (cell != NULL && child->first.metric->kind == CREST_KIND_RANGE_SAMPLER)
-        crest_permit_close(&cell->permit);
+        crest_atomic_store(&cell->permit.user, CREST_PERMIT_SHARED);
 }
 
 static void series_cut(crest_child *child, crest_series *series)
@@ -317,97 +245,4 @@ void crest_child_blank(crest_child *child)
 void crest_child_kill(crest_child *child, crest_status status)
 {
     series_cut(child, crest_series_dead_for(status));
-}
-
-static crest_child *series_lookup(const crest_metric *metric, const char *const *values)
-{
-    return crest_children_find(metric, values);
-}
-
-/* Whether a handle that leads to the child records at once. Any thread. */
-static int series_is_living(const crest_child *child)
-{
-    return crest_atomic_load32(&child->own->handle.slot) != 0;
-}
-
-/* Under the lock: the child, brought back if it had been released; NULL and *status if it cannot
- * be. */
-static crest_child *series_living(crest_child *child, crest_status *status)
-{
-    return series_is_living(child) || crest_lives_revive(child, status) ? child : NULL;
-}
-
-crest_child *crest_child_get_locked(crest_metric *metric, const char *const *values,
-                                    crest_status *status)
-{
-    *status = CREST_NOT_FOUND;
-    if (metric->state->dead || metric->rests)
-        return NULL;
-    *status = CREST_OK;
-    crest_child *child = series_lookup(metric, values);
-    int room = metric->child_count < CREST_FAMILY_SERIES_MAX + metric->overflow_beyond;
-    if (child != NULL && (room || crest_series_life(&child->first) != CREST_LIFE_GONE))
-        return series_living(child, status);
-    if (room) {
-        uint32_t hash = crest_children_hash(metric, values);
-        crest_lives_replace(metric, values, hash);
-        child = crest_lives_remembered(metric, values, hash);
-        if (child != NULL)
-            return crest_lives_again(child, status) ? child : NULL;
-        if (metric->state->gone < CREST_GONE_SERIES_MAX)
-            return crest_child_make(metric, values, status);
-    }
-    if (metric->overflow == NULL) {
-        const char *overflow[CREST_LABELS_KEPT_MAX];
-        for (unsigned i = 0; i < metric->label_count; i++)
-            overflow[i] = i < crest_metric_keys(metric) ? SERIES_OVERFLOW : "";
-        metric->overflow = series_lookup(metric, overflow);
-        if (metric->overflow == NULL)
-            metric->overflow = crest_child_make(metric, overflow, status);
-        metric->overflow_beyond = metric->child_count > CREST_FAMILY_SERIES_MAX;
-    }
-    if (metric->overflow == NULL || series_living(metric->overflow, status) == NULL)
-        return NULL;
-    *status = CREST_LIMIT;
-    return metric->overflow;
-}
-
-/* Label values as they are kept: valid UTF-8 of bounded length. Non-zero if one had to be changed.
- */
-typedef struct series_clean {
-    const char *values[CREST_LABELS_MAX + 1];
-    char text[CREST_LABELS_MAX + 1][CREST_LABEL_VALUE_BYTES_MAX + 1];
-} series_clean;
-
-static int series_clean_values(unsigned count, const char *const *values, series_clean *clean)
-{
-    int changed = 0;
-    for (unsigned i = 0; i < count; i++) {
-        unsigned what;
-        crest_utf8_copy(values[i] != NULL ? values[i] : "", clean->text[i], sizeof clean->text[i],
-                        &what);
-        clean->values[i] = clean->text[i];
-        changed |= what != 0;
-    }
-    return changed;
-}
-
-crest_child *crest_child_get(crest_metric *metric, const char *const *values, crest_status *status)
-{
-    *status = CREST_OK;
-    crest_child *child = series_lookup(metric, values);
-    if (child != NULL && series_is_living(child))
-        return child;
-    crest_lives_now_and_then();
-    series_clean clean;
-    int changed = series_clean_values(metric->label_count, values, &clean);
-    crest_lock_saved saved;
-    crest_lock_take(&saved);
-    child = crest_child_get_locked(metric, clean.values, status);
-    crest_lock_drop(&saved);
-    if (changed)
-        crest_misuse_count(CREST_MISUSE_TEXT, metric->name);
-    if (*status != CREST_OK)
-        crest_misuse_count(crest_misuse_of(*status), metric->name);
-    return child;
 }

@@ -8,9 +8,8 @@
 #include "instruments/misuse_series.h"
 #include "polls/poller.h"
 #include "registry/children.h"
-#include "registry/lifecycle.h"
-#include "registry/series.h"
-#include "windows/ticker.h"
+#include "registry/child.h"
+#include "registry/life.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +109,7 @@ typedef struct directory_plan {
 /* Metrics since the directory before, whose newest is in the list: or else it cannot be used. */
 static size_t directory_plan_added(directory_plan *plan)
 {
-    /* acquire: partner of the release store in registry.c */
+    /* acquire: partner of the release store in metric_make.c */
     plan->newest = crest_atomic_load_ptr_acquire(CREST_PTR(&plan->state->metrics));
     const crest_metric *known = plan->before ? plan->before->newest : NULL, *metric = plan->newest;
     size_t added = 0;
@@ -208,7 +207,7 @@ static int directory_plan_make(directory_plan *plan)
         return 0;
     for (size_t i = 0; i < plan->run_count; i++) {
         crest_directory_run *run = &plan->runs[i];
-        /* acquire: partner of the release stores in registry.c; a metric had no series while the
+        /* acquire: partner of the release stores in generation.c; a metric had no series while the
          * number was 0 */
         uint64_t changes = crest_atomic_load_acquire(&run->metric->changes);
         if (run->changes != changes || (changes & 1) != 0) {
@@ -430,10 +429,8 @@ void crest_directory_read(crest_directory *directory)
     crest_readers_unlock();
 }
 
-void crest_registry_forget(crest_registry_state *state)
+void crest_directory_forget(crest_registry_state *state)
 {
-    crest_poller_forget(state);
-    crest_ticker_forget(state);
     crest_readers_lock();
     crest_directory *old = state->directory;
     state->directory = NULL;

@@ -58,6 +58,9 @@ void crest_directory_read(crest_directory *directory);
 /* One user less; the last one frees. NULL does nothing. */
 void crest_directory_drop(crest_directory *directory);
 
+/* The registry is being freed: it keeps no directory any more. Any thread. */
+void crest_directory_forget(crest_registry_state *state);
+
 /* A directory with room for `count` series of this registry, to be filled; NULL without memory. */
 crest_directory *crest_directory_new(crest_registry_state *state, size_t count);
 /* It is filled, and has one user; 0 without memory, and it is freed. */

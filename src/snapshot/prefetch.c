@@ -7,6 +7,8 @@
  */
 #include "snapshot/prefetch.h"
 #include "registry/series.h"
+#include "base/arena.h"
+#include "base/atomic.h"
 
 /* Threads, the latest first, whose cells and shards are asked for. */
 #define AHEAD_THREADS 8u

@@ -7,6 +7,7 @@
 #include "registry/series.h"
 #include "registry/series_merge.h"
 #include "snapshot/read_values.h"
+#include "registry/series_merge.h"
 
 #include <string.h>
 

@@ -6,7 +6,9 @@
 #include "base/alloc.h"
 #include "registry/lifecycle.h"
 #include "instruments/range_sampler_inside.h"
+#include "cells/range_cell.h"
 #include "system/system_inside.h"
+#include "instruments/lifetime_inside.h"
 
 #include <assert.h>
 #include <crest/lifetime.h>

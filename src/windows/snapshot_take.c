@@ -5,7 +5,7 @@
 #include "windows/snapshot_take.h"
 #include "base/uncancelled.h"
 #include "polls/poller.h"
-#include "registry/lifecycle.h"
+#include "registry/growth.h"
 #include "windows/tick_listeners.h"
 #include "windows/ticker.h"
 

@@ -4,7 +4,8 @@
  */
 #include "windows/window_idle.h"
 #include "base/alloc.h"
-#include "registry/lifecycle.h"
+#include "registry/growth.h"
+#include "registry/life.h"
 
 /* Only what can be recorded into can be idle: gauges and range samplers stand. */
 static int idle_is_watched(const crest_metric *metric)

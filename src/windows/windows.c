@@ -5,10 +5,11 @@
 #include "windows/windows.h"
 #include "base/alloc.h"
 #include "base/atomic.h"
-#include "registry/lifecycle.h"
 #include "base/misuse.h"
 #include "windows/range_windows.h"
 #include "windows/window_values.h"
+#include "registry/metric_inside.h"
+#include "registry/life.h"
 
 #include <string.h>
 

@@ -10,8 +10,9 @@
 #include "base/atomic.h"
 #include "cells/cells.h"
 #include "support/child_fixture.h"
-#include "registry/lifecycle.h"
 #include "support/owned_records.h"
+#include "registry/growth.h"
+#include "registry/slots.h"
 
 #include <crest/lifetime.h>
 

@@ -8,6 +8,7 @@
 #include "instruments/in_flight_table.h"
 #include "support/core_fixture.h"
 #include "support/random_numbers.h"
+#include "instruments/in_flight_walks.h"
 
 #include <crest/lifetime.h>
 

@@ -9,8 +9,8 @@
  * moved all threads are seen to have finished what they were at.
  */
 #include "cells/cells.h"
-#include "registry/lifecycle.h"
 #include "support/core_fixture.h"
+#include "registry/growth.h"
 
 #include <crest/testing.h>
 #include <sched.h>

@@ -23,10 +23,10 @@ int main(void)
 #include "instruments/in_flight_entries.h"
 #include "cells/range_cell.h"
 #include "snapshot/snapshot_inside.h"
-#include "registry/series.h"
 #include "cells/shards.h"
 #include "registry/slowest_note.h"
 #include "support/trap_fixture.h"
+#include "registry/series_merge.h"
 
 #include <crest/in_flight.h>
 #include <crest/lane.h>

@@ -7,7 +7,8 @@
 #define CREST_TESTS_LATE_FIXTURE_H
 
 #include "support/core_fixture.h"
-#include "registry/lifecycle.h"
+#include "registry/growth.h"
+#include "registry/slots.h"
 
 #include <crest/testing.h>
 

@@ -8,8 +8,8 @@
 
 #include "base/clock_inside.h"
 #include "support/core_fixture.h"
-#include "registry/lifecycle.h"
 #include "windows/windows.h"
+#include "registry/growth.h"
 
 #define SECOND UINT64_C(1000000000)
 

@@ -7,6 +7,7 @@
 #include "support/core_fixture.h"
 #include "instruments/in_flight_table.h"
 #include "base/misuse.h"
+#include "instruments/in_flight_walks.h"
 
 #define MS UINT64_C(1000000)
 #define START_NS (UINT64_C(1000) * 1000 * MS)

@@ -5,9 +5,9 @@
  */
 #include "base/alloc.h"
 #include "support/core_fixture.h"
-#include "registry/lifecycle.h"
 #include "base/misuse.h"
 #include "support/random_numbers.h"
+#include "registry/growth.h"
 
 #include <crest/crest.h>
 #include <crest/testing.h>

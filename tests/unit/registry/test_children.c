@@ -5,7 +5,9 @@
 #include "base/arena.h"
 #include "registry/children.h"
 #include "support/core_fixture.h"
-#include "registry/series.h"
+#include "instruments/child_get.h"
+#include "instruments/metric_get.h"
+#include "registry/child.h"
 
 #define CHILDREN_PER_FAMILY 2000u
 #define CHILDREN_FAMILIES 5u

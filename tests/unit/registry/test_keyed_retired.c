@@ -6,6 +6,7 @@
  */
 #include "support/core_fixture.h"
 #include "instruments/in_flight_table.h"
+#include "instruments/in_flight_walks.h"
 
 #include <crest/lifetime.h>
 #include <crest/stages.h>

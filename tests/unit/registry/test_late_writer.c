@@ -10,7 +10,6 @@
 #include "cells/cells.h"
 #include "support/late_fixture.h"
 #include "base/lock.h"
-#include "registry/series.h"
 #include "cells/shards.h"
 
 static void late_all_is_well(const char *round)

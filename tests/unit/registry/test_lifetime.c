@@ -6,9 +6,10 @@
 #include "base/arena.h"
 #include "cells/cells.h"
 #include "support/core_fixture.h"
-#include "registry/lifecycle.h"
 #include "base/misuse.h"
-#include "registry/series.h"
+#include "registry/child.h"
+#include "registry/growth.h"
+#include "registry/slots.h"
 
 #include <crest/testing.h>
 

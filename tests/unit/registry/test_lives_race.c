@@ -7,7 +7,8 @@
  * crest-test: sanitizers=none
  */
 #include "support/core_fixture.h"
-#include "registry/lifecycle.h"
+#include "registry/growth.h"
+#include "registry/slots.h"
 
 #include <crest/lifetime.h>
 #include <crest/testing.h>

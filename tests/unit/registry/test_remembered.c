@@ -6,9 +6,10 @@
  */
 #include "base/arena.h"
 #include "support/core_fixture.h"
-#include "registry/lifecycle.h"
-#include "registry/series.h"
 #include "cells/shards.h"
+#include "registry/child.h"
+#include "registry/growth.h"
+#include "registry/life.h"
 
 #include <crest/lifetime.h>
 #include <crest/stages.h>

@@ -6,7 +6,9 @@
 #include "registry/children.h"
 #include "support/core_fixture.h"
 #include "base/lock.h"
-#include "registry/series.h"
+#include "instruments/child_get.h"
+#include "instruments/metric_get.h"
+#include "registry/child.h"
 
 static void test_dead(void **state)
 {

@@ -5,7 +5,7 @@
  */
 #include "base/arena.h"
 #include "support/core_fixture.h"
-#include "registry/lifecycle.h"
+#include "registry/growth.h"
 
 #include <crest/lifetime.h>
 #include <crest/testing.h>

@@ -5,8 +5,9 @@
  */
 #include "support/core_fixture.h"
 #include "snapshot/directory.h"
-#include "registry/lifecycle.h"
 #include "registry/metric_inside.h"
+#include "registry/growth.h"
+#include "registry/slots.h"
 
 #include <crest/lane.h>
 #include <crest/lifetime.h>

@@ -6,9 +6,9 @@
  */
 #include "base/alloc.h"
 #include "support/core_fixture.h"
-#include "registry/lifecycle.h"
 #include "reporting/one_report.h"
 #include "snapshot/delta_base.h"
+#include "registry/growth.h"
 
 #include <crest/lifetime.h>
 

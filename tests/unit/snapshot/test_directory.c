@@ -6,9 +6,10 @@
 #include "registry/children.h"
 #include "support/core_fixture.h"
 #include "snapshot/directory.h"
-#include "registry/lifecycle.h"
 #include "support/random_numbers.h"
-#include "registry/series.h"
+#include "registry/child.h"
+#include "registry/slots.h"
+#include "registry/life.h"
 
 #define DIRECTORY_FAMILIES 12u
 #define DIRECTORY_STEPS 600u

@@ -7,6 +7,7 @@
  * crest-test: sanitizers=none
  */
 #include "support/core_fixture.h"
+#include "registry/generation.h"
 #include "snapshot/directory.h"
 
 #include "base/atomic.h"

@@ -6,10 +6,12 @@
 #include "base/alloc.h"
 #include "base/clock_inside.h"
 #include "support/core_fixture.h"
-#include "registry/lifecycle.h"
 #include "base/misuse.h"
 #include "support/random_numbers.h"
 #include "windows/windows.h"
+#include "instruments/child_get.h"
+#include "instruments/metric_get.h"
+#include "registry/growth.h"
 
 #include <crest/lifetime.h>
 #include <crest/page.h>

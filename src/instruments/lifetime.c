@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Releasing and retiring. What follows is in lifecycle.c. See <crest/lifetime.h>.
+ * Releasing and retiring: the calls of <crest/lifetime.h>. What becomes of a child is in
+ * registry/lifecycle.c; what is in flight of it is ended here, before its handle dies.
  */
 #include <crest/lifetime.h>
 
-#include "registry/children.h"
 #include "base/forked.h"
-#include "registry/handles.h"
-#include "instruments/in_flight_table.h"
-#include "registry/lifecycle.h"
 #include "base/lock.h"
-#include "registry/series.h"
-#include "instruments/stage_series.h"
+#include "base/sync.h"
 #include "base/uncancelled.h"
 #include "base/utf8.h"
-#include "base/sync.h"
+#include "instruments/in_flight_walks.h"
+#include "instruments/lifetime_inside.h"
+#include "registry/child.h"
+#include "registry/children.h"
+#include "registry/handles.h"
+#include "registry/lifecycle.h"
+#include "registry/slots.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -22,8 +24,8 @@
 /* Under the lock: the child, and of stages what comes with them; all or nothing. */
 static crest_status lifetime_release_child(crest_child *child)
 {
-    crest_child *parts[CREST_STAGES_PARTS_MAX];
-    unsigned count = crest_stages_parts(child, parts), waits = crest_lives_waits(child);
+    crest_child *parts[CREST_CHILD_PARTS_MAX];
+    unsigned count = crest_child_parts(child, parts), waits = crest_lives_waits(child);
     for (unsigned i = 0; i < count; i++)
         waits += crest_lives_waits(parts[i]);
     if (!crest_lives_reserve(waits))
@@ -151,7 +153,7 @@ static void lifetime_retire_pass(crest_registry_state *state, lifetime_end *end)
         crest_lock_drop(&saved);
         return;
     }
-    /* acquire: partner of the release store in registry.c */
+    /* acquire: partner of the release store in metric_make.c */
     crest_metric *metric = crest_atomic_load_ptr_acquire(CREST_PTR(&state->metrics));
     for (; metric != NULL; metric = metric->next)
         lifetime_retire_of(metric, end);

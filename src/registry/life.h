@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The life of a series: the state that it is in, as one word.
+ *
+ *     state    in snapshots       slot  its handle leads to     the next state
+ *     SHOWN    yes                own   its cells               LEAVING, HIDDEN, RESTING
+ *     LEAVING  for the last time  own   the cold path           RESTING, SHOWN
+ *     HIDDEN   no: it is idle     own   its cells               SHOWN, LEAVING, RESTING
+ *     RESTING  no (quarantine)    own   the cold path           GONE, LEAVING, SHOWN
+ *     GONE     no                 none  the cold path           SHOWN
+ *
+ * lifecycle.c moves a series when the program asks for it, growth.c when its value did or did not
+ * change. All moves are made under the lock; the word is read by any thread.
+ */
+#ifndef CREST_LIFE_H
+#define CREST_LIFE_H
+
+#include "base/atomic.h"
+#include "registry/metric_inside.h"
+
+typedef enum crest_life {
+    CREST_LIFE_SHOWN,   /* in snapshots */
+    CREST_LIFE_LEAVING, /* in snapshots for the last time */
+    CREST_LIFE_HIDDEN,  /* idle, its handle leads to it as before */
+    CREST_LIFE_RESTING, /* not in snapshots; it still has its slot */
+    CREST_LIFE_GONE     /* without a slot */
+} crest_life;
+
+/* The word: the state, two marks, and how often it changed, so that no word comes back. */
+#define CREST_LIFE_STATE UINT64_C(7)
+#define CREST_LIFE_RETIRED UINT64_C(8)
+#define CREST_LIFE_WAITS UINT64_C(16) /* it is in the list of those that are looked at */
+#define CREST_LIFE_MOVE UINT64_C(256)
+
+static inline crest_life crest_series_life(const crest_series *series)
+{
+    return (crest_life)(crest_atomic_load(&series->life) & CREST_LIFE_STATE);
+}
+
+static inline int crest_series_retired(const crest_series *series)
+{
+    return (crest_atomic_load(&series->life) & CREST_LIFE_RETIRED) != 0;
+}
+
+/* Whether snapshots have it. */
+static inline int crest_series_shown(const crest_series *series)
+{
+    return crest_series_life(series) <= CREST_LIFE_LEAVING;
+}
+
+/* Tells one life of one series from every other of the process; 0: it has not begun yet. */
+static inline uint64_t crest_series_birth(const crest_series *series)
+{
+    return crest_atomic_load(&series->birth);
+}
+
+/* Under the lock: the series is in this state from now on, with and without these marks. */
+void crest_life_move(crest_series *series, crest_life life, uint64_t set, uint64_t clear);
+
+/* Under the lock: the series begins to live in the slot that it has got. */
+void crest_lives_begin(crest_series *series);
+
+/* The highest birth so far: what lives later has a higher one, and a directory that is made later
+ * finds all that have not, but for what snapshots do not have. Takes the lock. */
+uint64_t crest_lives_born(void);
+
+/* Under the lock: whether no series of the child has a slot any more. */
+int crest_lives_all_gone(const crest_child *child);
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Free slots. See slots.h. All of it is under the lock.
+ */
+#include "registry/slots.h"
+#include "base/arena.h"
+#include "base/atomic.h"
+#include "cells/cells.h"
+#include "cells/first_values.h"
+#include "cells/range_cell.h"
+#include "registry/slowest_note.h"
+
+/*
+ * Free slots. What a thread may write to the cells of a used slot that was stopped long ago decides
+ * which series may use it next: additions to a counter; a shard or a beginning of a layout;
+ * nothing.
+ */
+typedef struct slots_list {
+    struct slots_list *next;
+    const crest_layout *layout;
+    crest_wait *first;
+} slots_list;
+
+static crest_wait *slots_spare;
+static slots_list slots_counters, slots_others; /* those of layouts follow the latter */
+static uint64_t slots_free_count;
+
+uint64_t crest_lives_free_slots(void)
+{
+    return crest_atomic_load(&slots_free_count);
+}
+
+/* ---- spare waits ---- */
+
+static void slots_push(crest_wait **first, crest_wait *wait)
+{
+    wait->next = *first;
+    *first = wait;
+}
+
+int crest_lives_reserve(unsigned waits)
+{
+    for (const crest_wait *spare = slots_spare; waits != 0 && spare != NULL; spare = spare->next)
+        waits--;
+    for (; waits != 0; waits--) {
+        crest_wait *wait = crest_arena_take(CREST_ARENA_META, sizeof *wait, _Alignof(crest_wait));
+        if (wait == NULL)
+            return 0;
+        slots_push(&slots_spare, wait);
+    }
+    return 1;
+}
+
+crest_wait *crest_wait_take(void)
+{
+    crest_wait *wait = slots_spare;
+    slots_spare = wait->next;
+    return wait;
+}
+
+void crest_wait_give(crest_wait *wait)
+{
+    slots_push(&slots_spare, wait);
+}
+
+/* ---- free slots ---- */
+
+/* NULL: there are none that the metric's series may use. */
+static slots_list *slots_for(const crest_metric *metric)
+{
+    slots_list *slots = &slots_others;
+    if (metric->kind == CREST_KIND_COUNTER)
+        return &slots_counters;
+    while (slots != NULL && slots->layout != metric->layout)
+        slots = slots->next;
+    return slots;
+}
+
+/* NULL without memory. */
+static slots_list *slots_made(const crest_metric *metric)
+{
+    slots_list *slots = slots_for(metric);
+    if (slots != NULL)
+        return slots;
+    slots = crest_arena_take(CREST_ARENA_META, sizeof *slots, _Alignof(slots_list));
+    if (slots == NULL)
+        return NULL;
+    *slots = (slots_list){slots_others.next, metric->layout, NULL};
+    slots_others.next = slots;
+    return slots;
+}
+
+uint32_t crest_lives_slot(const crest_metric *metric)
+{
+    slots_list *slots = slots_for(metric);
+    crest_wait *wait = slots != NULL ? slots->first : NULL;
+    if (wait == NULL)
+        return 0;
+    slots->first = wait->next;
+    crest_atomic_add(&slots_free_count, UINT64_MAX);
+    slots_push(&slots_spare, wait);
+    /* otherwise it is lost, and a new one does */
+    return metric->kind != CREST_KIND_COUNTER || crest_cells_sum_anew(wait->slot) ? wait->slot : 0;
+}
+
+/* No thread records into the slot any more: what its cells lead to is taken back. */
+static void slots_empty(crest_series *series)
+{
+    const crest_metric *metric = series->metric;
+    const crest_thread_record *record = metric->layout != NULL ? crest_cells_records() : NULL;
+    for (; record != NULL; record = record->next) {
+        uint64_t *cell = (uint64_t *)(uintptr_t)crest_cells_of(record, series->slot);
+        uint64_t there = cell != NULL ? crest_atomic_load(cell) : 0;
+        if (there == 0)
+            continue;
+        crest_atomic_store(cell, 0);
+        crest_shard_give((crest_shard *)(uintptr_t)there, metric->layout);
+    }
+    if (metric->kind == CREST_KIND_GAUGE)
+        crest_arena_give(CREST_ARENA_GAUGE, series->shared, CREST_LINE_BYTES);
+    else if (metric->kind == CREST_KIND_RANGE_SAMPLER)
+        crest_arena_give(CREST_ARENA_RANGE, series->shared, sizeof(crest_range_cell));
+    else if (metric->kind == CREST_KIND_TIMER && series->shared != NULL)
+        crest_slowest_shard_give(series->shared);
+    else if (series->shared != NULL)
+        crest_shared_shard_give(series->shared);
+    crest_atomic_store_ptr_release(CREST_PTR(&series->shared), NULL); /* as in series.c */
+}
+
+void crest_slot_give(crest_wait *wait)
+{
+    crest_series *series = wait->series;
+    slots_list *slots = slots_made(series->metric);
+    slots_empty(series);
+    wait->slot = series->slot;
+    crest_atomic_store32(&series->slot, 0);
+    crest_atomic_add(&slots_free_count, slots != NULL); /* otherwise the slot is lost */
+    slots_push(slots != NULL ? &slots->first : &slots_spare, wait);
+}
