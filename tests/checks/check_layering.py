@@ -6,9 +6,6 @@ the rooms of reporters/ <- everything else; and keeps files from leading back to
 It looks at include lines, and then at the symbols of the compiled objects and libraries, because a
 declaration repeated by hand would get past the first. With --list it prints every arrow that is
 wrong and every circle, whole.
-
-arrows_left names the arrows that are still to be turned, each `USING -> USED` by file pair; they
-are let through here, and one that is gone may not stay in the list.
 """
 
 import re
@@ -45,7 +42,6 @@ OWNERS = "curl, microhttpd and ck are included only where they belong"
 ATOMICS = "atomics in src and reporters go through src/base/atomic.h"
 OBJECTS = "objects of an earlier room need nothing of a later one"
 CIRCLES = "no file leads back to itself"
-LEFT = "arrows_left names only arrows that there are"
 ROOMS = "every file of src and reporters stands in a room that is listed"
 CREST_LIBRARY = "libcrest needs only ck and the C library"
 REPORTERS_LIBRARY = "libcrest-reporters needs only libcrest, HTTP, zlib and the C library"
@@ -75,28 +71,14 @@ def node_of(name):
     return str(name.with_suffix(""))
 
 
-def read_left():
-    path = ROOT / "tests/checks/arrows_left"
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    return {tuple(line.split(" -> ")) for line in lines if " -> " in line}
-
-
 class Arrows:
     """Which file pair uses which, and one place where it says so."""
 
-    def __init__(self, left):
-        self.left = left
+    def __init__(self):
         self.places = {}
-        self.met = set()
-
-    def lets(self, using, used):
-        """Whether the arrow is one of those that are still to be turned."""
-        return (using, used) in self.left
 
     def add(self, using, used, where):
-        if self.lets(using, used):
-            self.met.add((using, used))
-        elif using != used:
+        if using != used:
             self.places.setdefault((using, used), where)
 
     def circles(self):
@@ -185,8 +167,7 @@ def check_include(rules, arrows, known, name, where, bracket, header):
         if str(target) != f"{folder}/{header}":
             rules.broken(SPELLED, f'{where}: "{header}" is {target}')
         arrows.add(node_of(name), node_of(target), where)
-    if not may_see((folder, room), room_of(target)) and \
-            not arrows.lets(node_of(name), node_of(target)):
+    if not may_see((folder, room), room_of(target)):
         rule = DIRECTION if folder in ("src", "include") else PUBLIC
         rules.broken(rule, f'{where}: "{header}" is in {target.parent}/, '
                            f"which {name.parent}/ does not see")
@@ -225,8 +206,7 @@ def check_objects(rules, arrows):
             if used is None or name.parts[0] == "reporters" and used.parts[0] == "src":
                 continue
             arrows.add(node_of(name), node_of(used), f"{name}: {symbol}")
-            if not may_see(room_of(name), room_of(used)) and \
-                    not arrows.lets(node_of(name), node_of(used)):
+            if not may_see(room_of(name), room_of(used)):
                 rules.broken(OBJECTS, f"{name} needs {symbol} of {used}")
 
 
@@ -257,14 +237,12 @@ def check_library(rules, rule, name, may_need, may_use):
 def main():
     rules = Rules()
     for rule in (ROOMS, SPELLED, DIRECTION, PUBLIC, BASE, OWNERS, ATOMICS, OBJECTS, CIRCLES,
-                 LEFT, CREST_LIBRARY, REPORTERS_LIBRARY):
+                 CREST_LIBRARY, REPORTERS_LIBRARY):
         rules.rule(rule)
-    arrows = Arrows(read_left())
+    arrows = Arrows()
     check_includes(rules, arrows)
     check_objects(rules, arrows)
     check_circles(rules, arrows)
-    for using, used in sorted(arrows.left - arrows.met):
-        rules.broken(LEFT, f"{using} -> {used} is gone")
     check_library(rules, CREST_LIBRARY, "libcrest.so", NEEDED_BY_CREST, ("ck_",))
     check_library(rules, REPORTERS_LIBRARY, "libcrest-reporters.so", NEEDED_BY_REPORTERS,
                   ("crest_", "curl_", "MHD_", "deflate", "inflate", "crc32", "zlib", "compress"))
