@@ -17,7 +17,6 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#define LOOP_NS_PER_S UINT64_C(1000000000)
 
 /* Guards all that follows. Taken under the locks of what takes turns, and none under it. */
 static pthread_mutex_t loop_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -73,8 +72,8 @@ static void loop_arm(uint64_t when_ns)
         return;
     struct itimerspec at = {.it_value = {0, 0}};
     if (when_ns != UINT64_MAX) {
-        at.it_value.tv_sec = (time_t)(when_ns / LOOP_NS_PER_S);
-        at.it_value.tv_nsec = (long)(when_ns % LOOP_NS_PER_S);
+        at.it_value.tv_sec = (time_t)(when_ns / CREST_NS_PER_S);
+        at.it_value.tv_nsec = (long)(when_ns % CREST_NS_PER_S);
         if (when_ns == 0)
             at.it_value.tv_nsec = 1; /* 0 would be never */
     }

@@ -6,10 +6,10 @@
 #define _GNU_SOURCE
 #include "instruments/in_flight_entries.h"
 #include "instruments/in_flight_walks.h"
+#include "base/sync.h"
 
 #include <string.h>
 
-#define WALKS_NS_PER_S UINT64_C(1000000000)
 
 /* An entry's words as one who holds no lock sees them. */
 typedef struct walks_view {
@@ -93,7 +93,7 @@ static void walks_sweep_entry(crest_in_flight_entry *entry, void *context)
 void crest_in_flight_sweep(void)
 {
     walks_broom broom = {crest_in_flight_table_seen(), crest_now(),
-                         CREST_TOMBSTONE_S * WALKS_NS_PER_S};
+                         CREST_TOMBSTONE_S * CREST_NS_PER_S};
     if (broom.table != NULL)
         walks_all(broom.table, walks_sweep_entry, &broom);
 }
@@ -102,7 +102,7 @@ int crest_in_flight_make_room(crest_in_flight_table *table, uint64_t now_ns)
 {
     uint64_t before_ns = crest_atomic_load(&table->room_ns);
     if ((before_ns != 0 &&
-         now_ns - before_ns < CREST_IN_FLIGHT_ROOM_MS * (WALKS_NS_PER_S / 1000)) ||
+         now_ns - before_ns < CREST_IN_FLIGHT_ROOM_MS * (CREST_NS_PER_S / 1000)) ||
         !crest_atomic_cas(&table->room_ns, before_ns, now_ns))
         return 0;
     walks_broom broom = {table, now_ns, 0};

@@ -17,7 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ATTACHMENT_NS_PER_MS UINT64_C(1000000)
 pthread_mutex_t crest_attachments_lock = PTHREAD_MUTEX_INITIALIZER;
 crest_attachment *crest_attachments;
 pthread_cond_t crest_attachments_changed;
@@ -26,28 +25,21 @@ static crest_attachment *attachment_orphans; /* kept only to be reachable */
 
 /* ---- time, chance and the forked child ---- */
 
-static uint64_t attachment_clock_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 uint64_t crest_attachment_now_ns(void)
 {
-    return attachment_clock_ns(CLOCK_MONOTONIC);
+    return crest_monotonic_ns();
 }
 
 /* Not crest_clock_wall_ns: schedules go on in real time when a test sets that. */
 crest_pace_time crest_attachment_time(void)
 {
-    return (crest_pace_time){crest_attachment_now_ns(), attachment_clock_ns(CLOCK_REALTIME)};
+    return (crest_pace_time){crest_attachment_now_ns(), crest_kernel_ns(CLOCK_REALTIME)};
 }
 
 /* Waits with the lock given up; non-zero when until_ns has come. */
 int crest_attachment_wait(pthread_cond_t *condition, uint64_t until_ns)
 {
-    struct timespec until = {(time_t)(until_ns / 1000000000u), (long)(until_ns % 1000000000u)};
+    struct timespec until = crest_monotonic_timespec(until_ns);
     return pthread_cond_timedwait(condition, &crest_attachments_lock, &until) == ETIMEDOUT;
 }
 
@@ -60,24 +52,13 @@ static uint64_t attachment_seed(const void *address)
     return seed;
 }
 
-static int attachment_condition_init(pthread_cond_t *condition)
-{
-    pthread_condattr_t monotonic;
-    if (pthread_condattr_init(&monotonic) != 0)
-        return 0;
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    int failed = pthread_cond_init(condition, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-    return !failed;
-}
-
 /* A child has none of the threads, and must not report into its parent's group: nothing is attached
  * there. The attachments are left as they are; a reporter may hold connections shared with the
  * parent. */
 static void attachment_forked(void)
 {
     crest_mutex_fresh(&crest_attachments_lock);
-    attachment_condition_init(&crest_attachments_changed);
+    crest_monotonic_condition(&crest_attachments_changed);
     while (crest_attachments != NULL) {
         crest_attachment *orphan = crest_attachments;
         crest_attachments = orphan->next;
@@ -89,7 +70,7 @@ static void attachment_forked(void)
 
 static void attachment_prepare_once(void)
 {
-    attachment_condition_init(&crest_attachments_changed);
+    crest_monotonic_condition(&crest_attachments_changed);
     crest_forked_call(CREST_FORKED_ATTACHMENTS, attachment_forked);
 }
 
@@ -126,12 +107,12 @@ crest_attachment *crest_attachment_new(crest_registry *registry, crest_reporter 
     crest_attachment *attachment = crest_alloc(1, sizeof *attachment);
     if (attachment == NULL)
         return NULL;
-    if (!attachment_copy_texts(attachment, name, schedule) ||
-        !attachment_condition_init(&attachment->wake)) {
+    if (!attachment_copy_texts(attachment, name, schedule)) {
         attachment_free_texts(attachment);
         crest_alloc_free(attachment);
         return NULL;
     }
+    crest_monotonic_condition(&attachment->wake);
     attachment->order = (crest_one_report){.registry = registry,
                                            .reporter = reporter,
                                            .name = attachment->name,
@@ -151,9 +132,9 @@ crest_attachment *crest_attachment_new(crest_registry *registry, crest_reporter 
         attachment->loop ? CREST_LOOP_REPORT_MS : CREST_REPORT_TIMEOUT_MS_DEFAULT;
     attachment->timeout_ns = attachment->pace.interval_ns;
     if (schedule != NULL && schedule->timeout_ms != 0)
-        attachment->timeout_ns = schedule->timeout_ms * ATTACHMENT_NS_PER_MS;
-    else if (attachment->timeout_ns > most_ms * ATTACHMENT_NS_PER_MS)
-        attachment->timeout_ns = most_ms * ATTACHMENT_NS_PER_MS;
+        attachment->timeout_ns = schedule->timeout_ms * CREST_NS_PER_MS;
+    else if (attachment->timeout_ns > most_ms * CREST_NS_PER_MS)
+        attachment->timeout_ns = most_ms * CREST_NS_PER_MS;
     return attachment;
 }
 

@@ -3,9 +3,9 @@
  * Arithmetic of schedules. See report_schedule.h.
  */
 #include "reporting/report_schedule.h"
+#include "base/sync.h"
 
 #define PACE_JITTER_DEFAULT 0.1
-#define PACE_NS_PER_MS UINT64_C(1000000)
 
 /* splitmix64: any seed is good, and two neighbours' sequences differ. Source: Steele, Lea, Flood,
  * "Fast splittable pseudorandom number generators" (OOPSLA 2014). */
@@ -64,7 +64,7 @@ void crest_pace_init(crest_pace *pace, const crest_schedule *schedule, crest_pac
                                : CREST_INTERVAL_MS_DEFAULT;
     double jitter = schedule != NULL ? schedule->jitter : 0;
     *pace = (crest_pace){
-        .interval_ns = interval_ms * PACE_NS_PER_MS,
+        .interval_ns = interval_ms * CREST_NS_PER_MS,
         .jitter = jitter < 0   ? 0
                   : jitter > 0 ? jitter
                                : PACE_JITTER_DEFAULT,
@@ -96,7 +96,7 @@ void crest_pace_next(crest_pace *pace, crest_pace_time now)
 
 void crest_pace_retry(crest_pace *pace, crest_pace_time now, uint64_t failures)
 {
-    uint64_t backoff_ns = CREST_RETRY_MS_FIRST * PACE_NS_PER_MS;
+    uint64_t backoff_ns = CREST_RETRY_MS_FIRST * CREST_NS_PER_MS;
     for (uint64_t i = 1; i < failures && backoff_ns < pace->interval_ns; i++)
         backoff_ns *= 2;
     if (backoff_ns > pace->interval_ns)

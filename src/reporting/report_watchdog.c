@@ -5,8 +5,8 @@
 #include "reporting/report_watchdog.h"
 #include "base/error.h"
 #include "base/utf8.h"
+#include "base/sync.h"
 
-#define REPORT_WATCH_NS_PER_MS UINT64_C(1000000)
 /* Bytes of a reporter's name in a message. */
 #define REPORT_WATCH_NAME_BYTES 256
 
@@ -17,12 +17,12 @@ void crest_report_watch_begin(crest_attachment *attachment, uint64_t until_ns)
     crest_watched *watched = &attachment->watched;
     watched->since_ns = crest_attachment_now_ns();
     watched->until_ns = watched->cancel_ns = until_ns;
-    watched->pause_ns = CREST_CANCEL_MS_FIRST * REPORT_WATCH_NS_PER_MS;
+    watched->pause_ns = CREST_CANCEL_MS_FIRST * CREST_NS_PER_MS;
     uint64_t half_ns = until_ns > watched->since_ns ? (until_ns - watched->since_ns) / 2 : 0;
-    if (half_ns < CREST_OVERDUE_MS_LEAST * REPORT_WATCH_NS_PER_MS)
-        half_ns = CREST_OVERDUE_MS_LEAST * REPORT_WATCH_NS_PER_MS;
-    if (half_ns > CREST_OVERDUE_MS_MOST * REPORT_WATCH_NS_PER_MS)
-        half_ns = CREST_OVERDUE_MS_MOST * REPORT_WATCH_NS_PER_MS;
+    if (half_ns < CREST_OVERDUE_MS_LEAST * CREST_NS_PER_MS)
+        half_ns = CREST_OVERDUE_MS_LEAST * CREST_NS_PER_MS;
+    if (half_ns > CREST_OVERDUE_MS_MOST * CREST_NS_PER_MS)
+        half_ns = CREST_OVERDUE_MS_MOST * CREST_NS_PER_MS;
     watched->tell_ns = until_ns + half_ns;
 }
 
@@ -71,7 +71,7 @@ static void report_watch_cancel(crest_attachment *attachment)
     pthread_mutex_lock(&crest_attachments_lock);
     watched->cancelling = 0;
     watched->cancel_ns = crest_attachment_now_ns() + watched->pause_ns;
-    if (watched->pause_ns < CREST_CANCEL_MS_LAST * REPORT_WATCH_NS_PER_MS)
+    if (watched->pause_ns < CREST_CANCEL_MS_LAST * CREST_NS_PER_MS)
         watched->pause_ns *= 2;
     pthread_cond_broadcast(&crest_attachments_changed);
 }

@@ -9,11 +9,11 @@
 #include "base/error.h"
 #include "base/thread.h"
 #include "reporting/report_watchdog.h"
+#include "base/sync.h"
 
 #include <stddef.h>
 #include <stdio.h>
 
-#define REPORTER_THREAD_NS_PER_MS UINT64_C(1000000)
 /* How often one that reports at points of the wall clock looks whether this was set. */
 #define REPORTER_THREAD_LOOK_NS UINT64_C(5000000000)
 /* Of the time that is left for the last report and stop: the part for stop, and at most this. */
@@ -295,7 +295,7 @@ uint64_t crest_reporters_turn(void)
         uint64_t left_ms = servers[i]->turn(servers[i]);
         if (left_ms >= CREST_INTERVAL_MS_MAX)
             continue;
-        uint64_t again_ns = crest_attachment_now_ns() + left_ms * REPORTER_THREAD_NS_PER_MS;
+        uint64_t again_ns = crest_attachment_now_ns() + left_ms * CREST_NS_PER_MS;
         next_ns = again_ns < next_ns ? again_ns : next_ns;
     }
     return next_ns;

@@ -18,11 +18,11 @@
 #include "base/thread.h"
 #include "base/uncancelled.h"
 #include "base/utf8.h"
+#include "base/sync.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define REPORTING_NS_PER_MS UINT64_C(1000000)
 #define REPORTING_DETACH_MS_DEFAULT 2000u
 /* A report that is under way when its reporter is to end may take this part of the time that there
  * is, and is then cancelled: the rest is for the last report. */
@@ -35,7 +35,7 @@ static uint64_t reporting_deadline_ns(uint64_t deadline_ms, uint64_t when_zero_m
         deadline_ms = when_zero_ms;
     if (deadline_ms > CREST_INTERVAL_MS_MAX)
         deadline_ms = CREST_INTERVAL_MS_MAX;
-    return crest_attachment_now_ns() + deadline_ms * REPORTING_NS_PER_MS;
+    return crest_attachment_now_ns() + deadline_ms * CREST_NS_PER_MS;
 }
 
 /* Under the lock. */
@@ -162,7 +162,7 @@ static crest_status reporting_begin(crest_attachment *attachment, crest_error *e
         crest_error ignored; /* what went wrong first is told */
         crest_error_clear(&ignored);
         (void)reporter->stop(
-            reporter, crest_now() + REPORTING_DETACH_MS_DEFAULT * REPORTING_NS_PER_MS, &ignored);
+            reporter, crest_now() + REPORTING_DETACH_MS_DEFAULT * CREST_NS_PER_MS, &ignored);
     }
     return status;
 }

@@ -19,7 +19,6 @@
 #include <limits.h>
 #include <string.h>
 
-#define LOOP_RUN_NS_PER_MS UINT64_C(1000000)
 
 int crest_loop_fd(crest_error *error)
 {
@@ -58,7 +57,7 @@ static int loop_run_wait_ms(uint64_t next_ns)
         return -1;
     uint64_t now_ns = crest_monotonic_ns();
     uint64_t left_ms =
-        next_ns > now_ns ? (next_ns - now_ns + LOOP_RUN_NS_PER_MS - 1) / LOOP_RUN_NS_PER_MS : 0;
+        next_ns > now_ns ? (next_ns - now_ns + CREST_NS_PER_MS - 1) / CREST_NS_PER_MS : 0;
     return left_ms < INT_MAX ? (int)left_ms : INT_MAX;
 }
 

@@ -33,7 +33,6 @@
 
 /* How long a start waits for another thread's start or stop. */
 #define RUN_SETTLE_MS 60000u
-#define RUN_NS_PER_MS UINT64_C(1000000)
 
 typedef enum run_phase { RUN_IDLE, RUN_STARTING, RUN_RUNNING, RUN_STOPPING } run_phase;
 
@@ -51,21 +50,12 @@ static int run_orphaned; /* this process was forked while Crest ran, and has not
 
 /* ---- phases ---- */
 
-static void run_condition_init(void)
-{
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&run_changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-}
-
 /* Nothing runs in the child of a fork. The reporters that were made stay as they are: they may hold
  * connections shared with the parent. */
 static void run_forked(void)
 {
     crest_mutex_fresh(&run_lock);
-    run_condition_init();
+    crest_monotonic_condition(&run_changed);
     run_orphaned |= run_users != 0;
     run_now = RUN_IDLE;
     run_users = 0;
@@ -74,7 +64,7 @@ static void run_forked(void)
 
 static void run_prepare(void)
 {
-    run_condition_init();
+    crest_monotonic_condition(&run_changed);
     crest_forked_call(CREST_FORKED_RUN, run_forked);
 }
 
@@ -82,14 +72,8 @@ static void run_prepare(void)
  * when it still is at the deadline. */
 static int run_settle(uint64_t deadline_ms)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += (time_t)(deadline_ms / 1000);
-    until.tv_nsec += (long)(deadline_ms % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_nsec -= 1000000000;
-        until.tv_sec++;
-    }
+    struct timespec until =
+        crest_monotonic_timespec(crest_monotonic_ns() + deadline_ms * CREST_NS_PER_MS);
     int failed = 0;
     while ((run_now == RUN_STARTING || run_now == RUN_STOPPING) && failed != ETIMEDOUT)
         failed = pthread_cond_timedwait(&run_changed, &run_lock, &until);
@@ -140,7 +124,7 @@ static crest_status run_hold(uint64_t deadline_ms, int *held, crest_error *error
     crest_status status = CREST_OK;
     *held = crest_reporting_by_loop();
     if (*held)
-        status = crest_loop_hold(crest_monotonic_ns() + deadline_ms * RUN_NS_PER_MS, error);
+        status = crest_loop_hold(crest_monotonic_ns() + deadline_ms * CREST_NS_PER_MS, error);
     *held = *held && status == CREST_OK;
     return status;
 }
