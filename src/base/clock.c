@@ -12,6 +12,7 @@
 #include "base/atomic.h"
 #include "base/clock_inside.h"
 #include "base/descriptor.h"
+#include "base/sync.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -33,7 +34,7 @@
 /* One tick that differs by this much, and by more than CLOCK_REBASE_NS, is no drift: the machine
  * slept, or was moved. */
 #define CLOCK_REBASE_PER_BILLION 10000000
-#define CLOCK_REBASE_NS UINT64_C(1000000)
+#define CLOCK_REBASE_NS CREST_NS_PER_MS
 #define CLOCK_REBASES_MAX 8u
 
 /* The kernel's clock: ns_base is what is added to CLOCK_MONOTONIC. */
@@ -66,13 +67,6 @@ static int clock_lock(void)
 static void clock_unlock(void)
 {
     crest_atomic_store32_release(&clock_busy, 0); /* partner: the next clock_lock */
-}
-
-static uint64_t clock_kernel_ns(clockid_t id)
-{
-    struct timespec now;
-    clock_gettime(id, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
 uint64_t crest_clock_rebases(void)
@@ -112,8 +106,8 @@ static clock_pair clock_read_pair(void)
     uint64_t least = UINT64_MAX;
     for (int i = 0; i < 8; i++) {
         uint64_t before = CREST_CLOCK_READ();
-        uint64_t raw = clock_kernel_ns(CLOCK_MONOTONIC_RAW);
-        uint64_t monotonic = clock_kernel_ns(CLOCK_MONOTONIC);
+        uint64_t raw = crest_kernel_ns(CLOCK_MONOTONIC_RAW);
+        uint64_t monotonic = crest_kernel_ns(CLOCK_MONOTONIC);
         uint64_t after = CREST_CLOCK_READ();
         if (after - before < least) {
             least = after - before;
@@ -269,7 +263,7 @@ uint64_t crest_now_slow(void)
     if (faked != 0)
         return faked;
     const crest_clock_scale *scale = crest_atomic_load_ptr_acquire(CREST_PTR(&crest_clock_current));
-    uint64_t monotonic_ns = clock_kernel_ns(CLOCK_MONOTONIC);
+    uint64_t monotonic_ns = crest_kernel_ns(CLOCK_MONOTONIC);
     if (scale == &clock_kernel)
         clock_settle(monotonic_ns);
     return monotonic_ns + (scale->multiplier == 0 ? scale->ns_base : 0);

@@ -73,8 +73,8 @@ static void test_kernel_only(void **state)
     crest_clock_current = &clock_kernel;
     usleep(20000);
     for (int i = 0; i < 1000; i++) {
-        uint64_t kernel = clock_kernel_ns(CLOCK_MONOTONIC), now = crest_now();
-        assert_true(now >= kernel && clock_kernel_ns(CLOCK_MONOTONIC) >= now);
+        uint64_t kernel = crest_kernel_ns(CLOCK_MONOTONIC), now = crest_now();
+        assert_true(now >= kernel && crest_kernel_ns(CLOCK_MONOTONIC) >= now);
         crest_clock_check();
     }
     assert_int_equal(crest_clock_source_now(), CREST_CLOCK_KERNEL);
@@ -106,7 +106,7 @@ static int64_t clock_ahead(clockid_t id)
     int64_t best = 0;
     uint64_t least = UINT64_MAX;
     for (int i = 0; i < 50; i++) {
-        uint64_t before = crest_now(), kernel = clock_kernel_ns(id), after = crest_now();
+        uint64_t before = crest_now(), kernel = crest_kernel_ns(id), after = crest_now();
         if (after - before < least) {
             least = after - before;
             best = (int64_t)(before + (after - before) / 2 - kernel);
@@ -134,7 +134,7 @@ static void test_switch(void **state)
             last = now;
             readings++;
         }
-        uint64_t switched_ns = clock_kernel_ns(CLOCK_MONOTONIC);
+        uint64_t switched_ns = crest_kernel_ns(CLOCK_MONOTONIC);
         for (int i = 0; i < 1000; i++) {
             uint64_t now = crest_now();
             assert_true(now >= last);
@@ -142,7 +142,7 @@ static void test_switch(void **state)
         }
         most = readings > most ? readings : most;
         int64_t ahead = clock_ahead(CLOCK_MONOTONIC);
-        int64_t passed = (int64_t)(clock_kernel_ns(CLOCK_MONOTONIC) - switched_ns);
+        int64_t passed = (int64_t)(crest_kernel_ns(CLOCK_MONOTONIC) - switched_ns);
         int64_t allowed = 5000 + passed / 1000000 * CLOCK_SHORT_PPM;
         if (ahead < -allowed || ahead > allowed)
             fail_msg("the switch went %lld ns off", (long long)ahead);
@@ -158,11 +158,11 @@ static void test_report_schedule(void **state)
     (void)crest_now();
     assert_int_equal(crest_clock_source_now(), CREST_CLOCK_COUNTER);
     for (int round = 0; round < 3; round++) {
-        uint64_t begun_ns = clock_kernel_ns(CLOCK_MONOTONIC_RAW);
+        uint64_t begun_ns = crest_kernel_ns(CLOCK_MONOTONIC_RAW);
         int64_t before = clock_ahead(CLOCK_MONOTONIC_RAW);
         usleep(500000);
         int64_t ahead = clock_ahead(CLOCK_MONOTONIC_RAW), off = ahead - before;
-        int64_t passed = (int64_t)(clock_kernel_ns(CLOCK_MONOTONIC_RAW) - begun_ns);
+        int64_t passed = (int64_t)(crest_kernel_ns(CLOCK_MONOTONIC_RAW) - begun_ns);
         /* before the first check the rate is known from 10 ms only */
         int64_t allowed = passed / 1000000 * (round == 0 ? CLOCK_SHORT_PPM : CLOCK_LONG_PPM) + 3000;
         if (off < -allowed || off > allowed)
@@ -184,14 +184,14 @@ static void test_rebase(void **state)
         clock_begin();
         usleep(20000);
         for (unsigned times = 1; times <= CLOCK_REBASES_MAX + 1; times++) {
-            uint64_t begun_ns = clock_kernel_ns(CLOCK_MONOTONIC_RAW), last = crest_now();
+            uint64_t begun_ns = crest_kernel_ns(CLOCK_MONOTONIC_RAW), last = crest_now();
             assert_int_equal(crest_clock_source_now(), CREST_CLOCK_COUNTER);
             clock_last.raw_ns += behind ? UINT64_C(1000000000) : -UINT64_C(1000000000);
             crest_clock_check();
             uint64_t now = crest_now();
             if (now < last)
                 fail_msg("went back %llu ns", (unsigned long long)(last - now));
-            int64_t passed = (int64_t)(clock_kernel_ns(CLOCK_MONOTONIC_RAW) - begun_ns);
+            int64_t passed = (int64_t)(crest_kernel_ns(CLOCK_MONOTONIC_RAW) - begun_ns);
             int64_t jump = (int64_t)(now - last) - (behind ? 0 : 1000000000);
             assert_true(jump > -1000000 && jump - passed < 1000000);
         }
@@ -215,7 +215,7 @@ static void test_counter_begins_again(void **state)
     for (size_t i = 0; i < LENGTH(back); i++) {
         clock_begin();
         usleep(20000);
-        uint64_t last = crest_now(), begun_ns = clock_kernel_ns(CLOCK_MONOTONIC_RAW);
+        uint64_t last = crest_now(), begun_ns = crest_kernel_ns(CLOCK_MONOTONIC_RAW);
         uint64_t rebased = crest_clock_rebases();
         assert_int_equal(crest_clock_source_now(), CREST_CLOCK_COUNTER);
         clock_scales[clock_scale_next - 1].counter_base += back[i];
@@ -223,7 +223,7 @@ static void test_counter_begins_again(void **state)
         clock_last.counter += back[i];
         crest_clock_check();
         uint64_t now = crest_now();
-        uint64_t passed = clock_kernel_ns(CLOCK_MONOTONIC_RAW) - begun_ns;
+        uint64_t passed = crest_kernel_ns(CLOCK_MONOTONIC_RAW) - begun_ns;
         assert_true(now >= last);
         if (now - last > passed + 1000000)
             fail_msg("went on by %llu ns in %llu", (unsigned long long)(now - last),
@@ -296,9 +296,9 @@ static void test_read_while_changed(void **state)
         assert_int_equal(pthread_create(&threads[i], NULL, read_clock, NULL), 0);
     for (int i = 0; i < 30; i++) {
         usleep(3000);
-        uint64_t begun_ns = clock_kernel_ns(CLOCK_MONOTONIC);
+        uint64_t begun_ns = crest_kernel_ns(CLOCK_MONOTONIC);
         crest_clock_check();
-        uint64_t took_ns = clock_kernel_ns(CLOCK_MONOTONIC) - begun_ns;
+        uint64_t took_ns = crest_kernel_ns(CLOCK_MONOTONIC) - begun_ns;
         longest_ns = took_ns > longest_ns ? took_ns : longest_ns;
     }
     crest_atomic_store32(&reading_ends, 1);
