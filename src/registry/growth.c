@@ -8,12 +8,11 @@
 #include "base/sync.h"
 #include "base/lock.h"
 #include "cells/cells.h"
-#include "cells/range_cell.h"
 #include "registry/delivered.h"
 #include "base/misuse.h"
+#include "registry/kinds.h"
 #include "registry/life.h"
 #include "registry/readers.h"
-#include "registry/series_merge.h"
 #include "registry/slots.h"
 
 #include <crest/clock.h>
@@ -88,28 +87,6 @@ void crest_lives_idle(crest_series *series, uint64_t value, uint64_t since_ns, u
 
 /* ---- looking, under growth_lock ---- */
 
-/* What changes with each record into the series; 0 without memory. */
-static int growth_value(const crest_series *series, uint64_t *value)
-{
-    uint32_t slot = crest_atomic_load32(&series->slot);
-    *value = 0;
-    if (series->metric->kind == CREST_KIND_COUNTER) {
-        *value = crest_cells_sum(slot);
-    } else if (series->metric->kind == CREST_KIND_GAUGE) {
-        *value = crest_atomic_load(series->shared);
-    } else if (series->metric->kind == CREST_KIND_RANGE_SAMPLER) {
-        /* +1 and -1 leave the value as it was, but not the moment */
-        const crest_range_cell *cell = series->shared;
-        *value = crest_atomic_load(&cell->state.value) + crest_atomic_load(&cell->state.moment);
-    } else {
-        crest_distribution *merged = crest_series_merge(series);
-        *value = crest_distribution_count(merged);
-        crest_distribution_free(merged);
-        return merged != NULL;
-    }
-    return 1;
-}
-
 typedef enum growth_action {
     GROWTH_NOTHING,
     GROWTH_REST,  /* it is not in snapshots any more */
@@ -122,7 +99,7 @@ typedef enum growth_action {
 static growth_action growth_look_resting(crest_wait *wait, uint64_t value, uint64_t now_ns)
 {
     const crest_series *series = wait->series;
-    int sums = series->metric->kind == CREST_KIND_COUNTER || series->metric->layout != NULL;
+    int grows = crest_kind_row_of(series->metric->kind)->grows;
     if (value == wait->seen) {
         uint64_t rest_s = crest_cells_runtime() ? CREST_REST_RUNTIME_S : CREST_REST_S;
         int rested =
@@ -133,7 +110,7 @@ static growth_action growth_look_resting(crest_wait *wait, uint64_t value, uint6
     }
     if (!crest_series_retired(series))
         return GROWTH_AGAIN;
-    crest_misuse_late(sums && value > wait->seen ? value - wait->seen : 1);
+    crest_misuse_late(grows && value > wait->seen ? value - wait->seen : 1);
     wait->seen = value;
     wait->since_ns = now_ns;
     wait->looks = 0;
@@ -148,7 +125,7 @@ static growth_action growth_look(crest_wait *wait, uint64_t now_ns, uint64_t *va
     crest_life life = (crest_life)(word & CREST_LIFE_STATE);
     if (life == CREST_LIFE_SHOWN)
         return word == wait->life ? GROWTH_DONE : (wait->life = word, GROWTH_NOTHING);
-    if (!growth_value(series, value))
+    if (!crest_kind_row_of(series->metric->kind)->value(series, value))
         return GROWTH_NOTHING;
     if (word != wait->life) {
         /* a retired one that was resting before goes on from what was seen then */

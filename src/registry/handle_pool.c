@@ -4,6 +4,7 @@
  */
 #include "registry/handle_pool.h"
 #include "base/arena.h"
+#include "registry/kinds.h"
 
 /* Handles of one size: what is left of the newest block, and the bytes of all of them. */
 typedef struct own_handles_size {
@@ -33,15 +34,14 @@ _Static_assert(CREST_OWN_HANDLES_BLOCK_MIN % sizeof(crest_handle) == 0 &&
                    CREST_OWN_HANDLES_BLOCK_MIN % sizeof(crest_timer) == 0,
                "a block does not come out even");
 
+/* Which size a kind's handles have. */
 static unsigned own_handles_size_of(crest_kind kind)
 {
-    switch (kind) {
-    case CREST_KIND_GAUGE:
-    case CREST_KIND_RANGE_SAMPLER: return OWN_HANDLES_WITH_CELL;
-    case CREST_KIND_TIMER:
-    case CREST_KIND_STAGES: return OWN_HANDLES_TIMER;
-    default: return OWN_HANDLES_PLAIN;
-    }
+    size_t bytes = crest_kind_row_of(kind)->handle_bytes;
+    unsigned which = OWN_HANDLES_PLAIN;
+    while (own_handles_bytes[which] != bytes)
+        which++;
+    return which;
 }
 
 crest_own_handle *crest_own_handle_new(crest_kind kind)

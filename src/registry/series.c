@@ -5,38 +5,25 @@
 #include "registry/series.h"
 #include "base/arena.h"
 #include "base/atomic.h"
+#include "base/utf8.h"
 #include "cells/cells.h"
-#include "registry/children.h"
 #include "cells/created.h"
-#include "registry/handle_pool.h"
-#include "cells/range_cell.h"
-#include "registry/slowest_note.h"
 #include "registry/child.h"
+#include "registry/children.h"
 #include "registry/generation.h"
+#include "registry/handle_pool.h"
+#include "registry/kinds.h"
 #include "registry/life.h"
 #include "registry/slots.h"
-#include "base/utf8.h"
 
 #include <string.h>
-
-/* A series' shared part: where a gauge or a range sampler lives, and where a histogram's homeless
- * records go. */
-static void *series_shared_new(const crest_metric *metric)
-{
-    if (metric->kind == CREST_KIND_GAUGE)
-        return crest_arena_take_again(CREST_ARENA_GAUGE, CREST_LINE_BYTES);
-    if (metric->kind == CREST_KIND_RANGE_SAMPLER)
-        return crest_range_cell_new();
-    if (metric->kind == CREST_KIND_TIMER)
-        return crest_slowest_shard_new();
-    return crest_shared_shard_new();
-}
 
 crest_status crest_series_equip(crest_series *series)
 {
     const crest_metric *metric = series->metric;
-    if (metric->kind != CREST_KIND_COUNTER && series->shared == NULL) {
-        void *shared = series_shared_new(metric);
+    const crest_kind_row *kind = crest_kind_row_of(metric->kind);
+    if (kind->shared_new != NULL && series->shared == NULL) {
+        void *shared = kind->shared_new();
         if (shared == NULL)
             return CREST_NO_MEMORY;
         /* partner: the acquire load in crest_handle_shared */
@@ -87,21 +74,11 @@ static void series_fill(crest_handle *handle, crest_series *series)
     crest_atomic_store32_release(&handle->slot, series->slot);
 }
 
-/* Where a handle of this kind keeps the address of the series' shared part; NULL: nowhere. */
-static void **series_handle_cell(crest_kind kind, crest_handle *handle)
-{
-    switch (kind) {
-    case CREST_KIND_GAUGE: return CREST_PTR(&((crest_gauge *)handle)->cell);
-    case CREST_KIND_RANGE_SAMPLER: return CREST_PTR(&((crest_range_sampler *)handle)->cell);
-    default: return NULL;
-    }
-}
-
 void crest_child_fill(const crest_child *child, crest_handle *handle)
 {
     crest_kind kind = child->first.metric->kind;
     series_fill(handle, crest_child_at(child, 0));
-    void **cell = series_handle_cell(kind, handle);
+    void **cell = crest_kind_cell(crest_kind_row_of(kind), handle);
     if (cell != NULL)
         /* partners: the acquire loads in crest_gauge_set and crest_range_sampler_add */
         crest_atomic_store_ptr_release(cell, child->first.shared);
@@ -216,20 +193,13 @@ static void series_cut_handle(crest_handle *handle, crest_series *series)
     crest_atomic_store32(&handle->slot, 0);
 }
 
-/* A measured mutex goes the way by the handles from now on, on which its series are looked for: its
- * permit is shared (instruments/permits.h). The timer beside goes with the same registry. */
-static void series_close_permit(const crest_child *child)
-{
-    crest_range_cell *cell = child->first.shared;
-    if (cell != NULL && child->first.metric->kind == CREST_KIND_RANGE_SAMPLER)
-        crest_atomic_store(&cell->permit.user, CREST_PERMIT_SHARED);
-}
-
 static void series_cut(crest_child *child, crest_series *series)
 {
-    series_close_permit(child);
+    const crest_kind_row *kind = crest_kind_row_of(child->first.metric->kind);
+    if (kind->shared_cut != NULL && child->first.shared != NULL)
+        kind->shared_cut(child->first.shared);
     series_cut_handle(&child->own->handle, series);
-    void **cell = series_handle_cell(child->first.metric->kind, &child->own->handle);
+    void **cell = crest_kind_cell(kind, &child->own->handle);
     if (cell != NULL)
         crest_atomic_store_ptr_release(cell, NULL);
     if (child->first.metric->kind == CREST_KIND_TIMER)

@@ -7,8 +7,7 @@
 #include "base/atomic.h"
 #include "cells/cells.h"
 #include "cells/first_values.h"
-#include "cells/range_cell.h"
-#include "registry/slowest_note.h"
+#include "registry/kinds.h"
 
 /*
  * Free slots. What a thread may write to the cells of a used slot that was stopped long ago decides
@@ -69,7 +68,7 @@ void crest_wait_give(crest_wait *wait)
 static slots_list *slots_for(const crest_metric *metric)
 {
     slots_list *slots = &slots_others;
-    if (metric->kind == CREST_KIND_COUNTER)
+    if (crest_kind_row_of(metric->kind)->adds)
         return &slots_counters;
     while (slots != NULL && slots->layout != metric->layout)
         slots = slots->next;
@@ -100,7 +99,7 @@ uint32_t crest_lives_slot(const crest_metric *metric)
     crest_atomic_add(&slots_free_count, UINT64_MAX);
     slots_push(&slots_spare, wait);
     /* otherwise it is lost, and a new one does */
-    return metric->kind != CREST_KIND_COUNTER || crest_cells_sum_anew(wait->slot) ? wait->slot : 0;
+    return slots != &slots_counters || crest_cells_sum_anew(wait->slot) ? wait->slot : 0;
 }
 
 /* No thread records into the slot any more: what its cells lead to is taken back. */
@@ -116,14 +115,8 @@ static void slots_empty(crest_series *series)
         crest_atomic_store(cell, 0);
         crest_shard_give((crest_shard *)(uintptr_t)there, metric->layout);
     }
-    if (metric->kind == CREST_KIND_GAUGE)
-        crest_arena_give(CREST_ARENA_GAUGE, series->shared, CREST_LINE_BYTES);
-    else if (metric->kind == CREST_KIND_RANGE_SAMPLER)
-        crest_arena_give(CREST_ARENA_RANGE, series->shared, sizeof(crest_range_cell));
-    else if (metric->kind == CREST_KIND_TIMER && series->shared != NULL)
-        crest_slowest_shard_give(series->shared);
-    else if (series->shared != NULL)
-        crest_shared_shard_give(series->shared);
+    if (series->shared != NULL)
+        crest_kind_row_of(metric->kind)->shared_give(series->shared);
     crest_atomic_store_ptr_release(CREST_PTR(&series->shared), NULL); /* as in series.c */
 }
 
