@@ -12,7 +12,7 @@
 #include "registry/child.h"
 #include "registry/growth.h"
 #include "base/misuse.h"
-#include "base/sync.h"
+#include "base/step_clock.h"
 #include "names/lookalike_names.h"
 #include "polls/poller.h"
 #include "registry/series.h"
@@ -49,6 +49,7 @@ static pthread_mutex_t ticker_control = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t ticker_lock = PTHREAD_MUTEX_INITIALIZER;
 static ticker_observed ticker_table[CREST_OBSERVED_MAX];
 static pthread_cond_t ticker_wake;
+static crest_step_clock ticker_clock; /* what ticks are due by; steps under ticker_lock */
 static pthread_t ticker_thread;
 static int ticker_running;
 static int ticker_stopping;
@@ -60,8 +61,8 @@ typedef struct ticker_pace {
     uint64_t next_ns; /* when it is to come, since the last took so long */
 } ticker_pace;
 
-static int ticker_loops;             /* the host's loop ticks; under ticker_lock */
-static ticker_pace ticker_loop_pace; /* then; under ticker_lock */
+static int ticker_loops;           /* the host's loop ticks; under ticker_lock */
+static ticker_pace ticker_upcoming; /* under ticker_lock */
 
 /* The child of a fork has no ticker and observes nothing; its own crest_start begins anew. */
 static void ticker_forked(void)
@@ -71,9 +72,15 @@ static void ticker_forked(void)
     memset(ticker_table, 0, sizeof ticker_table);
     ticker_running = ticker_stopping = ticker_loops = 0;
     ticker_keepers = 0;
+    crest_monotonic_condition(&ticker_wake);
     crest_windows_forked();
 }
 CREST_FORKED(TICKER, ticker_forked)
+
+__attribute__((constructor)) static void ticker_constructor(void)
+{
+    crest_monotonic_condition(&ticker_wake);
+}
 
 /* Under ticker_lock. */
 static ticker_observed *ticker_find(const crest_registry_state *state)
@@ -192,18 +199,23 @@ static uint64_t ticker_later(uint64_t a_ns, uint64_t b_ns)
     return a_ns > b_ns ? a_ns : b_ns;
 }
 
-static ticker_pace ticker_pace_from_now(void)
+/* Under ticker_control: the next tick is one tick from now. */
+static void ticker_begin(int loops)
 {
-    uint64_t due_ns = crest_monotonic_ns() + TICKER_NS;
-    return (ticker_pace){due_ns, due_ns};
+    pthread_mutex_lock(&ticker_lock);
+    uint64_t due_ns = crest_step_clock_ns(&ticker_clock) + TICKER_NS;
+    ticker_upcoming = (ticker_pace){due_ns, due_ns};
+    ticker_stopping = 0;
+    ticker_loops = loops;
+    pthread_mutex_unlock(&ticker_lock);
 }
 
 /* The tick whose time has come, and when the one after it comes. */
 static void ticker_turn(ticker_pace *pace)
 {
-    uint64_t begun_ns = crest_monotonic_ns();
+    uint64_t begun_ns = crest_step_clock_ns(&ticker_clock);
     ticker_tick_all();
-    uint64_t now_ns = crest_monotonic_ns();
+    uint64_t now_ns = crest_step_clock_ns(&ticker_clock);
     /* in this order: who sees that a tick has ended sees how late it was */
     crest_counter_add(&ticker_late,
                       (int64_t)((begun_ns - pace->due_ns + TICKER_NS / 2) / TICKER_NS));
@@ -216,13 +228,13 @@ static void ticker_turn(ticker_pace *pace)
 
 static void *ticker_run(void *unused)
 {
-    ticker_pace pace = ticker_pace_from_now();
     pthread_mutex_lock(&ticker_lock);
+    ticker_pace pace = ticker_upcoming;
     while (!ticker_stopping) {
-        struct timespec until = crest_monotonic_timespec(pace.next_ns);
-        if (pthread_cond_timedwait(&ticker_wake, &ticker_lock, &until) == 0 ||
-            crest_monotonic_ns() < pace.next_ns)
+        if (crest_step_clock_ns(&ticker_clock) < pace.next_ns) {
+            crest_step_clock_wait(&ticker_clock, &ticker_wake, &ticker_lock, pace.next_ns);
             continue;
+        }
         pthread_mutex_unlock(&ticker_lock);
         ticker_turn(&pace);
         pthread_mutex_lock(&ticker_lock);
@@ -234,16 +246,16 @@ static void *ticker_run(void *unused)
 uint64_t crest_ticker_turn(void)
 {
     pthread_mutex_lock(&ticker_lock);
-    ticker_pace pace = ticker_loop_pace;
+    ticker_pace pace = ticker_upcoming;
     int loops = ticker_loops;
     pthread_mutex_unlock(&ticker_lock);
     if (!loops)
         return UINT64_MAX;
-    if (crest_monotonic_ns() < pace.next_ns)
+    if (crest_step_clock_ns(&ticker_clock) < pace.next_ns)
         return pace.next_ns;
     ticker_turn(&pace);
     pthread_mutex_lock(&ticker_lock);
-    ticker_loop_pace = pace;
+    ticker_upcoming = pace;
     loops = ticker_loops;
     pthread_mutex_unlock(&ticker_lock);
     return loops ? pace.next_ns : UINT64_MAX;
@@ -252,10 +264,7 @@ uint64_t crest_ticker_turn(void)
 /* Under ticker_control: where there are no threads, the host's loop ticks. */
 static int ticker_start_loop(void)
 {
-    pthread_mutex_lock(&ticker_lock);
-    ticker_loops = 1;
-    ticker_loop_pace = ticker_pace_from_now();
-    pthread_mutex_unlock(&ticker_lock);
+    ticker_begin(1);
     crest_loop_wake();
     return 1;
 }
@@ -267,8 +276,7 @@ static int ticker_ensure(void)
         return 1;
     if (crest_threads_forbidden())
         return ticker_start_loop();
-    crest_monotonic_condition(&ticker_wake);
-    ticker_stopping = 0;
+    ticker_begin(0);
     if (crest_thread_start(&ticker_thread, ticker_run, NULL) != 0)
         return 0;
     pthread_setname_np(ticker_thread, "crest-ticker");
@@ -289,13 +297,10 @@ static void ticker_stop_unused(void)
     }
     ticker_stopping = 1;
     ticker_loops = 0;
-    if (ticker_running)
-        pthread_cond_signal(&ticker_wake);
+    pthread_cond_signal(&ticker_wake);
     pthread_mutex_unlock(&ticker_lock);
-    if (!ticker_running)
-        return;
-    pthread_join(ticker_thread, NULL);
-    pthread_cond_destroy(&ticker_wake);
+    if (ticker_running)
+        pthread_join(ticker_thread, NULL);
     ticker_running = 0;
 }
 
@@ -429,6 +434,14 @@ void crest_ticker_release(void)
     ticker_keepers--;
     ticker_stop_unused();
     pthread_mutex_unlock(&ticker_control);
+}
+
+void crest_ticker_step(uint64_t ns)
+{
+    pthread_mutex_lock(&ticker_lock);
+    crest_step_clock_step(&ticker_clock, ns);
+    pthread_cond_signal(&ticker_wake);
+    pthread_mutex_unlock(&ticker_lock);
 }
 
 void crest_ticker_forget(const crest_registry_state *state)

@@ -27,6 +27,10 @@ int crest_ticker_copy(const crest_directory *directory, int ranges_only,
 void crest_ticker_keep(void);
 void crest_ticker_release(void);
 
+/* For tests: the clock that ticks are due by stands from now on, `ns` later than it is. Any thread,
+ * a tick's own included; not under a lock. */
+void crest_ticker_step(uint64_t ns);
+
 /* The registry is being freed: its windows go, whoever attached it. */
 void crest_ticker_forget(const crest_registry_state *state);
 
