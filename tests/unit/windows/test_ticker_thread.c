@@ -2,8 +2,6 @@
 /*
  * What the ticker does beside its readings: forks while its lock is held, registries that a test
  * ticks, what it says about windows, the clock and memory, and reports that hang.
- *
- * crest-test: waits
  */
 #define _GNU_SOURCE
 #include "base/alloc.h"
@@ -129,15 +127,16 @@ static double polled(void *calls)
     return __atomic_add_fetch((unsigned *)calls, 1, __ATOMIC_RELAXED);
 }
 
-/* Until the thread has made so many more ticks. */
+/* The thread makes so many more ticks, by steps of its clock. */
 static void await_ticks(uint64_t more)
 {
-    uint64_t wanted = FIXTURE_READING(NULL, "crest.tick-time", "outcome", "ok").count + more;
-    for (unsigned ms = 0; FIXTURE_READING(NULL, "crest.tick-time", "outcome", "ok").count < wanted;
-         ms += 10) {
-        assert_true(ms < PATIENCE_MS);
-        usleep(10000);
+    for (; more > 0; more--) {
+        uint64_t made = FIXTURE_READING(NULL, "crest.tick-time", "outcome", "ok").count;
+        crest_testing_clock_advance(SECOND);
+        crest_ticker_step(SECOND);
+        FIXTURE_AWAIT(FIXTURE_READING(NULL, "crest.tick-time", "outcome", "ok").count > made);
     }
+    crest_testing_clock_real();
 }
 
 /* One that a test ticks is none of the thread's business: neither its polls nor its windows. */
@@ -244,6 +243,7 @@ static void test_rebase_is_counted(void **state)
              ms += 10) {
             assert_true(ms < PATIENCE_MS);
             usleep(10000);
+            crest_ticker_step(SECOND);
         }
     }
     crest_registry_free(registry);
@@ -275,6 +275,7 @@ static void test_hanging_report_is_cancelled(void **state)
     for (unsigned ms = 0; !__atomic_load_n(&cancelled, __ATOMIC_ACQUIRE); ms += 10) {
         assert_true(ms < PATIENCE_MS);
         usleep(10000);
+        crest_ticker_step(SECOND);
     }
     assert_int_equal(crest_reporter_detach(&fake.reporter, 5000, NULL), CREST_OK);
     crest_registry_free(registry);
