@@ -3,6 +3,7 @@
  * What windows give, by kind of metric. See derived_results.h.
  */
 #include "names/derived_results.h"
+#include "names/names.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -131,6 +132,57 @@ int crest_window_qualifier(crest_kind kind, const double *quantiles, unsigned in
     *out++ = 'm';
     *out = '\0';
     return 1;
+}
+
+/* ---- read from its end ---- */
+
+/* The length of what stands before this end of a name; 0 where it does not end so. */
+static size_t result_before(const char *name, size_t length, const char *end)
+{
+    size_t bytes = strlen(end);
+    return length > bytes && memcmp(name + length - bytes, end, bytes) == 0 ? length - bytes : 0;
+}
+
+/* The length of what stands before a number at its end; 0 where there is none. */
+static size_t result_before_number(const char *name, size_t length)
+{
+    size_t at = length;
+    while (at != 0 && name[at - 1] >= '0' && name[at - 1] <= '9')
+        at--;
+    return at != length ? at : 0;
+}
+
+/* Whether a name ends, without its window, in a word of a result or in a quantile. */
+static int result_ends(const char *name, size_t length)
+{
+    for (size_t i = 0; i < sizeof result_kinds / sizeof result_kinds[0]; i++) {
+        size_t before = result_before(name, length, result_kinds[i].word);
+        if (before > 1 && name[before - 1] == '_')
+            return 1;
+    }
+    size_t at = result_before_number(name, result_before(name, length, "_"));
+    if (at != 0 && name[at - 1] == '_')
+        at = result_before_number(name, at - 1);
+    return at > 2 && name[at - 1] == 'p' && name[at - 2] == '_';
+}
+
+int crest_derived_looks(const char *exported)
+{
+    static const char *const windows[CREST_WINDOWS_MAX] = {"1m", "5m", "15m"};
+    size_t length = strlen(exported), before;
+    for (int unit = CREST_NONE + 1; unit <= CREST_RATIO; unit++) {
+        before = result_before(exported, length, crest_unit_suffix((crest_unit)unit));
+        if (before > 1 && exported[before - 1] == '_') {
+            length = before - 1;
+            break;
+        }
+    }
+    for (size_t i = 0; i < CREST_WINDOWS_MAX; i++) {
+        before = result_before(exported, length, windows[i]);
+        if (before != 0 && result_ends(exported, before))
+            return 1;
+    }
+    return 0;
 }
 
 static void result_fill(crest_window_result *result, crest_kind kind, const double *quantiles,

@@ -17,6 +17,10 @@ int crest_quantiles_valid(const double *quantiles);
 int crest_window_qualifier(crest_kind kind, const double *quantiles, unsigned index,
                            unsigned window_s, char text[CREST_WINDOW_QUALIFIER_BYTES]);
 
+/* Whether an exported name ends like one that windows derive, with a name before that: x_rate1m,
+ * x_avg15m_seconds, x_p99_9_5m. Any handler. */
+int crest_derived_looks(const char *exported);
+
 /* The same as crest_window_results, without a series. */
 unsigned crest_window_results_of(crest_kind kind, const double *quantiles, const unsigned *window_s,
                                  unsigned windows, crest_window_result *results);

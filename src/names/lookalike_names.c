@@ -113,6 +113,13 @@ static void split_tell_one(const split_pair *pair)
                         "that it would have. What is recorded under it goes nowhere.",
                         pair->added, pair->known);
         break;
+    case CREST_SPLIT_TAKEN:
+        crest_log_write(CREST_LOG_WARNING,
+                        "crest: metric '%s' was refused, because a name that it would be exported "
+                        "under is made up by Prometheus or by a page, or ends like what windows "
+                        "give (_rate1m, _avg5m_seconds). What is recorded under it goes nowhere.",
+                        pair->added);
+        break;
     }
 }
 

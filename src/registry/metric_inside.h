@@ -137,8 +137,7 @@ typedef struct crest_registry_state {
     uint64_t delivered_ns; /* what was recorded before has been exported; see growth.h */
     uint64_t linger_ns;
     ck_hs_t by_name;
-    ck_hs_t claims;                    /* exported names, derived ones included */
-    uint64_t claims_like_derived;      /* how many plain ones look like derived ones; may be more */
+    ck_hs_t claims;                    /* exported names: see name_claims.h */
     ck_hs_t by_split;                  /* the first metric of each name but for case, separators */
     struct crest_directory *directory; /* directory.c's, under its lock */
     uint64_t directories;              /* that there are; snapshots have them */

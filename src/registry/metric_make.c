@@ -34,8 +34,8 @@ make_check_others(crest_registry_state *state, const crest_metric_spec *spec, cr
                            .quantiles = spec->quantiles};
     crest_status status = crest_claims_check(state, &wanted, &taken);
     if (status != CREST_OK) {
-        if (taken != NULL)
-            crest_split_keep(CREST_SPLIT_CLASH, spec->name, taken->name);
+        crest_split_keep(taken != NULL ? CREST_SPLIT_CLASH : CREST_SPLIT_TAKEN, spec->name,
+                         taken != NULL ? taken->name : "");
         return status;
     }
     *split = ck_hs_get(&state->by_split, crest_split_hash(spec->name), &wanted);

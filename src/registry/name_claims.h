@@ -3,18 +3,16 @@
  * Claims: which exported names of a registry are whose, so that no two metrics are exported under
  * one.
  *
- * A metric's plain names (of its family and samples) are claimed as they are. Those that windows
- * derive are up to 24, so of them only their stems are claimed: comm.events, a counter, has the
- * derived names comm_events_rate1m, …, comm_events_peak15m, and claims "comm_events*E". It is
- * enough, because a derived name can be read from its end in one way only: the unit, if its last
- * word is one; before it a word that ends with the window (rate5m), or, of a quantile, such a word
- * and one or two before it (p99_9_5m); and the rest is the stem. So
- *   - two metrics derive a common name if and only if they have the same stem, the same unit behind
- *     it, and results of one group: E, rate and peak, or V, of values, of which all have the
- *     average and the maximum;
- *   - a plain name is derived by a metric if one of the stems that can be read from it is claimed
- *     by a metric that has such a name among those it derives: these are then looked through;
- *   - the derived names of a new metric are each looked up among the plain ones.
+ * A metric claims its plain names, those of its family and samples. Names that windows derive are
+ * up to 24 a metric and are not claimed. They are a stem, a word of a result and a window (rate1m,
+ * p99_9_5m), and the unit, if any, and are read from their end in one way only. So
+ *   - no plain name is a derived one, because a plain name that ends like one is refused
+ *     (crest_derived_looks), whether there is a metric that derives it or not;
+ *   - of two metrics that derive a common name stem, unit and result are the same. Then their
+ *     families have one name, which both claim; but for rates and peaks of histograms and timers,
+ *     which count events and have no unit: comm_ping_rate1m is derived by a timer comm.ping-seconds,
+ *     whose family is comm_ping_seconds, and by a counter comm.ping. Therefore histograms, timers
+ *     and counters without a unit claim the stem of their rates too: "comm_ping*".
  */
 #ifndef CREST_NAME_CLAIMS_H
 #define CREST_NAME_CLAIMS_H
@@ -24,9 +22,9 @@
 /* An empty table; false without memory. */
 bool crest_claims_init(ck_hs_t *table);
 
-/* Under the lock: whether a metric of this name, kind, unit, windows and quantiles would be
- * exported under a name of another: CREST_NAME_CLASH, and *other is that one, or NULL if the name
- * is nobody's in particular. Takes nothing from the arena. */
+/* Under the lock: whether a metric of this name, kind, unit and windows would be exported under a
+ * name of another, or under one that is no metric's to have: CREST_NAME_CLASH, and *other is that
+ * other, or NULL. Takes nothing from the arena. */
 crest_status crest_claims_check(crest_registry_state *state, const crest_metric *wanted,
                                 const crest_metric **other);
 

@@ -7,12 +7,15 @@ name, instrument and unit only.
     exported_name("a.data-sent", "counter", "bytes", "rate1m")  a_data_sent_rate1m_bytes
     parts(metric)           what the library makes of one: stages are a timer, two histograms, ...
     exported_names(metric)  every name of a sample on a page, windows included
-    taken_names(metric)     these and all others that nobody else may have
+    taken_names(metric)     these and all others that no other metric may have
+    looks_derived(name)     whether an exported name ends like one of a window, which no metric's
+                            own name may
 
 That the twins agree is tested against the library: tests/tools/test_exported_names.py.
 """
 
 import dataclasses
+import re
 
 WINDOWS_S = (60, 300, 900)
 SUFFIXES = {"none": "", "bytes": "bytes", "nanoseconds": "seconds", "microseconds": "seconds",
@@ -115,6 +118,21 @@ def quantile_word(quantile):
 
 def window_word(window_s):
     return f"{window_s // 60}m"
+
+
+_DERIVED = re.compile(r"._((rate|peak|min|avg|max)|p[0-9]+_([0-9]+_)?)(1|5|15)m"
+                      r"(_(bytes|seconds|ratio))?$", re.A)
+
+
+def looks_derived(name):
+    """As crest_derived_looks in src/names/derived_results.c."""
+    return _DERIVED.search(name) is not None
+
+
+def own_names(metric):
+    """The names that a metric takes, but for those that windows derive."""
+    return {_compose(part.name, part.kind, part.unit, "", last)
+            for part in parts(metric) for last in TAKEN[part.kind]}
 
 
 def _in_flight(metric):

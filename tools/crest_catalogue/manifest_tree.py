@@ -4,7 +4,8 @@ name, one variable a declaration. First within a manifest, then over all of them
 
 import re
 
-from .exported_names import RESERVED_NAMES, exported_names, parts, taken_names
+from .exported_names import (RESERVED_NAMES, exported_names, looks_derived, own_names, parts,
+                             taken_names)
 from .manifest_model import Problem
 
 DOLLAR = re.compile(r"\$(?:name\b|\{name\})")
@@ -23,6 +24,9 @@ def check_manifest(reading, manifest):
             reading.wrong(metric.position, f"found the name {metric.name}; expected one that is "
                           f"not exported as {name}, which Prometheus, the Pushgateway or Crest "
                           "itself makes up")
+        for name in derived_of(metric):
+            reading.wrong(metric.position, f"found the name {metric.name}; expected one that is "
+                          f"not exported as {name}, which ends like what windows give")
         check_dollars(reading, metric)
         if not metric.is_live and metric.alerts:
             reading.wrong(metric.at("alert"), f"found an alert of a metric that is "
@@ -58,6 +62,10 @@ def reserved_of(metric):
         return set()
     names = set(taken_names(metric)) | {metric.name.replace(".", "_").replace("-", "_")}
     return names & RESERVED_NAMES
+
+
+def derived_of(metric):
+    return sorted(filter(looks_derived, own_names(metric))) if metric.instrument else []
 
 
 def is_derived_of(metric, other):

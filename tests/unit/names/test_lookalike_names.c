@@ -123,7 +123,7 @@ static void test_clashes_are_told_by_both_names(void **state)
     assert_int_equal(get(registry, "block-seen.rate1m"), CREST_NAME_CLASH);
     listen();
     assert_int_equal(heard("'clash.block.seen'", "'clash.block-seen'"), 1);
-    assert_int_equal(heard("'clash.block-seen.rate1m'", "'clash.block-seen'"), 1);
+    assert_int_equal(heard("'clash.block-seen.rate1m'", "like what windows give"), 1);
     crest_registry_free(registry);
 }
 
