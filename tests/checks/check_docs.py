@@ -17,7 +17,8 @@ import shlex
 import shutil
 import textwrap
 
-from checklib import BUILD, CC, ROOT, Rules, command, read, skip, temporary_folder
+from checklib import (BUILD, CC, ROOT, Rules, command, read, skip, temporary_folder,
+                      tree)
 
 BLOCK = re.compile(r"^```(\S*)\n(.*?)^```", re.M | re.S)
 # Which block, by its file and a text in it, and who tries it.
@@ -101,7 +102,8 @@ class Docs:
     def __init__(self, folder):
         self.folder = folder
         self.options = Options()
-        self.makefile = read("Makefile")
+        self.makefile = "".join(read(name) for name in tree() if name.name == "Makefile"
+                                and len(name.parts) == 1 or name.suffix == ".mk")
         promtool = ROOT / "build/servers/root/usr/bin/promtool"
         self.promtool = promtool if promtool.exists() else shutil.which("promtool")
         self.untried = set()

@@ -70,7 +70,9 @@ GOOD = {
                                   "    fixture_holds(2);\n    looks();\n    return unused;\n}\n"
                                   "static void test_x(void)\n{\n    assert_true(1);\n    "
                                   "pthread_create(&thread, NULL, run, NULL);\n}\n",
-    "Makefile": "VERSION := 7.8.9\n"
+    "Makefile": "VERSION := 7.8.9\n-include mk/*.mk\n.PHONY: check help help-all\ncheck:\n"
+                "help help-all:\n\t@echo '  make check  What'\n"
+                "\t@echo '  make help  This'\n\t@echo '  make help-all  All'\n"
                 "# performance.md safety.md web.h X.java MANIFEST.MF pom.xml targets.json\n"
                 "# more.h libcrest.symbols libcrest-reporters.symbols\n",
     SIDE: '{"name": "one", "text": "One.", "run": ["{build}/one"]}',
@@ -270,6 +272,13 @@ BREAKS = [
     ("links", "lead to files", "docs/safety.md", lambda text: text + "[a page](none.md)\n"),
     ("links", "lead to headings", "docs/safety.md",
      lambda text: text + "# One `heading`\n[there](#one-heading), [not there](#one)\n"),
+    ("make", "at most 250 lines", "Makefile", lambda text: text + "# more\n" * 250),
+    ("make", "fits 24 lines", "Makefile", lambda text: text.replace("What", "W" * 80)),
+    ("make", "fits 24 lines", "Makefile",
+     lambda text: text.replace("echo", "yes | head -n 25; echo")),
+    ("make", "in make help-all", "mk/more.mk", lambda text: ".PHONY: more\nmore:\n"),
+    ("make", "how to make every target", "Makefile",
+     lambda text: text.replace("check:", "check: nothing-of-it")),
     ("readme", "at most 20 lines", "README.md", lambda text: "# No example\n"),
     ("readme", "as C", "README.md", lambda text: "```c\nint main(void) { return nothing; }\n```\n"),
     ("readme", "as C++", "README.md",

@@ -94,8 +94,8 @@ def check_sizes(rules, names):
 
 
 def check_references(rules, names, texts):
-    """By their names in another file: an #include, a link, a command, a table. What is no header and
-    no page may be named without its suffix, as modules are."""
+    """By their names in another file: an #include, a link, a command, a table. What is no header
+    and no page may be named without its suffix, as modules are."""
     places = {}
     for name, text in texts.items():
         for word in set(re.findall(r"[\w-]+(?:\.[\w-]+)*", text)):
@@ -114,13 +114,13 @@ def check_definitions(rules, texts):
     """Functions and variables that the libraries export, in the text of all C and C++."""
     public = {symbol for name in ("libcrest", "libcrest-reporters")
               for symbol in texts.get(pathlib.PurePath(f"tests/checks/{name}.symbols"), "").split()}
-    definition = re.compile(r"^(?!static\b|extern\b|typedef\b)[A-Za-z_][^;={}()\n]*?\b(crest_\w+)"
+    made = re.compile(r"^(?!static\b|extern\b|typedef\b)[A-Za-z_][^;={}()\n]*?\b(crest_\w+)"
                             r"(?:\((?:[^(){};]|\([^()]*\))*\)\s*\{|(?:\[[^\]]*\])*\s*=)",
-                            re.M)
+                      re.M)
     seen = {}
     for name, text in texts.items():
         if name.suffix in C_SUFFIXES and name.parts[0] != "scripts":
-            for symbol in {match[1] for match in definition.finditer(without_comments(text))}:
+            for symbol in {match[1] for match in made.finditer(without_comments(text))}:
                 if symbol in public and symbol in seen:
                     rules.broken(ONCE, f"{symbol}: {name} and {seen[symbol]}")
                 seen[symbol] = name
@@ -142,7 +142,7 @@ def check_text(rules, name, text):
             if "\t" in line.lstrip("\t" if name.suffix == ".go" else ""):  # gofmt indents by tabs
                 rules.broken(WIDTH, f"{name}:{number}: a tab")
         check_licence(rules, name, lines)
-    if (is_code(name, text) or name.suffix in {".md", ".yml", ".in", ".xml"}
+    if (is_code(name, text) or name.suffix in {".md", ".yml", ".in", ".xml", ".mk"}
             or name.name == "Makefile"):
         for number, line in enumerate(lines, 1):
             if line != line.rstrip():
