@@ -10,12 +10,12 @@
             print(exported.name, exported.type)
 
 manifest_model   what a manifest is: Manifest, Metric, Label, Problem
-manifest_nodes   YAML with the place of every word, and what is wrong with it
+manifest_nodes   YAML nodes with their places, and problems of them
 manifest_load    from YAML to the model, with every problem of a file at once
-manifest_tree    what only shows when manifests are looked at together: owners, clashes
-exported_names   under which names a metric is exported; a twin of the library's src/names/names.c
+manifest_tree    checks across metrics and manifests: owners, clashes
+exported_names   the exported names of a metric; a twin of the library's src/names/names.c
 
-It knows no naming rules beyond what the library itself enforces: those are crest-lint's.
+It knows no naming rules beyond those that the library enforces: the others are crest-lint's.
 """
 
 from .exported_names import exported_name, exported_names, parts, taken_names

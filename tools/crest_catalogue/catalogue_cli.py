@@ -23,7 +23,7 @@ DONE, PROBLEMS, CANNOT = 0, 1, 2
 
 
 class Refused(Exception):
-    """Nothing more can be done; `status` is the program's."""
+    """The program cannot go on; `status` is its exit status."""
 
     def __init__(self, message, status=CANNOT):
         super().__init__(message)
@@ -31,7 +31,7 @@ class Refused(Exception):
 
 
 def read_manifests(paths):
-    """All of them without a problem, or the end of the program."""
+    """All manifests, without a problem; else ends the program."""
     for path in paths:
         if not os.path.isfile(path):
             raise Refused(f"{path}: is no file; name the manifests themselves"
@@ -43,7 +43,7 @@ def read_manifests(paths):
 
 
 def read_old(path):
-    """The text of a file that is there; None of one that is not."""
+    """The text of an existing file; None if it does not exist."""
     try:
         return pathlib.Path(path).read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -53,7 +53,7 @@ def read_old(path):
 
 
 def replace(path, text):
-    """Writes a file whole or not at all, and not if it is so already."""
+    """Writes a file whole or not at all; leaves it alone if it has this text already."""
     folder = os.path.dirname(path) or "."
     try:
         handle, name = tempfile.mkstemp(prefix=".crest-", dir=folder)
@@ -77,7 +77,7 @@ def umask():
 
 
 def emit(args, path, text):
-    """Writes the text, or with --check tells what would change."""
+    """Writes the text, or with --check prints what would change."""
     if path in (None, "-"):
         sys.stdout.write(text)
         return DONE
@@ -129,7 +129,7 @@ def do_dashboard(args):
 
 
 def prometheus_range(text):
-    """A range as PromQL writes it, longest unit first; what it is not would be in every rule."""
+    """A range as PromQL writes it, longest unit first; a wrong one would be in every rule."""
     if not text or not RANGE.fullmatch(text) or not re.search("[1-9]", text):
         raise argparse.ArgumentTypeError(f"found {text!r}; expected a range of Prometheus, such as "
                                          "90s, 5m or 1h30m")
@@ -143,7 +143,7 @@ def do_rules(args):
 
 
 def described(metric):
-    """A metric for programs: what the manifest says and what follows from it."""
+    """A metric for programs: its manifest's fields and its exported names."""
     return {
         "name": metric.name, "team": metric.manifest.team, "instrument": metric.instrument,
         "unit": metric.unit, "status": metric.status, "recorded_by": metric.recorded_by,

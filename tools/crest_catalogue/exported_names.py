@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Under which names a metric is exported: a twin of the library's src/names/names.c,
-src/registry/name_claims.c and src/names/derived_results.c, and like these a function of
-name, instrument and unit only.
+"""The exported names of a metric. A twin of the library's src/names/names.c,
+src/registry/name_claims.c and src/names/derived_results.c: like these, a pure function of name,
+instrument and unit.
 
     exported_name("a.data-sent", "counter", "bytes")            a_data_sent_bytes_total
     exported_name("a.data-sent", "counter", "bytes", "rate1m")  a_data_sent_rate1m_bytes
-    parts(metric)           what the library makes of one: stages are a timer, two histograms, ...
+    parts(metric)           the library's metrics of one: stages are a timer, two histograms, ...
     exported_names(metric)  every name of a sample on a page, windows included
     taken_names(metric)     these and all others that no other metric may have
     looks_derived(name)     whether an exported name ends like one of a window, which no metric's
                             own name may
 
-That the twins agree is tested against the library: tests/tools/test_exported_names.py.
+tests/tools/test_exported_names.py tests against the library that the twins agree.
 """
 
 import dataclasses
@@ -22,18 +22,18 @@ SUFFIXES = {"none": "", "bytes": "bytes", "nanoseconds": "seconds", "microsecond
             "milliseconds": "seconds", "seconds": "seconds", "ratio": "ratio"}
 DECIMALS = {"nanoseconds": 9, "microseconds": 6, "milliseconds": 3}
 
-# What the windows of each kind of metric give.
+# The results of the windows of each kind of metric.
 WINDOW_RESULTS = {"counter": ("rate", "peak"), "range-sampler": ("min", "avg", "max"),
                   "histogram": ("rate", "peak", "avg", "max"),
                   "timer": ("rate", "peak", "avg", "max"), "gauge": ()}
-# The last words of the names that a metric takes; OpenMetrics has families without _total, and
-# births of series.
+# The last words of the names that a metric takes. OpenMetrics also has families without _total, and
+# creation times of series.
 TAKEN = {"counter": ("total", "", "created"), "gauge": ("",), "range-sampler": ("",),
          "histogram": ("", "bucket", "sum", "count", "created"),
          "timer": ("", "bucket", "sum", "count", "created")}
 PAGE_TYPES = {"counter": "counter", "gauge": "gauge", "range-sampler": "gauge",
               "histogram": "histogram", "timer": "histogram"}
-# Series that Prometheus, the Pushgateway and the page itself make up.
+# Series that Prometheus, the Pushgateway and the page itself make.
 RESERVED_NAMES = frozenset(
     ["ALERTS", "ALERTS_FOR_STATE", "crest_target", "crest_target_info", "push_failure_time",
      "push_failure_time_seconds", "push_time", "push_time_seconds", "scrape_body_size",
@@ -44,7 +44,7 @@ RESERVED_NAMES = frozenset(
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """A metric as the registry has it."""
+    """A metric in the registry."""
     name: str               # canonical
     kind: str               # counter, gauge, range-sampler, histogram or timer
     unit: str
@@ -81,7 +81,7 @@ def _words(name):
 
 
 def _without(name, word):
-    """A canonical name without this last word, if it ends in it and is more than it."""
+    """A canonical name without this last word, if it ends in it and has more words."""
     if word and len(name) >= len(word) + 2 and name.endswith(word) and \
             name[-len(word) - 1] in "._-":
         return name[:-len(word) - 1]
@@ -109,7 +109,7 @@ def exported_name(name, kind, unit, qualifier=""):
 
 
 def quantile_word(quantile):
-    """0.5 is p50, 0.999 is p99_9: eight decimals of it count."""
+    """0.5 is p50, 0.999 is p99_9: eight decimals count."""
     parts_of_1 = int(quantile * 100000000 + 0.5)
     whole, rest = divmod(parts_of_1, 1000000)
     digits = f"{rest:06d}".rstrip("0")
@@ -143,7 +143,7 @@ def _in_flight(metric):
 
 
 def parts(metric):
-    """What the registry makes of a metric, the one with its own name first, if there is one."""
+    """The registry's metrics of a metric; the part with its own name, if there is one, is first."""
     name, windows = metric.name, metric.windows
     keys = tuple(label.key for label in metric.labels)
     own = dict(windows=windows, quantiles=tuple(metric.quantiles))
@@ -190,14 +190,14 @@ def part_names(part, windows_s=WINDOWS_S):
 
 
 def exported_names(metric, windows_s=WINDOWS_S):
-    """Every name that samples of the metric have on a page; those of windows come last. A page
-    that is scraped has, of windows, only range samplers' of the first (docs/scraping.md)."""
+    """Every name that samples of the metric have on a page; those of windows come last. A scraped
+    page has only range samplers' windows, and of these the first (docs/scraping.md)."""
     names = [name for part in parts(metric) for name in part_names(part, windows_s)]
     return sorted(names, key=lambda name: name.window_s)
 
 
 def taken_names(metric):
-    """Every name that no other metric may be exported under, and the part whose it is."""
+    """Every name that no other metric may be exported under, with the part that takes it."""
     taken = {}
     for part in parts(metric):
         for last in TAKEN[part.kind]:

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Of a generated header: the series of a metric all of whose label values are listed. They get an
-enumeration a label and a call that takes it, messages_of(MESSAGES_KIND_PING): no look-up, no value
-that the manifest lacks, and every series there, as 0, from the start of the program.
+"""Part of a generated header: the series of a metric all of whose label values are listed. Each
+label gets an enumeration, and the metric a call that takes these: messages_of(MESSAGES_KIND_PING).
+So there is no look-up, no value that the manifest lacks, and every series exists, as 0, from the
+start of the program.
 
-    has_values(metric)            whether that can be
-    declared_values(metric, …)    what stands beside the family's declaration
-    defined_values(metric, …)     what stands beside its definition
+    has_values(metric)            whether all label values are listed
+    declared_values(metric, …)    what comes with the family's declaration
+    defined_values(metric, …)     what comes with its definition
 """
 
 import math
 
 COLUMNS = 100
-SERIES_MAX = 256  # of a metric with more the family alone is declared
+SERIES_MAX = 256  # a metric with more declares only its family
 TYPES = {"counter": "crest_counter", "gauge": "crest_gauge", "range-sampler": "crest_range_sampler",
          "histogram": "crest_histogram", "timer": "crest_timer", "keyed-timer": "crest_timer",
          "stages": "crest_stages"}
@@ -23,7 +24,7 @@ def has_values(metric):
 
 
 def wrapped(opening, words, between, closing, indent=""):
-    """The words in one line, or a line each if that is too long."""
+    """The words in one line, or a line each if one line is too long."""
     one = indent + opening + (between + " ").join(words) + closing
     if len(one) <= COLUMNS:
         return one
@@ -44,7 +45,7 @@ def signature(metric, name, words, end):
 
 
 def parts(metric):
-    """What the templates below are filled with."""
+    """The fields of the templates below."""
     keys = [label.key for label in metric.labels]
     counts = [len(label.values) for label in metric.labels]
     variable, numbers = metric.variable, [f"{key}_" for key in keys]
@@ -115,15 +116,15 @@ __attribute__((constructor)) static void {variable}_crest_fill(void)
 
 
 def declared_values(metric, constants):
-    """Recording goes through the table; what asks before it is filled, as an earlier constructor
-    may, or for a value that there is not, through the family. constants(prefix, texts, taken) are
-    the names of an enumeration's constants."""
+    """Recording goes through the table. A caller before the table is filled, such as an earlier
+    constructor, and a value out of range go through the family. constants(prefix, texts, taken)
+    returns the names of an enumeration's constants."""
     return "".join(enumeration(metric, label, constants) for label in metric.labels) + \
         DECLARED.format(**parts(metric))
 
 
 def defined_values(metric, initialiser):
-    """initialiser(texts) is one of them, in pieces."""
+    """initialiser(texts) returns an initialiser, in pieces."""
     tables = ""
     for label in metric.labels:
         tables += f"    static const char *const {label.key}_texts_[] ="

@@ -5,8 +5,8 @@ instrument.
     board = dashboard(manifests, "Node")        # a dict, ready for json.dumps
 
 A row for each team and component. Panels keep their ids when metrics are added, so that a
-generated file changes only where its manifests do. The form is Grafana's classic dashboard model,
-schema version 39 (Grafana 10.4), which later ones read; sources: the dashboard JSON model in
+generated file changes only where its manifests do. The format is Grafana's classic dashboard model,
+schema version 39 (Grafana 10.4), which later versions read; sources: the dashboard JSON model in
 Grafana's documentation, and the schemas of its panels (timeseries).
 """
 
@@ -21,7 +21,7 @@ SCHEMA_VERSION = 39
 WIDTH, HEIGHT, COLUMNS = 8, 8, 24
 ID_MAX = 2 ** 31 - 1
 EVERYBODYS_PREFIX = "process"   # its standard names are on the pages of every client library
-# With more panels than these, only the rows of the first team are open: a browser asks for what is.
+# With more panels than these, only the first team's rows are open: a browser queries open panels.
 OPEN_PANELS_MAX = 60
 UID_CHARACTERS = 40
 UNITS = {"": "short", "bytes": "bytes", "seconds": "s", "ratio": "percentunit"}
@@ -44,7 +44,7 @@ class Panel:
         self.overrides = []
 
     def add(self, expr, legend, unit=None, right=False):
-        """A query; another unit has an axis of its own on the right."""
+        """Adds a query; one with another unit has an axis of its own on the right."""
         letter = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[len(self.targets)]
         self.targets.append({"datasource": SOURCE, "editorMode": "code", "expr": expr,
                              "legendFormat": legend, "range": True, "refId": letter})
@@ -87,7 +87,7 @@ def keys_of(metric):
 
 
 def legend(what, keys):
-    """`p99 {{peer}}`: what it is, and the labels that tell series apart."""
+    """`p99 {{peer}}`: what the line is, and the labels that tell series apart."""
     return " ".join([what, *(f"{{{{{key}}}}}" for key in keys)]).strip()
 
 
@@ -141,7 +141,7 @@ def add_distribution(panel, metric, part, keys, about=""):
 
 
 def add_events(panel, metric, part, keys):
-    """How often, and of a timer, which share of it failed."""
+    """Events per second, and of a timer, the share of them that failed."""
     base = names_of(metric, part).base
     panel.add(events(base, CHOSEN, keys), legend("per second", keys), "cps", right=True)
     if part.kind == "timer":
@@ -214,14 +214,14 @@ PANELS = {"counter": counter_panel, "gauge": gauge_panel, "range-sampler": range
 
 
 def component(metric):
-    """What stands between the team's prefix and the last word of a name: a row of its own."""
+    """The words between the team's prefix and the last word of a name: a row of its own."""
     prefix = metric.manifest.prefix_of(metric.name) or ""
     middle = metric.name[len(prefix):].strip(".").rpartition(".")[0]
     return f"{prefix}.{middle}" if middle else prefix
 
 
 class Ids:
-    """Numbers made of names, so that they stay when others come and go."""
+    """Numbers made from names, so that they stay when others come and go."""
 
     def __init__(self):
         self.taken = set()
@@ -243,7 +243,7 @@ def variable(name, label, query):
 
 
 def variables(manifests):
-    """What a reader chooses from. Jobs are found by names that no other library's pages have."""
+    """The choices of a dashboard's reader. Jobs are found by names that only this library has."""
     own = [manifest for manifest in manifests if EVERYBODYS_PREFIX not in manifest.prefixes]
     own = own or manifests
     return [
@@ -257,7 +257,7 @@ def variables(manifests):
 
 
 def shown(manifest):
-    """Its metrics that have panels: what the library makes of another metric is on that one's."""
+    """Its metrics that have panels. A metric that the library derives is on its origin's panel."""
     live = [metric for metric in manifest.metrics if metric.is_live]
     return [metric for metric in live if not any(
         metric is not other and metric.recorded_by == "library" and
@@ -265,8 +265,8 @@ def shown(manifest):
 
 
 def panels(manifests):
-    """Rows and panels from top to bottom. Those of a closed row are in it, and take no place until
-    it is opened."""
+    """Rows and panels from top to bottom. Panels of a closed row are inside it, and take no place
+    until it is opened."""
     ids, found, y = Ids(), [], 0
     many = sum(len(shown(manifest)) for manifest in manifests) > OPEN_PANELS_MAX
     for manifest in manifests:
@@ -289,7 +289,7 @@ def panels(manifests):
 
 
 def every_panel(board):
-    """All panels but rows, open or not."""
+    """All panels except rows, open or closed."""
     for panel in board["panels"]:
         if panel["type"] == "row":
             yield from panel["panels"]
@@ -302,8 +302,8 @@ def uid_of(title):
 
 
 def dashboard(manifests, title="Metrics", uid=None):
-    """The whole dashboard. Without an id, so that importing it makes one or, by its uid, finds
-    it."""
+    """The whole dashboard. It has no id, so that importing it makes one, or finds one by its
+    uid."""
     return {
         "uid": uid or uid_of(title), "title": title,
         "description": "Generated by crest-catalogue from the manifests of the teams "

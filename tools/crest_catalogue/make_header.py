@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""C declarations of a team's metrics: one header, which declares, and defines where it is asked to.
+"""C declarations of a team's metrics: one header that declares, and on request defines, them.
 
     text = header(manifest, "comm_metrics.h")
 
 It has each active metric that the team's own code records and that names a `variable`. The result
-is C11 and C++17, and is laid out so that no line is longer than 100 columns; where a word of the
-manifest is longer than that, it is cut into adjacent literals.
+is C11 and C++17, with no line longer than 100 columns; a longer word of the manifest is cut into
+adjacent literals.
 """
 
 import re
@@ -25,8 +25,8 @@ ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
 def c_pieces(text, width):
-    """A text as C string literals of at most `width` columns each, cut between words if it can be.
-    A second ? after a first is escaped, or compilers of C11 read trigraphs."""
+    """A text as C string literals of at most `width` columns each, cut between words if possible.
+    A second ? in a row is escaped, because compilers of C11 read trigraphs."""
     pieces, piece = [], ""
     for word in re.findall(r"\S*\s*", text):
         escaped = [ESCAPES.get(c, c) for c in word]
@@ -49,7 +49,7 @@ def c_pieces(text, width):
 
 def call(name, arguments):
     """NAME(argument, …); in as many lines as it takes. An argument is a text of C, or a list of
-    pieces that may stand in lines of their own."""
+    pieces that may be on lines of their own."""
     words = []
     for position, argument in enumerate(arguments, 1):
         pieces = [argument] if isinstance(argument, str) else list(argument)
@@ -68,7 +68,7 @@ def call(name, arguments):
 
 
 def number(value):
-    """A double as C reads it, shortest that reads back."""
+    """A double in C, as the shortest text that reads back as it."""
     text = repr(float(value))
     return text[:-2] if text.endswith(".0") else text
 
@@ -84,7 +84,7 @@ def texts(words):
 
 
 def options(metric):
-    """The designated initialisers, in pieces, in the order of the fields, which C++ asks for."""
+    """The designated initialisers, in pieces, in the order of the fields, as C++ requires."""
     found = []
     if metric.unit in UNITS:
         found.append(f".unit = {UNITS[metric.unit]}")
@@ -111,8 +111,8 @@ def options(metric):
 
 
 def constants(prefix, texts, taken=()):
-    """Names for constants, all different and none of them taken: the stage 1/3 of consensus is
-    CONSENSUS_STAGE_1_3."""
+    """Names for constants, all different and none of them in `taken`: the stage 1/3 of consensus
+    is CONSENSUS_STAGE_1_3."""
     names = list(taken)
     for index, text in enumerate(texts):
         word = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_").upper() or str(index)
@@ -124,7 +124,7 @@ def constants(prefix, texts, taken=()):
 
 
 def comment(lines, indent=""):
-    """A comment; what would end it, or begin another, is taken apart."""
+    """A comment; a text that would end it, or begin another, is broken up."""
     safe = [re.sub(r"/(?=\*)|\*(?=/)", lambda match: match.group() + " ", line) for line in lines]
     if len(safe) == 1 and len(safe[0]) + len(indent) + 6 <= COLUMNS:
         return f"{indent}/* {safe[0]} */\n"
@@ -133,7 +133,7 @@ def comment(lines, indent=""):
 
 
 def fill(text, width):
-    """Lines of words; of a word that is too long, what fits."""
+    """Lines of words; a word that is too long is cut."""
     lines, line = [], ""
     for word in text.split():
         word = word if len(word) <= width else word[:width - 1] + "…"
@@ -207,7 +207,7 @@ def definition(metric):
 
 
 def header(manifest, file_name):
-    """The whole header. `file_name` is what it will be called; its guard is made of that."""
+    """The whole header. `file_name` is its name; the guard is made from it."""
     team = manifest.team.replace("-", "_").upper()
     guard = re.sub(r"[^A-Za-z0-9]", "_", file_name).upper()
     guard = guard if guard[:1].isalpha() else "METRICS_" + guard

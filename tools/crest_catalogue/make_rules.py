@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prometheus rules: what is worth computing once, and what somebody should be told of.
+"""Prometheus rules: what is worth computing once, and what an operator should be alerted to.
 
     text = rules(manifests, "5m")
 
-Recorded are rates, shares of failures, means and quantiles, under the metric's exported name with
-`instance:` before it, because all labels of the instance stay. Alerts are those that a manifest
-asks for, and three that are safe everywhere: a metric that a process of the team should have and
-has not, operations that are stuck, a group in a Pushgateway that is no longer pushed to.
+It records rates, shares of failures, means and quantiles, under the metric's exported name with
+`instance:` before it, because all labels of the instance stay. Alerts are those of the manifests,
+and three that are safe everywhere: a metric that a process of the team should have and lacks,
+operations that are stuck, and a group in a Pushgateway that is no longer pushed to.
 """
 
 import json
@@ -23,7 +23,7 @@ PUSH_STALE_S = 300
 
 
 def quoted(text):
-    """YAML's double-quoted form is JSON's, but for what JSON would escape."""
+    """YAML's double-quoted form is JSON's, except for characters that JSON would escape."""
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -46,7 +46,7 @@ def alert(name, expr, duration, labels, annotations):
 
 
 def record_distribution(metric, part, selection):
-    """Rate, mean and quantiles of a histogram; of a timer, those of what ended well."""
+    """Rate, mean and quantiles of a histogram; of a timer, those of successful operations."""
     base, window = names_of(metric, part).base, selection.range
     keep, good = (None, 'outcome="ok"') if part.kind == "timer" else (ALL, "")
     text = record(f"instance:{base}_count:rate{window}", events(base, selection, keep))
@@ -77,7 +77,7 @@ def camel(words):
 
 
 def asked_alerts(metric):
-    """Those of the manifest, with $name in their texts replaced."""
+    """The manifest's alerts, with $name in their texts replaced."""
     text, seen = "", 0
     for item in metric.alerts:
         seen += not item.name
@@ -93,13 +93,13 @@ def asked_alerts(metric):
 
 
 def is_promised(metric):
-    """Whether every process with the team's code has it from its start on, as zero: declared by
-    the generated header, and without labels."""
+    """Whether every process with the team's code has the metric from its start on, as zero: the
+    generated header declares it, and it has no labels."""
     return metric.is_declared and not metric.labels and not metric.optional
 
 
 def absent_alert(team, present):
-    """Of teams that promise something; collectors, say, may be switched off in every process."""
+    """For teams that promise a metric; collectors, for example, may be off in every process."""
     return alert(f"{camel(team)}MetricsAbsent", f"absent({present})", ABSENT_FOR,
                  {"severity": "warning", "team": team},
                  {"summary": f"No process exports any metric of team {team}.",
@@ -107,7 +107,7 @@ def absent_alert(team, present):
 
 
 def missing_alert(metric, present):
-    """On an instance that has metrics of the team, but not this one."""
+    """For an instance that has metrics of the team, but not this one."""
     name = names_of(metric, parts(metric)[0])
     sample = name.plain or name.base + "_count"
     return alert(f"{camel(metric.manifest.team)}MetricMissing",
@@ -130,7 +130,7 @@ def stuck_alert(metric):
 
 
 def team_groups(manifest, manifests, selection):
-    """Two groups of a team: what is recorded, and the alerts."""
+    """The two groups of a team: recording rules, and alerts."""
     live = [metric for metric in manifest.metrics if metric.is_live]
     if not live and not manifest.rules:
         return ""
@@ -150,7 +150,7 @@ def team_groups(manifest, manifests, selection):
 
 
 def push_group():
-    """A group in the gateway shows what was pushed last, for ever."""
+    """A group in the gateway shows the last push for ever."""
     return "- name: crest-push\n  rules:\n" + alert(
         "PushStale", f"time() - push_time_seconds > {PUSH_STALE_S}", "",
         {"severity": "warning"},

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of metrics in Markdown, and putting them into a page between two comments.
+"""Tables of metrics in Markdown, and their insertion into a page between two comments.
 
     <!-- catalogue:comm:begin -->            the table of team comm
     <!-- catalogue:comm:end -->
-    <!-- catalogue:comm:same-as:begin -->    what others call its metrics
+    <!-- catalogue:comm:same-as:begin -->    the names that other systems have for its metrics
     <!-- catalogue:comm:same-as:end -->
 
-Whatever else is on the page stays as it is.
+The rest of the page stays as it is.
 """
 
 import re
@@ -22,11 +22,11 @@ GONE_HEADS = ("canonical name", "instrument", "since", "last", "instead", "meani
 
 
 class Misplaced(Exception):
-    """A marker that is missing, or where it cannot be; begins with line:column."""
+    """A marker that is missing or misplaced; begins with line:column."""
 
 
 def cell(text):
-    """A text as the cell of a table: in one line, and with no bar that would end it."""
+    """A text as the cell of a table: on one line, and with no bar that would end it."""
     return re.sub(r"(?<!\\)\|", r"\\|", " ".join(text.split()))
 
 
@@ -39,7 +39,7 @@ def rows(heads, lines):
 
 
 def label_text(label):
-    """`kind`: `a`, `b`; or what there is to say of values that are not listed, and how many."""
+    """`kind`: `a`, `b`; or a description of unlisted values, and how many there may be."""
     text = f"`{label.key}`"
     said = [label.meaning] if label.meaning else []
     if label.values:
@@ -104,7 +104,7 @@ def gone_row(metric):
 
 
 def table(manifest):
-    """Who owns what, the metrics there are, and those that are no longer recorded."""
+    """The owner and its prefixes, the metrics there are, and those no longer recorded."""
     prefixes = ", ".join(f"`{prefix}`" for prefix in manifest.prefixes)
     text = f"Team `{manifest.team}`, owner of {prefixes}. {manifest.about}".strip() + "\n"
     there = [metric for metric in manifest.metrics if metric.status in ("active", "planned")]
@@ -119,7 +119,7 @@ def table(manifest):
 
 
 def same_as_table(manifest):
-    """What others call the team's metrics, a column for each of them."""
+    """The names that other systems have for the team's metrics, a column for each system."""
     others = sorted({who for metric in manifest.metrics for who in metric.same_as})
     lines = [(f"`{metric.name}`", *(", ".join(f"`{name}`" for name in metric.same_as.get(who, ()))
                                     for who in others))
@@ -128,8 +128,9 @@ def same_as_table(manifest):
 
 
 def replace_tables(page, manifests, placed=False):
-    """The page with the tables of these manifests in their places; each must have one, unless only
-    those that are `placed` are asked for. A pair of markers of another team stays as it is."""
+    """The page with the tables of these manifests in their places. Each manifest must have a place
+    unless `placed`: then those without one are left out. Another team's markers stay as they
+    are."""
     teams = {manifest.team: manifest for manifest in manifests}
     lines, kept, inside, seen = page.split("\n"), [], None, set()
     for number, line in enumerate(lines, 1):

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From YAML to the model of manifest_model.py, with every problem at once and in order.
+"""From YAML to the model of manifest_model.py, with all problems at once and in order.
 
     manifests, problems = load(paths)
 
-A manifest that has problems is returned too, without what could not be read, so that a caller may
-go on looking; nothing should be generated from it.
+A manifest that has problems is returned too, without its unreadable parts, so that a caller may
+check further; nothing should be generated from it.
 
-The schema is explained to its writers in docs/catalogue.md.
+docs/catalogue.md explains the schema to authors of manifests.
 """
 
 import re
@@ -35,7 +35,7 @@ RESERVED_LABELS = {"le": "distributions", "quantile": "summaries", "outcome": "t
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 RULE_ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 RECORD = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
-# Those of C11 and C++17: the declarations are read by compilers of both.
+# Keywords of C11 and C++17: compilers of both read the declarations.
 KEYWORDS = frozenset("""
     alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t
     class compl const const_cast constexpr continue decltype default delete do double dynamic_cast
@@ -47,7 +47,7 @@ KEYWORDS = frozenset("""
 
 
 def name_problem(name):
-    """What is wrong with a canonical name, as crest_name_check says it; None if nothing."""
+    """The problem of a canonical name, in the words of crest_name_check; None if it is valid."""
     if not re.match(r"[A-Za-z]", name):
         return f"it begins with {shown(name[:1])!r}, not with a letter"
     if len(name.encode()) > model.NAME_BYTES_MAX:
@@ -76,7 +76,7 @@ def label_key_problem(key):
 
 
 def read_label_values(reading, node, label):
-    """A list of them, or a text that describes them."""
+    """A list of values, or a text that describes them."""
     if not isinstance(node, yaml.SequenceNode):
         text = reading.text(node, "a list of texts, or a text that describes the values")
         label.values_text = text or ""
@@ -136,7 +136,7 @@ def read_shared_labels(reading, node, manifest):
 
 
 def read_metric_labels(reading, node, metric, shared):
-    """Names of shared labels, {key: …} for others, or one mapping of those."""
+    """Names of shared labels, {key: …} for others, or one mapping of such."""
     found = []
     if isinstance(node, yaml.MappingNode):
         found = [read_label(reading, *pair) for pair in reading.pairs(node, "labels")]
@@ -175,7 +175,7 @@ def read_variable(reading, node):
 
 
 def read_name(reading, node, manifest):
-    """The name if it is one that the library takes and that this team may give."""
+    """The name, if the library accepts it and this team may use it."""
     name = reading.text(node, "a name")
     if name is None:
         return ""
@@ -334,7 +334,7 @@ def read_manifest(reading, root):
 
 
 def load_file(path):
-    """One manifest (None if the file is not even YAML) and its problems, in order."""
+    """One manifest (None if the file is not YAML) and its problems, in order."""
     reading = Reading(path)
     root = reading.file()
     manifest = read_manifest(reading, root) if root is not None else None
@@ -344,8 +344,8 @@ def load_file(path):
 
 
 def load(paths):
-    """All manifests, and all problems in the order of files, lines and columns: those of each, and
-    those that show when they are looked at together."""
+    """All manifests, and all problems in the order of files, lines and columns: those of each
+    manifest, and those across manifests."""
     manifests, problems = [], []
     for path in paths:
         manifest, found = load_file(path)

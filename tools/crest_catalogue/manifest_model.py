@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a manifest is once it has been read. Plain data; reading is manifest_load.py's.
+"""The model of a manifest that has been read. Plain data; manifest_load.py reads it.
 
-Every thing knows where it stands: `metric.position` is the place of its name, `metric.at("unit")`
-that of the value of a key, or of the name where the key is not written.
+Every object knows its place: `metric.position` is the place of its name, `metric.at("unit")` that
+of the value of a key, or of the name if the key is not written.
 """
 
 import dataclasses
@@ -43,7 +43,7 @@ class Position:
 
 @dataclasses.dataclass(frozen=True, order=True)
 class Problem:
-    """What is wrong, and where: `str` of it is a line fit for CI."""
+    """A problem and its place: `str` of it is a line fit for CI."""
     position: Position
     message: str
 
@@ -57,9 +57,9 @@ class Label:
     key: str
     position: Position
     values: tuple = ()      # texts, when the manifest lists them
-    bound: int = 0          # how many values there can be; of a list, its length
+    bound: int = 0          # how many values there can be; for a list, its length
     meaning: str = ""       # Markdown
-    values_text: str = ""   # what the manifest says in words instead: "node-0 … node-15"
+    values_text: str = ""   # the manifest's description instead of a list: "node-0 … node-15"
 
 
 @dataclasses.dataclass
@@ -77,7 +77,7 @@ class Alert:
 
 @dataclasses.dataclass
 class RecordingRule:
-    """A recording rule that a team writes itself."""
+    """A recording rule from the manifest."""
     record: str
     expr: str
     position: Position
@@ -118,14 +118,14 @@ class Metric:
     replaced_by: tuple = ()
     exempt: dict = dataclasses.field(default_factory=dict)      # rule id: reason
     recorded_by: str = "code"
-    same_as: dict = dataclasses.field(default_factory=dict)     # who: tuple of names
+    same_as: dict = dataclasses.field(default_factory=dict)     # other system: tuple of names
     optional: str = ""      # why a process may lack it
-    idle_ok: str = ""       # why it need not move
+    idle_ok: str = ""       # why it may stand still
     alerts: list = dataclasses.field(default_factory=list)      # of Alert
     positions: dict = dataclasses.field(default_factory=dict)   # key: Position of its value
 
     def at(self, key):
-        """Where the value of a key is, or the name if the key is not written."""
+        """The place of a key's value, or of the name if the key is not written."""
         return self.positions.get(key, self.position)
 
     @property
@@ -140,7 +140,7 @@ class Metric:
 
     @property
     def is_declared(self):
-        """Whether a generated header declares it."""
+        """Whether the generated header declares it."""
         return self.is_live and self.recorded_by == "code" and self.variable != ""
 
 
@@ -162,7 +162,7 @@ class Manifest:
         return self.positions.get(key, self.position)
 
     def prefix_of(self, name):
-        """The longest prefix of this manifest that a name is or begins with; None if none is."""
+        """The longest prefix of this manifest that a name equals or begins with; None if none."""
         fitting = [prefix for prefix in self.prefixes
                    if name == prefix or name.startswith(prefix + ".")]
         return max(fitting, key=len, default=None)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""YAML in which every word knows its place, and readers that say what was found and what was
-expected there.
+"""YAML nodes with their places, and readers that report what they found and what they
+expected.
 
     reading = Reading("comm.metrics.yaml")
     root = reading.document(text)
     for key, node in reading.mapping(root, "a manifest", {"team", "metrics"}).items(): ...
 
-A reader returns None (or leaves an entry out) where something is wrong and goes on, so that all
-problems of a file are told at once. It knows YAML, not manifests.
+A reader that finds a problem returns None (or leaves an entry out) and goes on, so that all
+problems of a file are reported at once. It knows YAML, not manifests.
 
-PyYAML's loader is not used as such: it forgets places, and of two equal keys keeps the last.
+PyYAML's loader is not used, because it drops places, and keeps the last of two equal keys.
 """
 
 import difflib
@@ -20,16 +20,16 @@ import yaml
 
 from .manifest_model import Position, Problem
 
-# A manifest is written by people; far above any, and low enough that reading it takes no minutes.
+# Far above any manifest that people write, and low enough that reading it takes no minutes.
 MANIFEST_BYTES_MAX = 4 * 1024 * 1024
 FOUND_SHOWN = 60
-# libyaml's composer calls itself for each level, and dies of a hundred thousand.
+# libyaml's composer recurses at each level, and crashes at a hundred thousand.
 NESTING_MAX = 32
 
 # libyaml's parser where PyYAML has it: ten times as fast, with the same places.
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 TAG = "tag:yaml.org,2002:"
-# What YAML does not take, and what it takes for the end of a line where editors see none.
+# Characters that YAML refuses, and those that it takes for a line end where editors show none.
 UNPRINTABLE = re.compile("[^\t\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd"
                          "\U00010000-\U0010ffff]|\r(?!$)")
 DURATION = re.compile(r"(\d+)(ms|s|m|h|d)")
@@ -48,13 +48,13 @@ def one_of(words):
 
 
 def shown(text):
-    """A word of the file as a message can carry it: short, in one line, and printable."""
+    """A word of the file in a form fit for a message: short, on one line, and printable."""
     text = "".join(c if c.isprintable() else "\\x%02x" % ord(c) for c in text)
     return text if len(text) <= FOUND_SHOWN else text[:FOUND_SHOWN] + "…"
 
 
 def describe(node):
-    """What a node is, for `found …`."""
+    """A node in words, for `found …`."""
     if isinstance(node, yaml.MappingNode):
         return "a mapping" if node.value else "an empty mapping"
     if isinstance(node, yaml.SequenceNode):
@@ -68,7 +68,7 @@ def describe(node):
 
 
 def deepest(text):
-    """Where a text is nested too deeply; None if it is not."""
+    """The place where a text is nested too deeply; None if it is not."""
     depth = 0
     for event in yaml.parse(text, Loader=LOADER):
         if isinstance(event, yaml.CollectionStartEvent):
@@ -95,12 +95,12 @@ class Reading:
         return self.place(node.start_mark)
 
     def wrong(self, where, message):
-        """Notes a problem of a node or at a position; returns None."""
+        """Records a problem of a node or at a position; returns None."""
         position = where if isinstance(where, Position) else self.at(where)
         self.problems.append(Problem(position, message))
 
     def expected(self, node, what):
-        """`what` is how the sentence goes on after "expected"."""
+        """`what` continues the sentence after "expected"."""
         hint = ""
         if isinstance(node, yaml.ScalarNode) and "text" in what and node.value and \
                 node.tag != TAG + "str":
@@ -110,7 +110,7 @@ class Reading:
     # ---- the document ----
 
     def file(self):
-        """The root node of the file; None when there is none, which is told."""
+        """The root node of the file; None when there is none, which is reported."""
         top = Position(self.path, 1, 1)
         try:
             with open(self.path, "rb") as stream:
@@ -160,7 +160,7 @@ class Reading:
     # ---- readers ----
 
     def pairs(self, node, what):
-        """Keys and nodes of a mapping whose keys are the writer's own: [(key, key node, node)]."""
+        """Keys and nodes of a mapping whose keys are free: [(key, key node, node)]."""
         if not isinstance(node, yaml.MappingNode):
             self.expected(node, what)
             return []
@@ -179,7 +179,7 @@ class Reading:
         return found
 
     def mapping(self, node, what, known):
-        """Nodes by key, of a mapping with known keys: others are told, with the nearest."""
+        """Nodes by key, of a mapping with known keys; others are reported, with the nearest."""
         found = {}
         for key, key_node, value in self.pairs(node, what):
             if key in known:
@@ -197,7 +197,7 @@ class Reading:
         return node.value
 
     def text(self, node, what="a text"):
-        """A text that is not empty; numbers and yes/no are told to be put in quotes."""
+        """A text that is not empty; for numbers and yes/no the report says to quote them."""
         if not isinstance(node, yaml.ScalarNode) or node.tag != TAG + "str" or \
                 not node.value.strip():
             return self.expected(node, what)
@@ -239,7 +239,7 @@ class Reading:
     def number(self, node, what):
         if isinstance(node, yaml.ScalarNode):
             try:
-                # YAML 1.1 takes 1e-5 for a text; people do not
+                # YAML 1.1 takes 1e-5 for a text; authors mean a number
                 found = float(node.value) if not node.style else math.nan
                 if math.isfinite(found) and re.fullmatch(r"[-+.0-9eE]+", node.value):
                     return found
@@ -248,7 +248,7 @@ class Reading:
         return self.expected(node, what)
 
     def duration_ms(self, node, most_ms, whole_ms=1):
-        """60s, 500ms, 5m, 1h, 7d, in milliseconds; at most so long, and a multiple of whole_ms."""
+        """60s, 500ms, 5m, 1h, 7d, in milliseconds; at most most_ms, a multiple of whole_ms."""
         match = None
         if isinstance(node, yaml.ScalarNode):
             match = DURATION.fullmatch(node.value)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The settings of a metric in a manifest: unit, buckets, range, stages and so on, each only where
-the instrument has it, and with the library's own bounds (include/crest/metric.h)."""
+"""The settings of a metric in a manifest: unit, buckets, range, stages and so on. Each is allowed
+only for the instruments that have it, within the library's bounds (include/crest/metric.h)."""
 
 import re
 
@@ -17,7 +17,7 @@ QUANTILE_PARTS = 100000000
 
 VALUES = ("counter", "gauge", "range-sampler", "histogram")
 KEYED = ("keyed-timer", "stages")
-# Which instruments have which setting.
+# The instruments that have each setting.
 HAVE = {
     "unit": VALUES,
     "labels": tuple(word for word in model.INSTRUMENTS if word != "mutex"),
@@ -115,7 +115,7 @@ def read_windows(reading, node, metric):
 
 
 def read_quantiles(reading, node, metric):
-    """As crest_quantiles_valid: told apart by eight decimals."""
+    """As crest_quantiles_valid: eight decimals tell quantiles apart."""
     seen = []
     for item in reading.items(node, "a list of quantiles"):
         quantile = reading.number(item, "a quantile, a number above 0 and below 1")

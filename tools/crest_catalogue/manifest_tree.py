@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What only shows when metrics are looked at together: one owner a name, one metric an exported
-name, one variable a declaration. First within a manifest, then over all of them."""
+"""Checks across metrics: one owner a name, one metric an exported name, one variable a
+declaration. First within a manifest, then over all of them."""
 
 import re
 
@@ -40,8 +40,8 @@ def check_manifest(reading, manifest):
 
 
 def dollar_names(text, metric):
-    """A text of an alert with $name replaced: by the name of the samples, of a distribution by what
-    stands before _bucket, _sum and _count, of a mutex by what stands before _queue and so on."""
+    """A text of an alert with $name replaced by the name of the samples: of a distribution without
+    _bucket, _sum and _count, of a mutex without _queue and so on."""
     name = exported_names(metric, ())[0].name
     for end in ("_bucket", "_queue"):
         name = name.removesuffix(end) if metric.instrument not in ("counter", "gauge") else name
@@ -49,7 +49,7 @@ def dollar_names(text, metric):
 
 
 def check_dollars(reading, metric):
-    """In an expression nothing but $name is replaced."""
+    """In an expression only $name may be replaced."""
     for alert in metric.alerts:
         left = re.search(r"\$\{?\w+\}?", DOLLAR.sub("", alert.expr))
         if left:
@@ -69,14 +69,14 @@ def derived_of(metric):
 
 
 def is_derived_of(metric, other):
-    """Whether a manifest's metric is one that the library makes of another, listed for its own
+    """Whether a manifest's metric is one that the library derives from another, listed for its own
     row: X.in-flight of a keyed timer X."""
     return metric.recorded_by == "library" and metric.name != other.name and any(
         part.name == metric.name and part.kind == metric.instrument for part in parts(other))
 
 
 def elsewhere(metric, other):
-    """Where the other one is, seen from this one."""
+    """The place of the other metric, as a message about this one gives it."""
     same = metric.manifest.path == other.manifest.path
     return f"line {other.position.line}" if same else str(other.position)
 
@@ -99,7 +99,7 @@ def check_tree(manifests):
 
 
 def check_taken(metric, taken):
-    """Takes a metric's exported names; the problem if another has one of them."""
+    """Claims a metric's exported names; yields a problem if another metric has one of them."""
     clashes = {}
     for name, part in taken_names(metric).items():
         other, other_part = taken.setdefault(name, (metric, part))
@@ -118,7 +118,7 @@ def of_part(part, metric):
 
 
 def check_prefixes(manifests):
-    """No prefix is two manifests', and no name lies under a longer prefix of another one."""
+    """A prefix belongs to one manifest, and no name lies under another one's longer prefix."""
     problems, owners = [], {}
     for manifest in manifests:
         for prefix, position in manifest.prefixes.items():

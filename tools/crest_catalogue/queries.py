@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The right PromQL for each instrument: what make_dashboard and make_rules have in common.
+"""The right PromQL for each instrument, for make_dashboard and make_rules.
 
     selection = Selection('job=~"$job"', "$__rate_interval")
     rate(name, selection)                       rate(name{job=~"$job"}[$__rate_interval])
 
-Rates, quantiles and means are of what is cumulative, so that nothing between two scrapes is lost;
-of range samplers the extremes are taken that the process kept. Latencies are those of operations
-that ended well: failures have their own outcome, and how many they are is a share of its own.
+Rates, quantiles and means use cumulative values, so that nothing between two scrapes is lost. The
+extremes of range samplers are those that the process kept. Latencies are those of successful
+operations: failures have their own outcome, and their share is a figure of its own.
 """
 
 import dataclasses
@@ -20,7 +20,7 @@ FIRST_WINDOW_S = 60
 
 @dataclasses.dataclass(frozen=True)
 class Selection:
-    """Matchers that every selector gets, and over which range rates are taken."""
+    """Matchers for every selector, and the range that rates are taken over."""
     matchers: str = ""
     range: str = "5m"
 
@@ -32,7 +32,7 @@ class Selection:
 @dataclasses.dataclass(frozen=True)
 class Names:
     """Names of one part's samples, as far as it has them: plain, bucket, sum, count, min, …"""
-    base: str               # of a distribution, what stands before _bucket
+    base: str               # of a distribution, the name before _bucket
     plain: str = ""
     windows: tuple = ()     # of the first window: (word, name)
 
@@ -41,7 +41,7 @@ class Names:
 
 
 def names_of(metric, part):
-    """Those of a part, of windows only what is on a page that is scraped."""
+    """The names of a part; of its windows, only those on a scraped page."""
     found = [name for name in exported_names(metric, (FIRST_WINDOW_S,)) if name.part == part]
     plain = [name.name for name in found if not name.window_s]
     windows = tuple((name.sample, name.name) for name in found
@@ -57,7 +57,7 @@ def part_of(metric, role):
 
 
 def keeps_buckets(metric):
-    """Whether its buckets tell more than how many there were."""
+    """Whether its buckets tell values apart."""
     span = metric.range
     return span is None or not (span.name == "none" or (not span.name and span.digits == 0))
 
@@ -109,7 +109,7 @@ def pattern(prefixes):
 
 
 def of_teams(manifests, others=(), more=""):
-    """A selector of everything that these manifests own; what others own below it is left out."""
+    """A selector of everything that these manifests own, without `others` below it."""
     own = {prefix for manifest in manifests for prefix in manifest.prefixes}
     inner = {prefix for manifest in others for prefix in manifest.prefixes
              if prefix not in own and any(prefix.startswith(outer + ".") for outer in own)}

@@ -4,9 +4,9 @@
     tree = CTree(files)
     uses, unknowns = tree.uses()
 
-It reads tokens, not the language: no preprocessor is run, and no type is known. Macros that stand
-for a text are followed, also from other files; so are macros and functions that hand a name on,
-constants, and a choice between texts (a ? "x" : "y").
+It reads tokens, not the language: it runs no preprocessor and knows no types. It follows macros
+that are a text, also from other files; macros and functions that pass a name on; constants; and a
+choice between texts (a ? "x" : "y").
 """
 
 import re
@@ -77,7 +77,7 @@ class CTree:
                 self.wrappers.setdefault(name, []).append((file, names, start, end))
 
     def macro_texts(self, file, name, depth):
-        """What a macro stands for: as this file has it, else as all others agree."""
+        """The texts of a macro: as this file defines it, else as all others agree."""
         for other in self.text_files.get(name, []):
             self.read_defines(other)
         places = self.macros.get(name)
@@ -106,7 +106,7 @@ class CTree:
                 self.registries.setdefault(match.group(1), (file, parts))
 
     def prefix_of(self, expression):
-        """The prefix of a registry as an expression names it, "" for none, None if unknown."""
+        """The prefix of a registry by its expression, "" for none, None if unknown."""
         word = expression.strip().strip("&() \t")
         if word in ("", "NULL", "nullptr", "0", "crest_default_registry"):
             return ""
@@ -117,7 +117,7 @@ class CTree:
             found = re.search(r"\.\s*prefix\s*=\s*", file.code[start:end])
             if found:
                 stop = end
-                if file.code[start] != ".":     # inside of &(crest_registry_options){...}
+                if file.code[start] != ".":     # inside &(crest_registry_options){...}
                     stop = start + re.match(r"[^,}]*", file.code[start + found.end():end]).end() \
                         + found.end()
                 texts = self.evaluate(file, start + found.end(), stop, {}, 0)
@@ -147,8 +147,8 @@ class CTree:
     # ---- texts ----
 
     def evaluate(self, file, start, end, parameters, depth):
-        """The texts that an expression may have, or None. `parameters` of a macro: name to place
-        of the argument."""
+        """The texts that an expression may have, or None. `parameters` of a macro map a name to
+        the place of its argument."""
         start, end = trim(file.code, start, end)
         if depth > FOLLOW_MAX or start >= end or self.steps.spent():
             return None
@@ -209,7 +209,7 @@ class CTree:
         return found
 
     def constants(self):
-        """Where constants get their values: by name and file, found once."""
+        """The places where constants get their values, by name and file, found once."""
         if self.constant_places is None:
             self.constant_places = {}
             for file in self.scanned:
@@ -233,7 +233,7 @@ class CTree:
         return texts or None
 
     def parameter_texts(self, file, at, word, depth):
-        """Of a parameter of the function around: what each call of the function hands over."""
+        """For a parameter of the enclosing function: the texts that its calls pass."""
         head = function_head(file, at)
         if head is None or depth >= FOLLOW_MAX:
             return None
@@ -260,7 +260,7 @@ class CTree:
     # ---- macros that declare or call ----
 
     def read_wrapper_calls(self):
-        """Calls of macros whose body declares or records: as if the body stood there."""
+        """Calls of macros that declare or record in their body: as if the body stood there."""
         if not self.wrappers:
             return
         names = re.compile(r"\b(" + "|".join(sorted(map(re.escape, self.wrappers))) + r")\s*\(")

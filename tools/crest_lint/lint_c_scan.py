@@ -3,7 +3,7 @@
 
     Scan(tree, file).run()      adds to tree.found, tree.unknown and file.facts
 
-Where texts, macros and registries come from is the tree's business: lint_c.py.
+lint_c.py's tree resolves texts, macros and registries.
 """
 
 import re
@@ -72,7 +72,7 @@ class Scan:
         return self.file.code[part[0]:part[1]]
 
     def variable(self, part):
-        """The variable of a declaration; of a macro's parameter, what the call has for it."""
+        """The variable of a declaration; for a macro's parameter, the call's argument."""
         word = self.written(part)
         if word in self.parameters:
             file, start, end = self.parameters[word]
@@ -85,7 +85,7 @@ class Scan:
                 self.tree.taken.add((text.file, text.literal.start))
 
     def add(self, part, prefix, **facts):
-        """A use whose name is the argument at `part`, under the prefix; None: of unknown one."""
+        """Adds a use named by the argument at `part`, under the prefix; None: unknown prefix."""
         texts = self.texts(*part)
         file, at = self.caller or (self.file, part[0])
         self.take(texts)
@@ -115,7 +115,7 @@ class Scan:
                 settings = self.settings(row)
                 settings["start"] = match.end() - 1
                 self.options.setdefault(match.group(1) or "", []).append((match.start(), settings))
-        # What is given later is not followed.
+        # Fields that are assigned later are not followed.
         for variable, field in LATER_FIELD.findall(code) if self.options else ():
             for _, settings in self.options.get(variable, ()):
                 settings["hidden"] = settings.get("hidden", frozenset()) | {field}
@@ -149,7 +149,7 @@ class Scan:
         return found
 
     def facts_of(self, settings, kind):
-        """What a use says of its metric; nothing of fields that are set where it cannot be seen."""
+        """A use's facts about its metric, without fields that are set where it cannot be seen."""
         unit = settings.get("unit")
         facts = {"unit": self.unit_of(unit) if unit else "none",
                  "stages": self.stages_of(settings.get("stages")) if kind == "stages" else None,
@@ -159,7 +159,7 @@ class Scan:
                 for key, fact in facts.items()}
 
     def description_of(self, part):
-        """The one text that HELP has, or None."""
+        """The only text that HELP may be, or None."""
         texts = self.texts(*part) if part else None
         return texts[0].value if texts and len(texts) == 1 else None
 
@@ -186,7 +186,7 @@ class Scan:
     # ---- sources ----
 
     def read_source(self):
-        """The file's CREST_SOURCE: what its calls by name have before their names."""
+        """The file's CREST_SOURCE: the prefix of the names in its calls by name."""
         for match in re.finditer(r"\bCREST_SOURCE(_IN)?\s*\(", self.file.code):
             if in_spans(self.file.facts["defines"], match.start()):
                 continue
@@ -198,7 +198,7 @@ class Scan:
             self.source = (".".join(some[0].value for some in texts) if known else None,)
 
     def source_of(self, part):
-        """The source that is handed to a call ending in _in."""
+        """The source that is passed to a call ending in _in."""
         written = self.written(part).strip()
         if written in ("NULL", "nullptr", "0"):
             return ""
@@ -268,7 +268,7 @@ class Scan:
                            parts[4 if has_options else 3:])
         options = [part for part in options if part[0] < part[1]]
         settings = self.settings(options)
-        # A macro among the settings, __VA_ARGS__ say, may set any that is not written here.
+        # A macro among the settings, such as __VA_ARGS__, may set any that is not written here.
         if hidden or any(not FIELD.match(self.file.code, *part) for part in options):
             settings["hidden"] = {"unit", "stages", "buckets"} - settings.keys()
         if len(parts) > 2:
@@ -303,7 +303,7 @@ class Scan:
                          linkage="get", **self.facts_of(settings, kind))
 
     def options_at(self, part):
-        """The settings that an argument may be: written in place, a variable, a row of a table."""
+        """The settings that an argument may be: in place, a variable, or a row of a table."""
         code = self.file.code
         inline = OPTIONS.search(code, *part)
         if inline:
@@ -352,7 +352,7 @@ class Scan:
                  linkage="by-name", keyed=base in KEYED)
 
     def is_api(self, at):
-        """Whether a place is inside of the implementation of a call by name."""
+        """Whether a place is inside the implementation of a call by name."""
         head = function_head(self.file, at)
         return head is not None and head[0].removesuffix("_in") in BY_NAME
 
@@ -368,7 +368,7 @@ class Scan:
     # ---- what is left ----
 
     def leftover_literals(self):
-        """Settings that no call was seen to take, and texts in tables: a name may be among them."""
+        """Settings that no call takes, and texts in tables: a name may be among them."""
         for known in self.options.values():
             for _, settings in known:
                 texts = self.texts(*settings["name"]) if "name" in settings else None

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shape of C code, guessed from columns and brackets: functions, their heads, what is called.
+"""The shape of C code, guessed from columns and brackets: functions, their heads, calls.
 
     function_head(file, at)     ("send", ["peer", "name"]) anywhere inside of void send(...) { }
 
-It assumes what formatters make of code: functions begin and end in the first column. Each file is
-gone through once; after that every question costs a binary search.
+It relies on the layout of formatters: functions begin and end in the first column. Each file is
+walked once; after that every query costs a binary search.
 """
 
 import bisect
@@ -17,7 +17,7 @@ HEAD_CHARS_MAX = 2000
 
 
 class Shape:
-    """Where brackets open and functions end."""
+    """The places where brackets open and functions end."""
 
     def __init__(self, code):
         self.places, self.tops = [0], [-1]      # from a place on, the innermost open bracket
@@ -47,7 +47,7 @@ def shape_of(file):
 
 
 def enclosing_bracket(file, at):
-    """Where the innermost bracket around a place opens, or -1."""
+    """The place where the innermost bracket around a place opens, or -1."""
     shape = shape_of(file)
     return shape.tops[bisect.bisect_right(shape.places, at) - 1]
 
@@ -67,7 +67,7 @@ def function_scope(file, at):
 
 
 def at_file_scope(file, at):
-    """Whether the line of a place begins in the first column, outside of all brackets."""
+    """Whether the line of a place begins in the first column, outside all brackets."""
     line = file.code.rfind("\n", max(0, at - HEAD_CHARS_MAX), at) + 1
     return not file.code[line:line + 1].isspace() and enclosing_bracket(file, at) < 0
 
@@ -92,7 +92,7 @@ def function_head(file, at):
 
 
 def is_declarator(file, match):
-    """Whether name( is being declared or defined, not called: a type stands before it."""
+    """Whether name( is declared or defined, not called: a type stands before it."""
     code = file.code
     before = code[max(0, match.start() - 200):match.start()].rstrip(" \t")
     if not before or before[-1] not in "*&\n" and not (before[-1].isalnum() or before[-1] == "_"):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What crest-lint found, and how it is told: lines for people, JSON, annotations for GitHub.
+"""The findings of crest-lint and their output: lines for people, JSON, annotations for GitHub.
 
-It knows no metric and judges nothing: the rules that find are in lint_manifest.py, lint_source.py
-and lint_live.py, and lint_rules.py says which there are.
+It knows no metric and judges nothing: the rules are in lint_manifest.py, lint_source.py and
+lint_live.py, and lint_rules.py lists them.
 
     report = Report()
     report.add("split-name", Place("src/a.c", 12, 5), "'comm.pingTime' is declared as ...")
@@ -27,7 +27,7 @@ GITHUB_WORDS = {"error": "error", "warning": "warning", "note": "notice"}
 
 @dataclasses.dataclass(frozen=True, order=True)
 class Place:
-    """Where something is: a file or URL, and line and column from 1; 0 where there is none."""
+    """A place: a file or URL, and line and column from 1; 0 where there is none."""
 
     path: str
     line: int = 0
@@ -40,7 +40,7 @@ class Place:
 
 @dataclasses.dataclass(frozen=True, order=True)
 class Finding:
-    """One thing that is not as it should be."""
+    """One violation of a rule."""
 
     place: Place
     rule: str
@@ -49,7 +49,7 @@ class Finding:
 
 
 class Report:
-    """Findings without repetition, what --fix changed, and what could not be read."""
+    """Findings without repetition, the changes of --fix, and unreadable inputs."""
 
     def __init__(self):
         self.findings = set()
@@ -61,7 +61,7 @@ class Report:
         self.findings.add(Finding(place, rule, message, RULES[rule].severity))
 
     def cannot_use(self, message):
-        """An input that could not be read: told on stderr, and the exit status is 2."""
+        """Reports an input that could not be read: on stderr, with exit status 2."""
         if message not in self.unusable:
             self.unusable.append(message)
 
@@ -110,7 +110,7 @@ class Report:
 
 
 def one_line(text):
-    """A text that cannot break out of its line, whatever a file had in it."""
+    """A text that cannot break out of its line, whatever the file had in it."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`--fix`: the declared spelling in place of another, where there is only one that can be meant.
+"""`--fix`: replaces a wrong spelling by the declared one, where only one can be meant.
 
     fix_sources(check.fixes, report)
 
-Only a string literal that is the whole of the name, or its end behind a source, is rewritten; a
-name put together from several texts, or by a macro, is left to people. A file is written beside
-itself and renamed, with its mode; what changed is in report.fixed. A second run changes nothing.
+It rewrites only a string literal that is the whole name, or its end behind a source. A name that
+is built from several texts, or by a macro, is left to people. A file is written to a temporary
+beside it and renamed, with its mode; report.fixed lists the changes. A second run changes nothing.
 """
 
 import os
@@ -25,7 +25,7 @@ def fix_sources(fixes, report):
         if new is None:
             continue
         changes = by_file.setdefault(file, {})
-        # A literal that two sources are put before, which want it differently, is ambiguous.
+        # A literal that two sources precede, with different fixes, is ambiguous.
         if changes.setdefault(literal.body_start, (literal, name, new)) != (literal, name, new):
             changes[literal.body_start] = None
     for file, changes in by_file.items():
@@ -35,7 +35,7 @@ def fix_sources(fixes, report):
 
 
 def new_literal(literal, name, declared):
-    """What the literal has to be, or None if the fix is not in this literal alone."""
+    """The literal's new text, or None if the fix is not in this literal alone."""
     value = literal.value
     if value != literal.body or not name.endswith(value):
         return None
@@ -85,7 +85,7 @@ def write_over(path, data, report):
 
 
 def fix_manifests(paths, every, report):
-    """Respells what replaced-by names, in the manifests of `paths`."""
+    """Corrects names in replaced-by, in the manifests of `paths`."""
     manifests, _ = load(every)
     names = {metric.name for manifest in manifests for metric in manifest.metrics}
     spelled = {}
@@ -105,7 +105,7 @@ def fix_manifests(paths, every, report):
 
 
 def apply_to_manifest(path, wrong, report):
-    """Only on the line where replaced-by has its value, and only where the name stands once."""
+    """Only on the line of replaced-by's value, and only if the name occurs once in it."""
     with open(path, encoding="utf-8", newline="") as file:
         lines = file.read().split("\n")
     changed = []

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Java and Scala: calls by name of Kamon, of Crest's jar or a shim of one's own, and of RNode's
-Metrics. Handles and sources of Crest's jar are lint_jvm_crest.py's.
+"""Java and Scala: calls by name of Kamon, of Crest's jar or the program's own shim, and of RNode's
+Metrics. lint_jvm_crest.py has handles and sources of Crest's jar.
 
     tree = JvmTree(files)
     uses, unknowns = tree.uses()
 
-It reads tokens and braces, not the language. What it follows: constants, also of other files;
-parameters, to where the function is called or the class is made; texts put together with + or s"";
-and RNode's implicit Metrics.Source, from the innermost scope that has one outwards, over implicit
-parameters to the callers, and into classes that override it.
+It reads tokens and braces, not the language. It follows constants, also of other files; parameters,
+to the callers of the function or class; texts joined with + or s""; and RNode's implicit
+Metrics.Source, from the innermost scope that has one outwards, over implicit parameters to the
+callers, and into classes that override it.
 """
 
 import itertools
@@ -22,9 +22,9 @@ VERBS = {"incrementCounter": "counter", "incrementSampler": "range-sampler",
          "decrementSampler": "range-sampler", "sample": "range-sampler", "setGauge": "gauge",
          "incrementGauge": "gauge", "decrementGauge": "gauge", "record": "histogram",
          "timer": "timer", "timerStage": "timer", "recordTimer": "timer"}
-# Words that other libraries have too: only with a receiver that says whose they are.
+# Names that other libraries have too: counted only with a receiver that is a metrics object.
 COMMON_VERBS = {"sample", "record", "timer"}
-# A file that only has sources of another one need not name the library.
+# A file that only uses sources of another file need not name the library.
 INTERESTING = re.compile("Kamon|[Mm]etrics|[Cc]rest|" +
                          "|".join(sorted(VERBS.keys() - COMMON_VERBS)))
 OURS = re.compile(r"(metrics?|crest|shim|^M)$|^crest|metrics", re.I)
@@ -106,17 +106,17 @@ class JvmTree:
                  how)
 
     def source_before(self, file, dot):
-        """Where the receiver of a call begins and ends, if that is a Source of Crest's jar."""
+        """The range of a call's receiver, if that is a Source of Crest's jar."""
         start = own.receiver_start(file.code, dot)
         return (start, dot) if own.is_source(self, file, start, dot) else None
 
     def is_inside_a_verb(self, file, at):
-        """Whether this is what such a call of Java is made of, where its name is a parameter's."""
+        """Whether this is the body of such a Java method, where the name is a parameter."""
         return file.language == "java" and any(
             name in VERBS for name, _, _ in itertools.islice(self.headers(file, at), 1))
 
     def is_ours(self, file, receiver, verb, chained):
-        """Whether a call of a common verb is one of a metric."""
+        """Whether a call of a common verb is a metric's."""
         if receiver and OURS.search(receiver):
             return True
         return verb == "timer" and chained and file.language == "scala" and \
@@ -215,8 +215,8 @@ class JvmTree:
         return combine(parts + [[Text(literal.body[at:])]])
 
     def word_texts(self, file, at, word, depth):
-        """Of a parameter what is handed over, of a constant what it is; where several files have
-        one of that name, those of the same file, else of the same folder, else all."""
+        """The texts of a parameter are its callers' arguments, of a constant its value. If several
+        files have that name, those of the same file, else of the same folder, else all."""
         if depth >= FOLLOW_MAX:
             return None
         found = self.parameter_texts(file, at, word, depth)
@@ -238,7 +238,7 @@ class JvmTree:
         return None
 
     def definitions_of(self, word):
-        """Where the tree gives a constant of this name its value."""
+        """The places where the tree gives a constant of this name its value."""
         if word not in self.definitions:
             pattern = re.compile(DEFINITION.format(word=re.escape(word)))
             self.definitions[word] = [
@@ -247,7 +247,7 @@ class JvmTree:
         return self.definitions[word]
 
     def parameter_texts(self, file, at, word, depth):
-        """None: it is no parameter. Otherwise what the callers hand over, [] if that is unknown."""
+        """None: not a parameter. Otherwise the callers' arguments, [] if they are unknown."""
         for name, header, is_class in self.headers(file, at):
             index = parameter_index(header, word)
             if index is None:
@@ -312,7 +312,7 @@ class JvmTree:
             end = start
 
     def directly(self, file, pattern, start, end):
-        """Matches in a scope that are in no scope inside of it."""
+        """Matches in a scope, but in no scope inside it."""
         for match in pattern.finditer(file.code, start + 1, end):
             if self.scopes(file, match.start())[0][0] == start:
                 yield match
@@ -320,7 +320,7 @@ class JvmTree:
     # ---- RNode's sources ----
 
     def sources(self, file, at, close):
-        """The sources that a call may have: handed to it, or the implicit one."""
+        """The sources that a call may have: passed to it, or the implicit one."""
         if file.language != "scala":
             return [""]
         explicit = re.compile(r"\s*\(").match(file.code, close + 1)
@@ -356,8 +356,8 @@ class JvmTree:
         return None
 
     def sources_of_scope(self, file, start, close, depth):
-        """Values of the implicit source that is defined right in a scope, and of those classes
-        that override it."""
+        """Values of the implicit source that is defined directly in a scope, and in classes that
+        override it."""
         for match in self.directly(file, IMPLICIT, start, close):
             end = expression_end(file, match.end())
             kind, value = match.group(3), file.code[match.end():end]
@@ -386,7 +386,7 @@ class JvmTree:
         return values
 
     def sources_of_callers(self, name, depth):
-        """The sources in scope wherever a function is called, or a class made."""
+        """The sources in scope wherever a function is called, or a class instantiated."""
         pattern = re.compile(rf"(?<![\w.])(?:new\s+)?\b{re.escape(name)}\b(?=\s*[.(]|\s*\[)|"
                              rf"\.\s*{re.escape(name)}\b")
         found = []
@@ -406,7 +406,7 @@ class JvmTree:
 
 
 def enclosing_name(file, at):
-    """The name of the function that a place is in, roughly: the last def before it."""
+    """The name of the function around a place, roughly: the last def before it."""
     last = None
     for match in DEF.finditer(file.code, max(0, at - 1500), at):
         last = match
@@ -414,7 +414,7 @@ def enclosing_name(file, at):
 
 
 def is_definition(file, at):
-    """Whether a name( is being defined: a type or def stands before it."""
+    """Whether a name( is a definition: a type or def stands before it."""
     before = re.search(r"(\w+|[\]>])\s+$", file.code[max(0, at - 80):at])
     return bool(before) and before.group(1) not in ("return", "else", "do", "yield", "case")
 
@@ -434,7 +434,7 @@ def header_text(file, at, end):
 
 
 def parameter_index(header, word):
-    """Which parameter of the first lists a word is, or None."""
+    """The index of a parameter in the first lists, or None."""
     if not re.search(rf"\b{re.escape(word)}\b", header):
         return None
     at = header.find("(")
@@ -450,8 +450,8 @@ def parameter_index(header, word):
 
 
 def expression_end(file, start):
-    """The end of a definition's right side: a comma, of its line, or of the brackets that it opens,
-    or of the next line where it ends with an operator."""
+    """The end of a definition's right side: a comma, the end of its line or of the brackets that it
+    opens, or the end of the next line if the line ends with an operator."""
     code, at, depth = file.code, start, 0
     for at in range(start, min(len(code), start + 4000)):
         c = code[at]

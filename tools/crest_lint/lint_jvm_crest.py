@@ -4,7 +4,7 @@
     CrestCalls(tree, file).run()
 
 Counter.of("…"), Metric.named("…")…labelled("kind").counter(), and Source.of("rchain.comm").in("rp")
-with what is recorded, or made, under it. It uses lint_jvm.py's tree for whatever a name is made of.
+with records and handles under it. It uses lint_jvm.py's tree to resolve names.
 """
 
 import re
@@ -14,7 +14,7 @@ from crest_lint.lint_uses import FOLLOW_MAX, OWN_BUCKETS, Text, Unknown, Use, ar
 OWN = "io.crest"
 KINDS = {"Counter": "counter", "Gauge": "gauge", "Histogram": "histogram", "Timer": "timer",
          "RangeSampler": "range-sampler", "Stages": "stages"}
-# What makes a handle under a source, and ends a Metric.
+# Calls that make a handle under a source, and end a Metric.
 HANDLES = {"counter": "counter", "gauge": "gauge", "histogram": "histogram", "timer": "timer",
            "rangeSampler": "range-sampler", "stages": "stages"}
 OF = re.compile(r"\b(" + "|".join(KINDS) + r")\s*\.\s*of\s*\(")
@@ -29,9 +29,9 @@ SOURCE_HEAD = re.compile(r"\s*(?:io\s*\.\s*crest\s*\.\s*)?\bSource\s*\.\s*(of|ro
 SOURCE_IN = re.compile(r"\s*\.\s*(?:in|`in`)\s*\(")
 WORDS = re.compile(r"\s*(?:this\s*\.\s*)?[A-Za-z_]\w*(?:\s*\.\s*[A-Za-z_]\w*)*?"
                    r"(?=\s*(?:$|\.\s*(?:in|`in`)\s*\())")
-# A source that is made from one in a variable.
+# A source made from another source in a variable.
 IS_BELOW = re.compile(r"\s*(?:this\s*\.\s*)?[A-Za-z_][\w.]*\s*\.\s*(?:in|`in`)\s*\(")
-# A variable that is a source by its type, or by what it is made from.
+# A variable that is a source by its type, or by its initialiser.
 TYPED = r"\b(?:[\w.]+\.)?Source\s+{word}\b|\b{word}\s*:\s*(?:[\w.]+\.)?Source\b|" \
         r"\b(?:val|var|def)\s+{word}\s*=\s*(?:[\w.]+\.)?Source\s*\.\s*(?:of|root)\b|" \
         r"\b(?:val|var|def)\s+{word}\s*=\s*[\w.]+\.(?:in|`in`)\s*\("
@@ -60,7 +60,7 @@ class CrestCalls:
             self.handle(match)
 
     def of(self, match):
-        """Counter.of(name[, description]); stages have theirs behind these."""
+        """Counter.of(name[, description]); stages follow these."""
         parts, _ = arguments(self.file.code, match.end() - 1)
         if not parts:
             return
@@ -70,15 +70,15 @@ class CrestCalls:
                  stages=self.stages(parts[2:]) if kind == "stages" else None)
 
     def below(self, match):
-        """source.metric(name) and the calls that are chained to it."""
+        """source.metric(name) and the calls chained to it."""
         start = receiver_start(self.file.code, match.start())
         if is_source(self.tree, self.file, start, match.start()):
             self.metric(match, prefixes(self.tree, self.file, start, match.start()),
                         "Source.metric()")
 
     def metric(self, match, sources, how):
-        """Metric.named(name) and the calls that are chained to it, up to the end that says what
-        it is. Settings of one that is kept in a variable in between are not known."""
+        """Metric.named(name) and the calls chained to it, up to the end that names its kind. The
+        settings of a Metric kept in a variable in between are unknown."""
         parts, close = arguments(self.file.code, match.end() - 1)
         if not parts:
             return
@@ -134,18 +134,18 @@ class CrestCalls:
                                       **facts))
 
     def stages(self, parts):
-        """Their names; of "name", "description", "0", … those behind the description."""
+        """The names of stages; of "name", "description", "0", … those after the description."""
         texts = [self.text(part) for part in parts]
         return tuple(texts) if texts and None not in texts else None
 
     def text(self, part):
-        """The one text that an argument is, or None."""
+        """The only text that an argument may be, or None."""
         texts = self.tree.evaluate(self.file, *part, 0)
         return texts[0].value if texts and len(texts) == 1 else None
 
 
 def use_of(file, at, texts, sources, **facts):
-    """A Use of these names under each source that there may be; None: not known which."""
+    """A Use of these names under each possible source; None: the source is unknown."""
     if len(texts) == 1 and texts[0].literal is not None:
         file, at = texts[0].file, texts[0].literal.start
     names = [Text(f"{source}.{text.value}" if source else text.value, text.file, text.literal)
@@ -157,7 +157,7 @@ def use_of(file, at, texts, sources, **facts):
 # ---- sources ----
 
 def receiver_start(code, dot):
-    """Where the expression begins that ends before a dot: words and calls, joined by dots."""
+    """The begin of the expression that ends before a dot: words and calls, joined by dots."""
     at = dot
     while True:
         end = at
@@ -185,7 +185,7 @@ def before_space(code, at):
 
 
 def opening_of(code, at):
-    """The bracket that the one at `at` closes, or None."""
+    """The bracket that the bracket at `at` closes, or None."""
     depth = 0
     for i in range(at, max(-1, at - 2000), -1):
         if code[i] in ")]}":
@@ -245,7 +245,7 @@ def source_texts(tree, file, start, end, depth):
 
 
 def under(sources, names):
-    """Every name under every source; no dot is put behind the source that puts nothing there."""
+    """Every name under every source; the root source gets no dot."""
     if not sources or not names:
         return None
     bare = [source for source in sources if not source.value]

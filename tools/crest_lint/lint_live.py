@@ -3,8 +3,8 @@
 
     check_live(manifests, options, report)      options as lint_main.py parses them
 
-What is promised (active, not optional, recorded by this process) has to be there with its type and
-labels, and counters and distributions have to have moved; with a second reading, between the two.
+A promised metric (active, not optional, recorded by this process) must be there with its type and
+labels, and counters and distributions must have moved; with a second reading, between the two.
 """
 
 import re
@@ -17,7 +17,7 @@ from crest_lint.lint_names import exported_base, nearest
 from crest_lint.lint_pages import Unreadable, fetch, page_time, read_page, shown_url
 from crest_lint.lint_source import Catalogue
 
-# Labels that servers put beside those of a metric.
+# Labels that servers add to a metric's own.
 SERVER_LABELS = {"job", "instance"}
 TIME = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)?")
 SCALE = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400, None: 1}
@@ -25,7 +25,7 @@ CANONICAL = re.compile(r"\[([A-Za-z][A-Za-z0-9_.-]*)\]\s*$")
 WINDOW = re.compile(r"_(?:rate|peak|avg|max|min)(\d{1,4})m(?:_|$)")
 WINDOWS_MAX = 20
 OVERFLOW = "overflow"
-# Parts of a metric that exist only once something has been begun by its id.
+# Parts of a metric that exist only after the first keyed begin.
 LATER_ROLES = {"in-flight", "oldest", "stuck"}
 DISTRIBUTIONS = ("histogram", "timer")
 
@@ -119,7 +119,7 @@ class LiveCheck:
                          f", a {metric.instrument}, is exported as a {name.type}", metric)
 
     def help(self, metric, samples, page):
-        """HELP of the metric itself; those of what the library makes of it are the library's."""
+        """HELP of the metric itself; the library sets HELP of the metrics that it derives."""
         for family in {page.family_of(sample.name): None for name, sample in samples
                        if not name.part.role and not name.window_s}:
             said, line = page.helps.get(family, ("", 0))
@@ -166,7 +166,7 @@ class LiveCheck:
                          " some share the series 'overflow'", metric)
 
     def undeclared(self, page, group):
-        """Families that belong to a team by their prefix, and to no metric."""
+        """Families under a team's prefix that belong to no metric."""
         told = set()
         prefixes = [exported_base(prefix) + "_" for prefix in self.catalogue.prefixes]
         for sample in page.samples:
@@ -244,7 +244,7 @@ class LiveCheck:
 
 
 def parse_options(options, report):
-    """The texts of the command line as values; tells what cannot be."""
+    """The texts of the command line as values; reports invalid ones."""
     options.group_labels = {}
     for pair in filter(None, options.group.split(",")):
         key, equals, value = pair.partition("=")

@@ -3,7 +3,7 @@
 
     sys.exit(main(sys.argv[1:]))
 
-It parses, calls, prints; what is checked is in lint_manifest.py, lint_source.py and lint_live.py.
+It parses, calls and prints; the checks are in lint_manifest.py, lint_source.py and lint_live.py.
 """
 
 import argparse
@@ -22,7 +22,7 @@ USAGE = """
 
 
 class Parser(argparse.ArgumentParser):
-    """Wrong usage ends with 2, as unreadable input does."""
+    """Wrong usage exits with 2, as unreadable input does."""
 
     def error(self, message):
         if "required" in message:
@@ -89,8 +89,8 @@ def make_parser():
 
 
 def pages_first(arguments):
-    """`live -m src URL` as `live URL -m src`: the list of manifests would swallow the page. What is
-    no folder and not called .yaml is no manifest, but for the first, which cannot be a page."""
+    """`live -m src URL` as `live URL -m src`: the list of manifests would swallow the page. An
+    argument that is no folder and no .yaml is no manifest, except the first, which is no page."""
     if arguments[:1] != ["live"] or "--" in arguments or not arguments[1:2] or \
             not arguments[1].startswith("-") or arguments[1] == "-":
         return arguments
@@ -125,7 +125,7 @@ def manifest_paths(paths, report):
 def run_manifest(options, report):
     from crest_lint.lint_fix import fix_manifests
     paths = manifest_paths(options.files, report)
-    # those to compare with come first, so that a clash is the fault of the others
+    # manifests to compare with come first, so that a clash is reported for the checked ones
     every = manifest_paths(options.others, report) + paths
     if options.fix:
         fix_manifests(paths, every, report)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`crest-lint manifest`: the rules of METRICS.md, over manifests.
 
-What is no manifest at all (keys, types, names that the library refuses, owners, clashes) is the
-loader's to say and comes through as manifest-error. Each check here is one function of RULES_OF,
-which yields messages for one metric; a check over all manifests is one of ACROSS.
+The loader reports invalid manifests (keys, types, names that the library refuses, owners, clashes);
+its problems come through as manifest-error. Each check here is one function of RULES_OF, which
+yields messages for one metric; a check over all manifests is one of ACROSS.
 
     check_manifests(["comm.metrics.yaml"], report)
 """
@@ -69,7 +69,7 @@ def underscore(metric):
 
 
 def tidy(name):
-    """A name as the rules want it spelled."""
+    """A name in the spelling that the rules want."""
     name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name)
     return name.replace("_", "-").lower()
 
@@ -185,8 +185,8 @@ def gauge_of_level(metric):
         found.append(text.group() if text else "in-flight")
     if found:
         yield "instrument", (f"a gauge misses what comes and goes between looks, and '{found[0]}'"
-                             " says that it does; whoever changes it can tell a range-sampler, or "
-                             "a histogram at each change")
+                             " says that it does; the code that changes it can update a "
+                             "range-sampler, or record a histogram at each change")
 
 
 def gauge_of_total(metric):
@@ -197,7 +197,7 @@ def gauge_of_total(metric):
     if words & EVENT_WORDS or words & TOTAL_WORDS or text:
         found = sorted(words & (EVENT_WORDS | TOTAL_WORDS)) or [text.group()]
         yield "instrument", (f"'{found[0]}' says that it only grows; that is a counter (with a "
-                             "poll, where somebody else keeps the total), of which rates can be "
+                             "poll, where other code keeps the total), of which rates can be "
                              "computed")
 
 
@@ -226,7 +226,7 @@ def unit_coarse(metric):
 def meaning(metric):
     text = plain(metric.meaning).strip()
     if not text:
-        return  # which is an error of the form, and told as that
+        return  # an error of the form, and reported as that
     if len(text.split()) < 2:
         yield "meaning", f"the meaning '{text}' is not a sentence"
     elif text[0].islower():
@@ -262,8 +262,8 @@ RULES_OF = [
     ("retired-reason", retired_reason), ("exempt-reason", exempt_reason),
 ]
 
-# Names that are no longer, or not yet, given are kept as they were: the rules of style are for
-# those that can still be changed.
+# Names that are no longer, or not yet, in use stay as they were: the rules of style are for names
+# that can still be changed.
 STYLE = frozenset(["name-lower-case", "no-underscore", "no-unit-in-name", "no-type-in-name",
                    "no-total-in-name", "duration-name", "duration-timer", "twin-counter",
                    "gauge-of-level", "gauge-of-total", "unit-missing", "unit-too-coarse",
@@ -301,7 +301,7 @@ def split_names(metrics):
 
 
 def replacements(metrics):
-    """Names that replaced-by gives, and that are none."""
+    """Names in replaced-by that are no metric's."""
     names = {metric.name: metric for metric in metrics}
     spelled = {split_key(name): name for name in names}
     for metric in metrics:
@@ -328,7 +328,7 @@ ACROSS = [("twin-counter", twin_counters), ("split-name", split_names),
 
 def check_manifests(paths, report, only=None):
     """Loads and checks manifests; those of `only` (all if None) are reported on, the others are
-    there to be compared with. Returns the manifests."""
+    for comparison. Returns the manifests."""
     manifests, problems = load(paths)
     for problem in problems:
         if unreadable(problem.message):
@@ -368,7 +368,7 @@ def unreadable(message):
 
 
 def load_quietly(paths, report):
-    """Manifests for another check, which cannot be trusted when they are not whole."""
+    """Manifests for another check, which cannot be trusted if they have problems."""
     manifests, problems = load(paths)
     for problem in problems:
         report.cannot_use(str(problem))
@@ -376,14 +376,14 @@ def load_quietly(paths, report):
 
 
 def check_exemptions(metric, found, report, broken):
-    """Each exemption is from a rule that there is and that would speak."""
+    """Each exemption must be from an existing rule that the metric would break."""
     for rule in metric.exempt:
         place = place_of(metric.at("exempt"))
         if rule not in RULES:
             report.add("exempt-unknown", place, f"there is no rule '{rule}'"
                        + suggestion(rule, RULES).replace("declared name", "rule"))
         elif RULES[rule].command != "manifest":
-            continue    # whether it speaks is seen in sources or a live page
+            continue    # the source or live check shows whether it would
         elif (rule, metric.name, metric.manifest.path) not in found and not broken:
             report.add("exempt-unneeded", place,
                        f"'{metric.name}' is exempt from {rule}, and does not break it"

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names as the library sees them: their grammar, which are too close, which is meant by another.
+"""Names as the library sees them: their grammar, near duplicates, and the nearest of a wrong one.
 
 The grammar and the comparison are those of src/names/names.c and src/names/lookalike_names.c;
-tests/tools/test_lint_names.py compares the verdicts. The exported names are the
-catalogue's business.
+tests/tools/test_lint_names.py compares the verdicts. The catalogue has the exported names.
 
     name_fault("comm..ping")                  "it has two separators in a row, at byte 6"
     split_key("comm.BlockSeen") == split_key("comm.block-seen")
@@ -75,18 +74,18 @@ def is_digit(c):
 
 
 def words_of(name):
-    """The words of a name, in lower case, camel case taken apart."""
+    """The words of a name, in lower case, with camel case split."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name)
     return [word for word in SEPARATORS.split(apart.lower()) if word]
 
 
 def nearest(name, known):
-    """The known name that a wrong one most likely means, or None."""
+    """The known name that a wrong name most likely means, or None."""
     found = difflib.get_close_matches(name, known, n=1, cutoff=0.75)
     return found[0] if found else None
 
 
 def suggestion(name, known):
-    """The end of a message: which name is near."""
+    """The end of a message: the nearest name."""
     near = nearest(name, known)
     return f"; the nearest declared name is '{near}'" if near else ""

@@ -5,8 +5,8 @@
     for sample in page.samples:
         print(sample.name, sample.labels, sample.value)
 
-It is not a validator: what it cannot make sense of is in page.faults, and the rest is read on.
-Nothing here knows a manifest.
+It is not a validator: lines that it cannot parse are in page.faults, and it reads on. It knows no
+manifest.
 """
 
 import dataclasses
@@ -32,7 +32,7 @@ SAMPLE_ENDS = ("_bucket", "_sum", "_count", "_total", "_created", "_info")
 
 
 class Unreadable(Exception):
-    """A page that could not be had; says why."""
+    """A page that could not be read; says why."""
 
 
 @dataclasses.dataclass
@@ -48,7 +48,7 @@ class Sample:
 
 @dataclasses.dataclass
 class Page:
-    """What a text says."""
+    """The contents of a page."""
 
     samples: list
     types: dict             # family: type
@@ -68,7 +68,7 @@ class Page:
 
 
 def number(text):
-    """As both formats write numbers; None if it is none."""
+    """A number as both formats write it; None for any other text."""
     try:
         return None if "_" in text else float(text)
     except ValueError:
@@ -82,7 +82,7 @@ def unescape_value(text):
 
 
 def read_sample(line, number_of_line):
-    """A Sample, or what is wrong with the line."""
+    """A Sample, or the line's problem."""
     head = SAMPLE.match(line)
     if not head:
         return "expected the name of a sample"
@@ -106,7 +106,7 @@ def read_sample(line, number_of_line):
 
 
 def read_page(data):
-    """Reads all of a page."""
+    """Reads the whole page."""
     text = data.decode("utf-8", "replace")
     page = Page([], {}, {}, {}, [])
     lines = text.split("\n")
@@ -207,7 +207,7 @@ def fetch_url(url, timeout_s):
 
 
 def shown_url(where):
-    """Without a password, for messages."""
+    """The URL without a password, for messages."""
     if not is_url(where):
         return "<stdin>" if where == "-" else where
     try:
@@ -219,7 +219,7 @@ def shown_url(where):
 
 
 def page_time(where):
-    """When a page was made, as far as that is known: of a dump, when it was written."""
+    """When a page was made, as far as known: for a dump, the time it was written."""
     if where != "-" and not is_url(where):
         try:
             return os.stat(where).st_mtime

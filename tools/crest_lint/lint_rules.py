@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rules of crest-lint: their ids, how bad it is to break one, and what each asks.
+"""The rules of crest-lint: their ids, their severity, and what each requires.
 
 Ids never change: manifests exempt metrics from them, and CI filters by them. METRICS.md has the
 reasons. Errors and warnings make the exit status 1, notes do not.
@@ -18,9 +18,9 @@ class Rule:
     """One rule."""
 
     id: str
-    command: str     # the one that checks it
+    command: str     # the command that checks it
     severity: str    # error, warning or note
-    asks: str        # what it wants, for --rules
+    asks: str        # the requirement, for --rules
 
 
 TABLE = """
@@ -84,7 +84,7 @@ for _line in TABLE.strip().splitlines():
 
 
 def table_text():
-    """What --rules prints."""
+    """The output of --rules."""
     lines = []
     for command in COMMANDS:
         lines.append(f"crest-lint {command}")

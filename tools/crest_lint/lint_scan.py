@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Source files: finding them, reading them, and blanking what is no code.
+"""Source files: finding them, reading them, and blanking comments and strings.
 
     for file in find_files(["src"], report, excluded=[]):
         if file.language == "c" and INTERESTING.search(file.text):
             file.code                 the text with comments blanked and strings filled
 
-In `code` every character stands where it stands in `text`, so that a place in the one is a place in
-the other. A string keeps its quotes, and between them is FILL; `strings` has them by where they
-begin. It knows the grammar of no language beyond that.
+Each character of `code` is at its place in `text`, so places are valid in both. A string keeps its
+quotes, and between them is FILL; `strings` has the literals by their start. It knows no more
+grammar of a language than that.
 """
 
 import bisect
@@ -67,7 +67,7 @@ def unescape(body):
 
 
 def text_block(body):
-    """A text block of Java as it is without its first line's end and its indentation."""
+    """A Java text block without its first line's end and its indentation."""
     lines = body.partition("\n")[2].split("\n")
     blank = [len(line) - len(line.lstrip()) for at, line in enumerate(lines)
              if line.strip() or at == len(lines) - 1]
@@ -75,7 +75,7 @@ def text_block(body):
 
 
 class Literal:
-    """A string literal: from its opening to behind its closing quote, and its value."""
+    """A string literal: its range, quotes included, and its value."""
 
     __slots__ = ("start", "end", "body_start", "body_end", "prefix", "raw", "text")
 
@@ -96,14 +96,14 @@ class Literal:
 
 
 class SourceFile:
-    """One file, read once; what is derived from the text is made when it is asked for."""
+    """One file, read once; properties derived from the text are made on demand."""
 
     def __init__(self, path, data, language):
         self.path = path
         self.language = language
-        # Bytes that are not UTF-8 come through unchanged, also when a fix writes them back.
+        # Bytes that are not UTF-8 pass through unchanged, also when a fix writes them back.
         self.text = data.decode("utf-8", "surrogateescape")
-        self.facts = {}     # of the scanner of its language
+        self.facts = {}     # the facts of its language's scanner
         self._code = self._strings = self._lines = self._comments = None
 
     @property
@@ -146,7 +146,7 @@ class SourceFile:
         literal = Literal(self.text, start, end, body_start, body_end, prefix, raw)
         self._strings[start] = literal
         filled = '"' + NO_NEWLINE.sub(FILL, self.text[start + 1:end])
-        # One that is not closed may be a lone quote, or end with a line.
+        # An unclosed string may be a lone quote, or end with a line.
         return filled if len(filled) < 2 or filled[-1] == "\n" else filled[:-1] + '"'
 
 
@@ -179,7 +179,7 @@ IF_0 = re.compile(r"^[ \t]*#[ \t]*if[ \t]+0[ \t]*$", re.M)
 
 
 def without_if_0(code):
-    """The branches of #if 0 blanked, up to their #else or #endif."""
+    """Code with the branches of #if 0 blanked, up to their #else or #endif."""
     depth, off_since, off_depth, parts, kept = 0, None, 0, [], 0
     for match in NOT_CODE.finditer(code):
         is_if, is_zero, is_else, is_end = match.groups()
@@ -255,7 +255,7 @@ SCALA_INSIDE = re.compile(r'"""|"|\{|\}')
 
 
 def scala_string_end(text, at, quotes, interpolated):
-    """Where a string ends, and where its body does. One that is not closed ends with its line."""
+    """The end of a string and of its body. An unclosed string ends with its line."""
     while True:
         match = SCALA_STRING.search(text, at)
         if not match:
@@ -274,7 +274,7 @@ def scala_string_end(text, at, quotes, interpolated):
 
 
 def scala_hole_end(text, at):
-    """Behind the } of a ${ }, over the strings and braces in it."""
+    """The place after the } of a ${ }, over the strings and braces in it."""
     depth = 1
     while depth:
         match = SCALA_INSIDE.search(text, at)
@@ -298,7 +298,7 @@ MASKS = {"c": mask_c, "java": mask_java, "scala": mask_scala}
 
 
 def find_files(paths, report, excluded):
-    """Every source below the paths, once; what cannot be read is told to the report."""
+    """Every source below the paths, once; the report is told of those that cannot be read."""
     seen, found = set(), []
     for path in paths:
         try:
@@ -317,8 +317,8 @@ def find_files(paths, report, excluded):
 
 
 def walk(folder, report, excluded, seen):
-    """Below a folder; symbolic links are not followed, so there are no loops, and a fix never
-    leaves the tree."""
+    """The sources below a folder. Symbolic links are not followed, so there are no loops, and a
+    fix never leaves the tree."""
     found, open_folders = [], [(folder, 0)]
     while open_folders:
         folder, depth = open_folders.pop()
@@ -364,7 +364,7 @@ def reason_of(error):
 
 
 def read_source(path, report):
-    """The bytes of a source, or None; what is no text is noted and left out."""
+    """The bytes of a source, or None; a file that is no text is noted and left out."""
     try:
         with open(path, "rb") as file:
             data = file.read(FILE_BYTES_MAX + 1)

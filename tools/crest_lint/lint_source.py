@@ -3,8 +3,8 @@
 
     check_sources(manifests, ["src"], report, excluded=[], asked=manifests)
 
-The scanners (lint_c.py, lint_jvm.py) say which names stand where; here they are judged. Comments
-in the sources speak to it, on the line of the finding or the one before:
+The scanners (lint_c.py, lint_jvm.py) find the names; this file judges them. Comments in the sources
+direct it, on the line of the finding or the line before:
 
     crest-lint: name comm.*            the name that is made here is one of these
     crest-lint: ignore RULE reason     the finding is as it should be
@@ -30,7 +30,7 @@ HOW_MANY_NAMES = 3
 
 
 class Catalogue:
-    """The declared names, and those that the library makes of them."""
+    """The declared names, and those that the library derives from them."""
 
     def __init__(self, manifests):
         self.metrics, self.derived, self.by_key = {}, {}, {}
@@ -50,11 +50,11 @@ class Catalogue:
         return name in self.metrics or name in self.derived
 
     def owner(self, name):
-        """The metric that a name is, or is made of."""
+        """The metric that has a name, or that it is derived from."""
         return self.metrics.get(name) or self.derived.get(name, (None,))[0]
 
     def respelled(self, name):
-        """The one declared name that differs only in spelling, or None."""
+        """The only declared name that differs just in spelling, or None."""
         names = [other for other in self.by_key.get(split_key(name), []) if other != name]
         return names[0] if len(names) == 1 else None
 
@@ -114,7 +114,7 @@ class SourceCheck:
         self.report.add(rule, place, message)
 
     def named_here(self, file, at):
-        """The patterns that a comment gives for the name made at a place, or None."""
+        """The patterns that a comment gives for the name built at a place, or None."""
         line = file.line_of(at)
         found = [allowance for allowance in self.allowances.get(file, ())
                  if allowance.word == "name" and allowance.covers(line)]
@@ -168,7 +168,7 @@ class SourceCheck:
                 self.undeclared(use, text)
 
     def mutex_parts(self, use, name):
-        """A mutex may be declared as what it is made of."""
+        """A mutex may be declared by the metrics that it consists of."""
         found = [name + end for end in (".lock.queue", ".lock.acquire", ".lock.permit")
                  if self.catalogue.is_known(name + end)]
         self.used.update(found)
@@ -215,7 +215,7 @@ class SourceCheck:
         return place_of(self.catalogue.owner(name).position)
 
     def compare(self, use, name):
-        """A use of a declared name, against the declaration."""
+        """Compares a use of a declared name with the declaration."""
         metric = self.catalogue.metrics.get(name)
         if metric is None:
             metric, part = self.catalogue.derived[name]
@@ -288,7 +288,7 @@ class SourceCheck:
                          f"the comment says that this name is '{pattern}'; no declared name is")
 
     def tables(self, file):
-        """Texts in tables: what is declared counts as recorded, what only looks so is told."""
+        """Texts in tables: a declared name counts as recorded, a similar one is reported."""
         for literal in file.facts.get("tables", ()):
             value = literal.value
             if not NAME.fullmatch(value) or "." not in value:
@@ -318,11 +318,11 @@ class SourceCheck:
                 continue
             self.report.add("unused-name", place_of(metric.position),
                             f"'{metric.name}' is recorded nowhere in the sources given; record "
-                            "it, or say in the manifest who does (recorded-by), or that it is "
-                            "lost or planned (status)")
+                            "it, or say in the manifest what records it (recorded-by), or that it "
+                            "is lost or planned (status)")
 
     def unused_variables(self, uses, files):
-        """Declared variables that nothing else names, and keyed uses of timers."""
+        """Declared variables that no other code names, and keyed uses of timers."""
         counts = {}
         for file in files:
             counts[file] = {}
@@ -344,7 +344,7 @@ class SourceCheck:
                          f"('{use.names[0].value}'): declared, and never used", metric)
 
     def is_named(self, use, where, counts):
-        """Whether a variable, or its family's resolver, is named beside its declarations."""
+        """Whether a variable, or its family's resolver, is named outside its declarations."""
         for file in where:
             found = sum(counts[file].get(use.variable + end, 0) for end in ("", "_with", "_of"))
             if found > declarations_of(file, use.variable):
@@ -395,7 +395,7 @@ def read_files(paths, report, excluded):
 
 
 def check_sources(manifests, paths, report, excluded=(), asked=(), own_prefixes=False):
-    """Scans and judges; the metrics of the manifests in `asked` have to be recorded. Returns the
+    """Scans and judges; the metrics of the manifests in `asked` must be recorded. Returns the
     check, whose `fixes` --fix applies."""
     files = read_files(paths, report, excluded)
     check = SourceCheck(Catalogue(manifests), report, own_prefixes)

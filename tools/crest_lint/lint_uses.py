@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the scanners of languages find: uses of names, and texts that may be one of several.
+"""The output of the scanners: uses of names, and texts that may be one of several.
 
-A scanner turns each call site into a Use. It does not judge: that is lint_source.py's.
+A scanner turns each call site into a Use. It does not judge: lint_source.py does.
 """
 
 import dataclasses
 import re
 
-# Texts that one expression may have; one with more is as good as unknown.
+# Texts that one expression may have; one with more counts as unknown.
 TEXTS_MAX = 64
-# How far a text is followed, through constants, parameters, macros; and how many such steps one
-# name is worth.
+# How far a text is followed, through constants, parameters, macros; and how many such steps are
+# spent on one name.
 FOLLOW_MAX = 16
 STEPS_MAX = 2000
-# Characters and brackets of one call that are looked at.
+# Characters and brackets of one call that are read.
 ARGUMENTS_CHARS_MAX = 16 << 10
-# What Use.buckets is for bounds that are no set of the library.
+# Use.buckets for bounds that are no set of the library.
 OWN_BUCKETS = "own"
 BRACKETS = re.compile(r"[(){}\[\],;]")
 CLOSES = {"(": ")", "{": "}", "[": "]"}
@@ -23,8 +23,8 @@ CLOSES = {"(": ")", "{": "}", "[": "]"}
 
 @dataclasses.dataclass(frozen=True)
 class Text:
-    """A text that an expression may have. `literal` is the one string literal that it comes from,
-    as it is written; None when it is put together, or comes from a place of its own."""
+    """A text that an expression may have. `literal` is the only string literal that it comes from,
+    as written; None if it is joined from several, or comes from elsewhere."""
 
     value: str
     file: object = None
@@ -33,18 +33,18 @@ class Text:
 
 @dataclasses.dataclass
 class Use:
-    """A name at a call site. What is None is not known there."""
+    """A name at a call site. None: the fact is unknown there."""
 
     file: object
     at: int                     # where in the file
-    names: list                 # of Text: the whole name, or each that it may be
+    names: list                 # of Text: the whole name, or each possible one
     kind: str = None            # counter gauge histogram range-sampler timer stages mutex
     unit: str = None
     labels: tuple = None
     stages: tuple = None
-    buckets: str = None         # the set that is named, OWN_BUCKETS, or "" for none
+    buckets: str = None         # the named set, OWN_BUCKETS, or "" for none
     description: str = None
-    variable: str = None        # that it declares
+    variable: str = None        # the variable that it declares
     linkage: str = ""           # static, define, get, by-name, literal
     keyed: bool = False         # begun by its operation
     how: str = ""               # as written: crest_set_gauge, CREST_COUNTER
@@ -55,7 +55,7 @@ class Use:
 
 @dataclasses.dataclass
 class Unknown:
-    """A call whose name is made at run time."""
+    """A call whose name is built at run time."""
 
     file: object
     at: int
@@ -64,7 +64,7 @@ class Unknown:
 
 
 class Steps:
-    """Counts what is done for one name, so that a tangle of constants ends."""
+    """Counts the steps spent on one name, so that a tangle of constants ends."""
 
     def __init__(self):
         self.left = STEPS_MAX
@@ -91,7 +91,7 @@ def combine(parts):
 
 def arguments(code, open_at, most=None):
     """(start, end) of each argument of the bracket that opens at `open_at`, trimmed, and where it
-    closes; None when it does not. No more than `most` are looked for, if it is given."""
+    closes; None when it does not close. Reads at most `most` arguments, if given."""
     found, start, stack = [], open_at + 1, [CLOSES[code[open_at]]]
     limit = open_at + ARGUMENTS_CHARS_MAX
     for match in BRACKETS.finditer(code, open_at + 1, limit):
