@@ -33,7 +33,7 @@
 #error "CREST_DISABLE is for programs that use Crest; the library itself needs its code"
 #else
 #define CREST_API static inline __attribute__((unused))
-/* What functions that never return NULL return then: zeros, enough for any handle. */
+/* The result of functions that never return NULL: zeros, enough for any handle. */
 static unsigned char crest_nothing_[1024] __attribute__((aligned(64), unused));
 static inline void *crest_nothing_at_(void)
 {

@@ -47,7 +47,7 @@ CREST_INLINE uint64_t crest_clock_read_cntvct(void)
 /* The library's; read it through crest_now only. */
 extern CREST_API const crest_clock_scale *crest_clock_current;
 
-/* What crest_now does while the counter is not calibrated, or not trusted. */
+/* The cold path of crest_now: the counter is not calibrated, or not trusted. */
 CREST_API uint64_t crest_now_slow(void);
 
 /*

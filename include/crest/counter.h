@@ -37,7 +37,7 @@ CREST_BEGIN_C
 /* The cold path of crest_counter_add: first touch, unregistered handle, negative amount. */
 CREST_API void crest_counter_add_slow(crest_counter *counter, int64_t amount);
 
-/* What crest_counter_add does when this thread's cell wrapped past 2^64 - 1. */
+/* The cold path of crest_counter_add when this thread's cell wrapped past 2^64 - 1. */
 CREST_API void crest_counter_full_slow(crest_counter *counter);
 
 #ifndef CREST_DISABLE

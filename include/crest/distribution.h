@@ -119,12 +119,11 @@ CREST_API crest_status crest_distribution_add(crest_distribution *to,
 /*
  * Subtracts an earlier reading of the same series from a later one, which leaves what was recorded
  * in between. Count, sum and buckets are exact, with one exception: a record made during the
- * earlier reading may be in its count but not in its sum, and the difference then has its value in
- * the sum only. The extremes are known to their buckets. They are exact when they lie outside the
+ * earlier reading may be in its count but not in its sum. The difference then has that record in
+ * its sum only. The extremes are known to their buckets. They are exact when they lie outside the
  * earlier reading's: a maximum above, or a minimum below. Neither lies outside the later reading's.
- * With CREST_RANGE_NONE they are the later reading's.
- * CREST_INVALID_ARGUMENT, with *later unchanged, when `earlier` has another range, or records that
- * *later lacks. `earlier` may be NULL.
+ * With CREST_RANGE_NONE they are the later reading's. CREST_INVALID_ARGUMENT, with *later
+ * unchanged, when `earlier` has another range, or records that *later lacks. `earlier` may be NULL.
  */
 CREST_API crest_status crest_distribution_subtract(crest_distribution *later,
                                                    const crest_distribution *earlier);

@@ -20,9 +20,9 @@
  * longer hiccups neighbouring steps are recorded together, as their mean: count and maximum stay
  * exact, the sum to a nanosecond a step or less.
  *
- * The clock is CLOCK_MONOTONIC, which runs while a process is stopped (SIGSTOP, a debugger, a
- * frozen cgroup, a paused virtual machine where the hypervisor lets the clock run) and stands while
- * the machine is suspended: that is no hiccup.
+ * The clock is CLOCK_MONOTONIC. It runs while a process is stopped: by SIGSTOP, a debugger, a
+ * frozen cgroup, or a paused virtual machine where the hypervisor lets the clock run. It stands
+ * while the machine is suspended: that is no hiccup.
  *
  * Cost: docs/latency.md has the measured share of a processor. The child of a fork has no such
  * thread until it starts its own.

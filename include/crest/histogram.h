@@ -46,8 +46,8 @@ CREST_BEGIN_C
 CREST_API void crest_histogram_record_slow(crest_histogram *histogram, int64_t value,
                                            uint64_t times);
 
-/* Recording more than this many at once, or several of a value with more bits than this, takes the
- * cold path, which keeps the product and the sum from overflowing. */
+/* Records of more than this many at once, or of several of a value with more bits than this, take
+ * the cold path. It keeps the product and the sum from overflowing. */
 #define CREST_RECORD_TIMES_INLINE_MAX (UINT64_C(1) << 20)
 #define CREST_RECORD_BITS_INLINE_MAX 43u
 

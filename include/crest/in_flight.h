@@ -73,13 +73,13 @@ CREST_API crest_status crest_timer_begin(crest_timer *timer, crest_op op);
 
 /*
  * Begins an operation that belongs to `owner`; crest_owner_end ends all operations of an owner. An
- * owner is identified by an op of any kind (crest_op_u64 of a connection's number or address),
- * which is the same owner in all metrics of the process. So two kinds of owners that count alike
- * need two words (crest_op_u64x2). Nothing is kept of an owner that has nothing in flight. An
- * operation that is already in flight keeps its owner, or none. CREST_INVALID_ARGUMENT also for an
- * owner that is crest_op_none. Otherwise as crest_timer_begin; crest_timer_end ends it too. Cost:
- * that of crest_timer_begin and some ten nanoseconds, and 56 bytes; the first in each 64 operations
- * allocates.
+ * owner is identified by an op of any kind, such as crest_op_u64 of a connection's number or
+ * address. That op is the same owner in all metrics of the process. So two kinds of owners that
+ * count alike need two words (crest_op_u64x2). Nothing is kept of an owner that has nothing in
+ * flight. An operation that is already in flight keeps its owner, or none. CREST_INVALID_ARGUMENT
+ * also for an owner that is crest_op_none. Otherwise as crest_timer_begin; crest_timer_end ends it
+ * too. Cost: that of crest_timer_begin and some ten nanoseconds, and 56 bytes; the first in each 64
+ * operations allocates.
  */
 CREST_API crest_status crest_timer_begin_owned(crest_timer *timer, crest_op op, crest_op owner);
 
@@ -88,9 +88,9 @@ CREST_API crest_status crest_timer_begin_owned(crest_timer *timer, crest_op op, 
  * each under the outcome. Returns how many; overdue ones are recorded as `timeout` and not counted
  * here. An operation that another thread begins or ends meanwhile may be ended here or not; it is
  * recorded once. 0, counted in crest_misuse_total, for an owner that is crest_op_none or an invalid
- * outcome. Any thread; not for signal handlers. Cost: 8 bytes read for each operation with an owner
- * that was ever in flight at the same time (some microseconds for ten thousand), and one end for
- * each operation ended.
+ * outcome. Any thread; not for signal handlers. Cost: a read of 8 bytes times the most operations
+ * with an owner that were ever in flight at once (some microseconds for ten thousand); and one end
+ * for each operation ended.
  */
 CREST_API size_t crest_owner_end(crest_op owner, crest_outcome outcome);
 

@@ -23,11 +23,11 @@
  * its last unlock. While a thread waits for a condition, it does not hold the lock; the time it
  * then takes to get the lock back is not measured.
  *
- * Uncontended cost: two readings of the processor's counter and some thirty instructions more than
- * a lock and an unlock of a plain mutex, because the holder writes the figures with plain stores.
- * That holds for a mutex that has its name alone. Live mutexes of one name share the figures, and
- * each pair takes about 25 ns more (docs/performance.md); so it does where the counter is not the
- * clock.
+ * Uncontended cost, beside a lock and an unlock of a plain mutex: two readings of the processor's
+ * counter and some thirty instructions. It is so little because the holder writes the figures with
+ * plain stores. That holds for a mutex that has its name alone. Live mutexes of one name share the
+ * figures, and each pair takes about 25 ns more (docs/performance.md); so it does where the counter
+ * is not the clock.
  */
 #ifndef CREST_MUTEX_H
 #define CREST_MUTEX_H

@@ -17,14 +17,14 @@
  * Threads. Callbacks run one after the other on one thread of the library's own, "crest-poller",
  * which blocks all signals. The first poll starts it; it ends with the last. No lock is held
  * meanwhile: a callback may record, register metrics, take snapshots (with the polled values of the
- * round before), stop itself or others, start and stop reporters. Where no thread can be had, and
- * in the child of a fork until it registers a poll or calls crest_start, callbacks run on the
- * thread that takes a snapshot. Polls registered with .loop run on the host's thread, in
- * crest_loop_run. With threads=off all polls that have an interval do, see loop.h.
+ * round before), stop itself or others, start and stop reporters. Without a thread, callbacks run
+ * on the thread that takes a snapshot. That is so where none can be had, and in the child of a fork
+ * until it registers a poll or calls crest_start. Polls registered with .loop run on the host's
+ * thread, in crest_loop_run. With threads=off all polls that have an interval do, see loop.h.
  *
- * Waiting is bounded. A snapshot, and so a report, a page, or a tick, asks for a round of the polls
- * of its registry and waits for it no longer than CREST_POLL_ROUND_MS. A callback that takes longer
- * than its budget has overrun:
+ * Waiting is bounded. A snapshot (so also a report, a page, or a tick) asks for a round of its
+ * registry's polls. It waits for that no longer than CREST_POLL_ROUND_MS. A callback that takes
+ * longer than its budget has overrun:
  *
  * 1. It is counted in crest_poll_overruns_total, and named once to the log callback.
  * 2. It is left out of the next round, then of the next two, four and so on; each call in time
@@ -50,7 +50,7 @@
 /* A callback's budget unless its options say otherwise, and the most that they may say. */
 #define CREST_POLL_BUDGET_MS_DEFAULT 10u
 #define CREST_POLL_BUDGET_MS_MAX 60000u
-/* What a snapshot waits for all of them. */
+/* How long a snapshot waits for all callbacks of its round. */
 #define CREST_POLL_ROUND_MS 50u
 /* A poll's own interval. */
 #define CREST_POLL_INTERVAL_MS_DEFAULT 1000u
@@ -73,7 +73,7 @@ typedef struct crest_poll crest_poll;
 /* Callbacks; `context` is what the poll was registered with. */
 /* The value now. NaN is not applied and is counted as misuse. */
 typedef double crest_gauge_poll_fn(void *context);
-/* What has been counted in all, by the source's own count. */
+/* The source's total so far. */
 typedef uint64_t crest_counter_poll_fn(void *context);
 /* The value to record, or to set. */
 typedef int64_t crest_value_poll_fn(void *context);

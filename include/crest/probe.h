@@ -108,7 +108,7 @@ typedef struct crest_probe_state {
     crest_error last_error;  /* CREST_OK and "" if none yet */
 } crest_probe_state;
 
-/* What the kernel knows of a TCP connection. A field that this kernel does not have is 0. */
+/* The kernel's figures of a TCP connection. A field that this kernel does not have is 0. */
 typedef struct crest_tcp_info {
     unsigned state;            /* as in <netinet/tcp.h>: 1 is TCP_ESTABLISHED */
     uint64_t rtt_ns;           /* smoothed */
@@ -139,7 +139,7 @@ CREST_BEGIN_C
 /*
  * Watches a TCP socket: at its interval, and a last time at its stop, it asks the kernel
  * (getsockopt TCP_INFO), which sends nothing. The descriptor stays the caller's. It is not
- * duplicated, so closing it closes the connection as ever.
+ * duplicated, so closing it closes the connection as usual.
  *
  * A caller may close the descriptor without stopping the probe. The socket is identified by its
  * cookie (SO_COOKIE; on kernels before 4.12 by its inode), read before and after the figures. So

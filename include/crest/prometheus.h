@@ -73,7 +73,7 @@
 #define CREST_PROMETHEUS_BUFFER_BYTES 65536u
 /* Bytes of the path and the query, which may have as many arguments as a page may have names. */
 #define CREST_PROMETHEUS_URL_BYTES_MAX 16384u
-/* What a connection may use for a request, its line, arguments and headers included. */
+/* Memory of a connection for a request: its line, arguments and headers. */
 #define CREST_PROMETHEUS_REQUEST_BYTES 131072u
 /* Seconds for a new connection to send a whole request; for an answered one to begin another. */
 #define CREST_PROMETHEUS_REQUEST_S 10u

@@ -57,7 +57,7 @@ typedef struct crest_resource {
     unsigned label_count;
 } crest_resource;
 
-/* What a reporter is given; borrowed for the call. */
+/* The input of a report; borrowed for the call. */
 typedef struct crest_report {
     /* cumulative, windows included if the ticker observes the registry (see window.h) */
     const crest_snapshot *snapshot;
@@ -155,13 +155,13 @@ CREST_BEGIN_C
 /*
  * Starts reporting the registry (NULL: the default one) through the reporter. The caller owns the
  * reporter and frees it after detaching. schedule NULL for defaults; copied. A failed report is
- * tried again after a backoff that doubles from 1 s up to the interval, less a random part of up to
- * a half (none without jitter); a refused report, at its next regular time. Returns the status of
- * the reporter's `start`, CREST_ALREADY, CREST_LIMIT, CREST_INVALID_ARGUMENT, CREST_NO_MEMORY,
- * CREST_SYSTEM; error may be NULL. Thread-safe; locks; allocates; starts a thread that blocks all
- * signals.
- * With threads=off (loop.h) it starts none: crest_loop_run, crest_report_now and
- * crest_reporter_detach make the reports, on their callers' threads.
+ * tried again after a backoff that doubles from 1 s up to the interval. A random part of up to a
+ * half is taken off it, none without jitter. A refused report is tried again at its next regular
+ * time. Returns the status of the reporter's `start`, CREST_ALREADY, CREST_LIMIT,
+ * CREST_INVALID_ARGUMENT, CREST_NO_MEMORY, CREST_SYSTEM; error may be NULL. Thread-safe; locks;
+ * allocates; starts a thread that blocks all signals. With threads=off (loop.h) it starts none:
+ * crest_loop_run, crest_report_now and crest_reporter_detach make the reports, on their callers'
+ * threads.
  */
 CREST_API crest_status crest_reporter_attach(crest_registry *registry, crest_reporter *reporter,
                                              const crest_schedule *schedule, crest_error *error);
@@ -203,7 +203,7 @@ CREST_API crest_status crest_reporter_detach(crest_reporter *reporter, uint64_t 
 CREST_API crest_status crest_report_now(crest_reporter *reporter, uint64_t deadline_ms,
                                         crest_error *error);
 
-/* How it is doing. CREST_NOT_FOUND, and zeros, when it is not attached. Thread-safe; locks. */
+/* Fills *state. CREST_NOT_FOUND, and zeros, when it is not attached. Thread-safe; locks. */
 CREST_API crest_status crest_reporter_status(const crest_reporter *reporter,
                                              crest_reporter_state *state);
 

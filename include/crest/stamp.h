@@ -57,12 +57,12 @@
 /* An error bound that is unknown. */
 #define CREST_STAMP_UNKNOWN UINT64_MAX
 
-/* As it travels. */
+/* A stamp as it is sent. */
 typedef struct crest_stamp {
     unsigned char bytes[CREST_STAMP_BYTES];
 } crest_stamp;
 
-/* What it says. */
+/* A stamp's contents. */
 typedef struct crest_stamp_view {
     uint64_t origin_ns;      /* since 1970, by the clock of the neighbour that sent it */
     uint64_t path_error_ns;  /* of translations by relays; 0 without any; or _UNKNOWN */
@@ -115,10 +115,11 @@ CREST_API int crest_stamp_names(const crest_stamp_view *view, const crest_op *op
 /*
  * Makes the stamp to send on: the time translated into the local clock by the offset of `from`, the
  * clock of the neighbour that sent it, with one hop more. Without an estimate (from NULL, or none
- * yet) the time stays as it is, and the error is the sum of both clocks' bounds against UTC, or
- * unknown. CREST_OK. Both counted as misuse, with all bytes of *stamp 0: CREST_LIMIT after
- * CREST_STAMP_HOPS_MAX hops; CREST_INVALID_ARGUMENT for a view that no stamp gave or a time that
- * leaves CREST_WALL_NS_MIN to _MAX. Any thread, any handler. Cost: a call, clock reads.
+ * yet) the time stays as it is. The bounds of both clocks against UTC are then added to the error,
+ * which is unknown if one of them is. CREST_OK. Both counted as misuse, with all bytes of *stamp 0:
+ * CREST_LIMIT after CREST_STAMP_HOPS_MAX hops; CREST_INVALID_ARGUMENT for a view that no stamp gave
+ * or a time that leaves CREST_WALL_NS_MIN to _MAX. Any thread, any handler. Cost: a call, clock
+ * reads.
  */
 CREST_API crest_status crest_stamp_relay(const crest_stamp_view *view, const crest_peer_clock *from,
                                          crest_stamp *stamp);

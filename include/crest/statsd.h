@@ -35,8 +35,8 @@
  * becomes _ in a name; a space, a comma, |, @ and # in a tag become _.
  *
  * Delivery: the next report makes up for a failed one, and no record is sent twice. The reporter
- * knows line by line what has been sent, so a failure in the middle of a report loses nothing of
- * what came before or after it. Sent means
+ * knows line by line what has been sent. So a failure in the middle of a report loses no line
+ * before or after it. Sent means
  *   unix://   the receiver's socket has it: no loss but the receiver's own;
  *   tcp://    the receiving host has acknowledged it; what a killed server had not read is lost.
  *             A late connection is kept, not broken off;

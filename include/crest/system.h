@@ -44,7 +44,7 @@
 /* How long crest_system_stop waits for a running collector. */
 #define CREST_SYSTEM_STOP_MS 1000u
 
-/* What is left out unless the options say otherwise. */
+/* The default of what is left out. */
 #define CREST_SYSTEM_MOUNTS_EXCLUDE_DEFAULT                                                        \
     "squashfs tmpfs devtmpfs ramfs aufs overlay autofs proc sysfs cgroup* devpts mqueue "          \
     "hugetlbfs "                                                                                   \

@@ -28,7 +28,7 @@
 #define CREST_WINDOWED_SERIES_DEFAULT 20000u
 #define CREST_WINDOWED_SERIES_MAX 4000000u
 
-/* What windows are kept, and of how many series. */
+/* Which windows are kept, and of how many series. */
 typedef struct crest_windows_options {
     /* seconds, up to the first 0: 60 and, if wanted, 300 and 900, ascending; none: as they are */
     unsigned window_s[CREST_WINDOWS_MAX + 1] CREST_DEFAULT_({});

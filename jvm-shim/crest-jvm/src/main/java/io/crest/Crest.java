@@ -26,7 +26,7 @@ public final class Crest {
     private Crest() {}
 
     /**
-     * Whether the native library is loaded. If it is not, all methods can be called as ever and
+     * Whether the native library is loaded. If it is not, all methods may still be called, and
      * record nothing. Loads it at the first call.
      */
     public static boolean available() {

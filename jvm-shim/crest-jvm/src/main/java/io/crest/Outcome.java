@@ -10,7 +10,7 @@ import java.util.concurrent.TimeoutException;
 
 /**
  * How an operation ended. Each outcome of a timer is a series of its own, with the label {@code
- * outcome}, so that failures are measured too and are not taken for fast successes.
+ * outcome}. So failures are measured too, and are not taken for fast successes.
  */
 public enum Outcome {
     /** With success. */

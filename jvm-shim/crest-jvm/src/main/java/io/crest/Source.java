@@ -26,9 +26,9 @@ import java.util.function.Supplier;
  * labels. Recording by name, through a handle of the same name, and from C goes to the same series.
  *
  * <p>Recording never throws. A name that is null, not valid, in use for another kind of metric, or
- * past the 10,000 that may be made by name records nothing and is counted in {@code
- * crest_misuse_total}; each such call is a call into the library. The methods that return a handle
- * throw instead, as {@link Counter#of} does.
+ * past the 10,000 that may be made by name records nothing. It is counted in {@code
+ * crest_misuse_total}, and each such call is a call into the library. The methods that return a
+ * handle throw instead, as {@link Counter#of} does.
  *
  * <p>Thread-safe, for virtual threads too. Without the native library nothing is recorded.
  */

@@ -8,8 +8,8 @@ import java.util.Arrays;
  * differs in a NUL and in characters beyond the first 65,536, and which only Java reads.
  *
  * <p>A NUL within the text and half a surrogate pair have no such form and become a byte that is in
- * no UTF-8. So the library refuses such a name, and counts and replaces the byte in a label value,
- * instead of taking the text up to there for the whole.
+ * no UTF-8. So the library refuses such a name, and counts and replaces the byte in a label value.
+ * A NUL would end the text there instead.
  */
 final class Utf8 {
     private static final byte NOT_UTF8 = (byte) 0xff;

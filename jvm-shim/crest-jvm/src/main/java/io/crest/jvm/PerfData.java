@@ -20,8 +20,8 @@ import java.util.Map;
  * <p>HotSpot keeps them in a file that it has mapped, {@code /tmp/hsperfdata_USER/PID}, for {@code
  * jstat}. The file is there by default. It is missing with {@code -XX:-UsePerfData} or {@code
  * -XX:+PerfDisableSharedMem}, after its deletion, and in other virtual machines; then these figures
- * are absent. Where several containers share a /tmp, a file of that name may be another process's,
- * so it is read only if this process has that very file mapped.
+ * are absent. Where several containers share a /tmp, a file of that name may be another process's.
+ * So it is read only if this process has that very file mapped.
  *
  * <p>The form is that of HotSpot's perfMemory.hpp, version 2.0, which every JDK since 5 has had.
  */
