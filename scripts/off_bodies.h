@@ -309,7 +309,10 @@ CREST_API ssize_t crest_timed_pwritev(crest_timed_io *io, int fd, const struct i
 /* ==== page ==== */
 CREST_API const char *crest_format_content_type(crest_format format)
 {
-    return format == CREST_FORMAT_OPENMETRICS
+    return format == CREST_FORMAT_PROMETHEUS_PROTOBUF
+               ? "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; "
+                 "encoding=delimited"
+           : format == CREST_FORMAT_OPENMETRICS
                ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
                : "text/plain; version=0.0.4; charset=utf-8";
 }

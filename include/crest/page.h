@@ -12,10 +12,12 @@
  *     ... send Content-Type: type ...
  *     crest_page_write(NULL, format, send_piece, connection, &error);
  *
- * Both formats have the same series and values; OpenMetrics adds units, and exemplars: beside the
+ * All formats have the same series and values; OpenMetrics adds units, and exemplars: beside the
  * bucket that the slowest operation of the last minute fell into, the id of that operation.
+ * Prometheus' protobuf adds to these when counters and histograms began, and native histograms.
  *
- * Sources: Prometheus text exposition format 0.0.4; OpenMetrics 1.0.0.
+ * Sources: Prometheus text exposition format 0.0.4; OpenMetrics 1.0.0; io.prometheus.client's
+ * metrics.proto, and Prometheus' specification of native histograms.
  */
 #ifndef CREST_PAGE_H
 #define CREST_PAGE_H
@@ -33,7 +35,10 @@
 
 typedef enum crest_format {
     CREST_FORMAT_PROMETHEUS_TEXT, /* text/plain; version=0.0.4; charset=utf-8 */
-    CREST_FORMAT_OPENMETRICS      /* application/openmetrics-text; version=1.0.0; charset=utf-8 */
+    CREST_FORMAT_OPENMETRICS,     /* application/openmetrics-text; version=1.0.0; charset=utf-8 */
+    /* application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily;
+       encoding=delimited */
+    CREST_FORMAT_PROMETHEUS_PROTOBUF
 } crest_format;
 
 /* Takes `length` bytes, borrowed for the call; 0 to go on, anything else to stop. */
@@ -56,6 +61,22 @@ enum {
     CREST_PAGE_WINDOWS_ALL = 1     /* X_rate1m, X_peak1m, X_avg1m, X_max1m of the others too */
 };
 
+/*
+ * Histograms of a protobuf page: classic buckets, as the text formats have them, native ones, or
+ * both, of which a reader takes what it wants. Native buckets grow by a factor each, so that a
+ * histogram is one series to its reader and quantiles are as exact everywhere. Those of
+ * CREST_RANGE_NONE have classic buckets whatever is asked for: nothing is known of their values.
+ */
+enum {
+    CREST_PAGE_NATIVE_OFF = -1, /* classic ones only */
+    CREST_PAGE_NATIVE_ON = 0,   /* both */
+    CREST_PAGE_NATIVE_ONLY = 1  /* native ones only */
+};
+#define CREST_PAGE_NATIVE_FACTOR_DEFAULT 1.1
+#define CREST_PAGE_NATIVE_BUCKETS_DEFAULT 160u
+#define CREST_PAGE_NATIVE_BUCKETS_MIN 10u
+#define CREST_PAGE_NATIVE_BUCKETS_MAX 500u
+
 typedef struct crest_page_options {
     /* one of CREST_PAGE_WINDOWS_ */
     int windows CREST_DEFAULT_(CREST_PAGE_WINDOWS_RANGES);
@@ -73,8 +94,17 @@ typedef struct crest_page_options {
     /* OpenMetrics: also X_created, when the series was made, for counters and distributions. It
      * costs the scraper one more series for each of them. */
     int created CREST_DEFAULT_(0);
-    /* OpenMetrics: non-zero leaves exemplars out. */
+    /* OpenMetrics and protobuf: non-zero leaves exemplars out. */
     int no_exemplars CREST_DEFAULT_(0);
+    /* protobuf: one of CREST_PAGE_NATIVE_ */
+    int native CREST_DEFAULT_(CREST_PAGE_NATIVE_ON);
+    /* protobuf: by how much a native bucket's bounds may differ, above 1; 0: the default, 1.1. The
+     * next smaller factor is taken of 65536, 256, 16, 4, 2, 1.41, 1.19, 1.09, 1.044, 1.022, 1.011,
+     * 1.0054 and 1.0027, but none by which buckets were narrower than the range's precision */
+    double native_factor CREST_DEFAULT_(0);
+    /* protobuf: native buckets of a series that are not empty, CREST_PAGE_NATIVE_BUCKETS_MIN to
+     * _MAX; 0: the default, 160. A series that has more gets a larger factor until it fits */
+    unsigned native_buckets CREST_DEFAULT_(0);
 } crest_page_options;
 
 CREST_BEGIN_C
@@ -85,11 +115,12 @@ CREST_API const char *crest_format_content_type(crest_format format);
 /*
  * The format that the client of an HTTP server wants, by its Accept header: the format with the
  * highest q. Of two with equal q, a type that is named goes before one that only a wildcard
- * accepts; of two named ones the first. NULL, a header that accepts neither format, and one that
- * cannot be parsed give CREST_FORMAT_PROMETHEUS_TEXT; a malformed part of the header is ignored.
- * *content_type (may be NULL) is what to send as Content-Type, a constant text. For OpenMetrics it
- * repeats an escaping=allow-utf-8, underscores or values that was asked for, since all of these
- * leave a page's names as they are.
+ * accepts; of two named ones the first. Protobuf is for a client that names it, its proto and its
+ * encoding, and by no wildcard. NULL, a header that accepts no format, and one that cannot be
+ * parsed give CREST_FORMAT_PROMETHEUS_TEXT; a malformed part of the header is ignored.
+ * *content_type (may be NULL) is what to send as Content-Type, a constant text. For OpenMetrics
+ * and protobuf it repeats an escaping=allow-utf-8, underscores or values that was asked for, since
+ * all of these leave a page's names as they are.
  * Thread-safe, signal-safe; reads the header once, at most CREST_ACCEPT_BYTES_MAX bytes of it.
  * Sources: RFC 9110, 12.5.1; what Prometheus 2.42 to 3.x send.
  */
@@ -107,7 +138,8 @@ CREST_API crest_status crest_snapshot_write(const crest_snapshot *snapshot, cres
 
 /* Writes the registry (NULL: the default one) as it is, with the windows of range samplers only. It
  * keeps no snapshot: each value is read when its line is written, so that the page takes no more
- * memory however many series there are. CREST_NO_MEMORY may come after part of the page has been
+ * memory however many series there are; but for protobuf it takes one, and allocates as
+ * crest_snapshot_take. CREST_NO_MEMORY may come after part of the page has been
  * written, as CREST_IO may. While `write` waits, slots of series that went are not used again. */
 CREST_API crest_status crest_page_write(crest_registry *registry, crest_format format,
                                         crest_write_fn *write, void *context, crest_error *error);

@@ -6,26 +6,28 @@
  * to stand together, so the series of each metric are walked once for each of its families.
  */
 #include "page/exposition.h"
+#include "page/page_protobuf.h"
 #include "page/page_values.h"
 
 _Static_assert(CREST_BUFFER_BYTES == CREST_PAGE_PIECE_BYTES, "pieces are as page.h promises");
+_Static_assert(CREST_PAGE_NATIVE_BUCKETS_MIN == CREST_NATIVE_BUCKETS_MIN &&
+                   CREST_PAGE_NATIVE_BUCKETS_MAX == CREST_NATIVE_BUCKETS_MAX,
+               "native histograms are as page.h promises");
 
-#define EXPOSITION_TARGET_FAMILY "crest_target"
-#define EXPOSITION_TARGET EXPOSITION_TARGET_FAMILY "_info"
-#define EXPOSITION_TARGET_HELP " What this process is; always 1. [crest.target-info]\n"
+#define EXPOSITION_TARGET_HELP " " CREST_TARGET_HELP "\n"
 
 static void exposition_put_target(const crest_page *page)
 {
     const crest_page_options *options = page->options;
-    if (!crest_page_wants_either(page, EXPOSITION_TARGET, EXPOSITION_TARGET_FAMILY))
+    if (!crest_page_wants_either(page, CREST_TARGET_INFO, CREST_TARGET_FAMILY))
         return;
     if (page->openmetrics)
         crest_buffer_put_text(
-            page->out, "# TYPE " EXPOSITION_TARGET_FAMILY " info\n"
-                       "# HELP " EXPOSITION_TARGET_FAMILY EXPOSITION_TARGET_HELP EXPOSITION_TARGET);
+            page->out, "# TYPE " CREST_TARGET_FAMILY " info\n"
+                       "# HELP " CREST_TARGET_FAMILY EXPOSITION_TARGET_HELP CREST_TARGET_INFO);
     else
-        crest_buffer_put_text(page->out, "# HELP " EXPOSITION_TARGET EXPOSITION_TARGET_HELP
-                                         "# TYPE " EXPOSITION_TARGET " gauge\n" EXPOSITION_TARGET);
+        crest_buffer_put_text(page->out, "# HELP " CREST_TARGET_INFO EXPOSITION_TARGET_HELP
+                                         "# TYPE " CREST_TARGET_INFO " gauge\n" CREST_TARGET_INFO);
     for (unsigned i = 0; i < options->target_count; i++) {
         const crest_page_label *label = &options->target[i];
         crest_buffer_put_text(page->out, i == 0 ? "{" : "");
@@ -46,7 +48,7 @@ static void exposition_choose_windows(crest_page *page)
         page->window_count = 1;
 }
 
-static int exposition_wants_windows(const crest_page *page, crest_kind kind)
+int crest_page_wants_windows(const crest_page *page, crest_kind kind)
 {
     return page->window_count != 0 &&
            (kind == CREST_KIND_RANGE_SAMPLER || page->options->windows >= CREST_PAGE_WINDOWS_ALL);
@@ -62,12 +64,12 @@ static void exposition_put_page(const crest_page *page)
     metric.made = page->openmetrics && page->options->created;
     for (size_t first = 0; first < page->size && page->out->failed == 0;) {
         page->source->metric(page->snapshot, first, &metric);
-        if (target_left && strcmp(metric.first.exported, EXPOSITION_TARGET) > 0) {
+        if (target_left && strcmp(metric.first.exported, CREST_TARGET_INFO) > 0) {
             exposition_put_target(page);
             target_left = 0;
         }
         size_t end = crest_page_put_metric(page, &metric, first, &bounds);
-        if (exposition_wants_windows(page, metric.first.kind))
+        if (crest_page_wants_windows(page, metric.first.kind))
             crest_page_put_windows(page, &metric, first, end);
         first = end;
     }
@@ -103,6 +105,14 @@ static crest_status exposition_check_target(const crest_page_options *options, c
     return CREST_OK;
 }
 
+static int exposition_native_is_valid(const crest_page_options *options)
+{
+    return (options->native_factor == 0 || options->native_factor > 1) &&
+           (options->native_buckets == 0 ||
+            (options->native_buckets >= CREST_PAGE_NATIVE_BUCKETS_MIN &&
+             options->native_buckets <= CREST_PAGE_NATIVE_BUCKETS_MAX));
+}
+
 static crest_status exposition_check(const crest_snapshot *snapshot,
                                      const crest_page_options *options, crest_write_fn *write,
                                      crest_error *error)
@@ -121,6 +131,12 @@ static crest_status exposition_check(const crest_snapshot *snapshot,
                                "The page was not written: it is to have only %u names, and there "
                                "are none.",
                                options->name_count);
+    if (!exposition_native_is_valid(options))
+        return crest_error_set(error, CREST_INVALID_ARGUMENT,
+                               "The page was not written: native histograms are to grow by %g a "
+                               "bucket and to have up to %u; above 1, and %u to %u, is possible.",
+                               options->native_factor, options->native_buckets,
+                               CREST_PAGE_NATIVE_BUCKETS_MIN, CREST_PAGE_NATIVE_BUCKETS_MAX);
     return exposition_check_target(options, error);
 }
 
@@ -147,7 +163,10 @@ crest_status crest_exposition_write(const crest_page_source *source, const crest
                        .size = source->size(snapshot),
                        .openmetrics = format == CREST_FORMAT_OPENMETRICS};
     exposition_choose_windows(&page);
-    exposition_put_page(&page);
+    if (format == CREST_FORMAT_PROMETHEUS_PROTOBUF)
+        crest_page_put_protobuf(&page);
+    else
+        exposition_put_page(&page);
     if (!crest_buffer_flush(&out))
         status = crest_error_set(error, CREST_IO,
                                  "The page is incomplete: it was being written, and after %llu "

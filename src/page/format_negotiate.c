@@ -25,22 +25,35 @@ typedef struct negotiate_text {
 static const char *const negotiate_escapings[] = {"allow-utf-8", "underscores", "values"};
 #define NEGOTIATE_ESCAPINGS (sizeof negotiate_escapings / sizeof negotiate_escapings[0])
 
+#define NEGOTIATE_TEXT "text/plain; version=0.0.4; charset=utf-8"
 #define NEGOTIATE_OPENMETRICS "application/openmetrics-text; version=1.0.0; charset=utf-8"
+#define NEGOTIATE_PROTO "io.prometheus.client.MetricFamily"
+#define NEGOTIATE_PROTOBUF                                                                         \
+    "application/vnd.google.protobuf; proto=" NEGOTIATE_PROTO "; encoding=delimited"
 
-static const char *const negotiate_openmetrics[NEGOTIATE_ESCAPINGS + 1] = {
-    NEGOTIATE_OPENMETRICS "; escaping=allow-utf-8",
-    NEGOTIATE_OPENMETRICS "; escaping=underscores",
-    NEGOTIATE_OPENMETRICS "; escaping=values",
-    NEGOTIATE_OPENMETRICS,
+/* With the escaping that was asked for, and without one. Text 0.0.4 knows none. */
+#define NEGOTIATE_ESCAPED(type)                                                                    \
+    {                                                                                              \
+        type "; escaping=allow-utf-8", type "; escaping=underscores", type "; escaping=values",    \
+            type                                                                                   \
+    }
+static const char *const negotiate_types[][NEGOTIATE_ESCAPINGS + 1] = {
+    [CREST_FORMAT_PROMETHEUS_TEXT] = {NEGOTIATE_TEXT, NEGOTIATE_TEXT, NEGOTIATE_TEXT,
+                                      NEGOTIATE_TEXT},
+    [CREST_FORMAT_OPENMETRICS] = NEGOTIATE_ESCAPED(NEGOTIATE_OPENMETRICS),
+    [CREST_FORMAT_PROMETHEUS_PROTOBUF] = NEGOTIATE_ESCAPED(NEGOTIATE_PROTOBUF),
 };
 
 typedef struct negotiate_offer {
     const char *type, *subtype, *version;
+    const char *proto; /* not NULL: for a client that names it, and encoding=delimited, only */
 } negotiate_offer;
 
 static const negotiate_offer negotiate_offers[] = {
-    [CREST_FORMAT_PROMETHEUS_TEXT] = {"text", "plain", "0.0.4"},
-    [CREST_FORMAT_OPENMETRICS] = {"application", "openmetrics-text", "1.0.0"},
+    [CREST_FORMAT_PROMETHEUS_TEXT] = {"text", "plain", "0.0.4", NULL},
+    [CREST_FORMAT_OPENMETRICS] = {"application", "openmetrics-text", "1.0.0", NULL},
+    [CREST_FORMAT_PROMETHEUS_PROTOBUF] = {"application", "vnd.google.protobuf", "",
+                                          "io.prometheus.client.metricfamily"},
 };
 #define NEGOTIATE_OFFERS (sizeof negotiate_offers / sizeof negotiate_offers[0])
 
@@ -49,9 +62,10 @@ enum { NEGOTIATE_NOT, NEGOTIATE_ANY, NEGOTIATE_ANY_SUBTYPE, NEGOTIATE_TYPE, NEGO
 
 /* One media range. */
 typedef struct negotiate_range {
-    negotiate_text type, subtype, version; /* version.at NULL: it names none */
-    unsigned thousandths;                  /* its q */
-    size_t escaping;                       /* index; NEGOTIATE_ESCAPINGS: none that we know */
+    /* at NULL: it names none */
+    negotiate_text type, subtype, version, proto, encoding;
+    unsigned thousandths; /* its q */
+    size_t escaping;      /* index; NEGOTIATE_ESCAPINGS: none that we know */
 } negotiate_range;
 
 /* What is known about a format so far. */
@@ -65,8 +79,9 @@ typedef struct negotiate_answer {
 const char *crest_format_content_type(crest_format format)
 {
     switch (format) {
-    case CREST_FORMAT_PROMETHEUS_TEXT: return "text/plain; version=0.0.4; charset=utf-8";
+    case CREST_FORMAT_PROMETHEUS_TEXT: return NEGOTIATE_TEXT;
     case CREST_FORMAT_OPENMETRICS: return NEGOTIATE_OPENMETRICS;
+    case CREST_FORMAT_PROMETHEUS_PROTOBUF: return NEGOTIATE_PROTOBUF;
     }
     return NULL;
 }
@@ -163,6 +178,10 @@ static int negotiate_parameter(negotiate_text *rest, negotiate_range *range)
         return negotiate_quality(value, &range->thousandths);
     if (negotiate_is(key, "version"))
         range->version = value;
+    if (negotiate_is(key, "proto"))
+        range->proto = value;
+    if (negotiate_is(key, "encoding"))
+        range->encoding = value;
     for (size_t i = 0; i < NEGOTIATE_ESCAPINGS && negotiate_is(key, "escaping"); i++)
         if (negotiate_is(value, negotiate_escapings[i]))
             range->escaping = i;
@@ -193,6 +212,14 @@ static int negotiate_take_range(negotiate_text *rest, negotiate_range *range)
 
 static int negotiate_exactness(const negotiate_range *range, const negotiate_offer *offer)
 {
+    /* a Prometheus that did not ask for protobuf fails the whole scrape, so no wildcard does */
+    if (offer->proto != NULL)
+        return negotiate_is(range->type, offer->type) &&
+                       negotiate_is(range->subtype, offer->subtype) &&
+                       negotiate_is(range->proto, offer->proto) &&
+                       negotiate_is(range->encoding, "delimited")
+                   ? NEGOTIATE_VERSION
+                   : NEGOTIATE_NOT;
     if (negotiate_is(range->type, "*"))
         return negotiate_is(range->subtype, "*") ? NEGOTIATE_ANY : NEGOTIATE_NOT;
     if (!negotiate_is(range->type, offer->type))
@@ -219,8 +246,9 @@ static int negotiate_better(const negotiate_answer *a, const negotiate_answer *b
 
 crest_format crest_format_negotiate(const char *accept, const char **content_type)
 {
-    negotiate_answer answers[NEGOTIATE_OFFERS] = {{NEGOTIATE_NOT, 0, 0, NEGOTIATE_ESCAPINGS},
-                                                  {NEGOTIATE_NOT, 0, 0, NEGOTIATE_ESCAPINGS}};
+    negotiate_answer answers[NEGOTIATE_OFFERS];
+    for (size_t i = 0; i < NEGOTIATE_OFFERS; i++)
+        answers[i] = (negotiate_answer){NEGOTIATE_NOT, 0, 0, NEGOTIATE_ESCAPINGS};
     negotiate_text rest = {accept, accept};
     if (accept != NULL)
         rest.end += strnlen(accept, CREST_ACCEPT_BYTES_MAX);
@@ -235,13 +263,11 @@ crest_format crest_format_negotiate(const char *accept, const char **content_typ
                     (negotiate_answer){exactness, range.thousandths, place, range.escaping};
         }
     }
-    const negotiate_answer *openmetrics = &answers[CREST_FORMAT_OPENMETRICS];
-    crest_format format = CREST_FORMAT_PROMETHEUS_TEXT;
-    if (openmetrics->thousandths != 0 && negotiate_better(openmetrics, &answers[format]))
-        format = CREST_FORMAT_OPENMETRICS;
+    size_t format = CREST_FORMAT_PROMETHEUS_TEXT;
+    for (size_t i = 0; i < NEGOTIATE_OFFERS; i++)
+        if (answers[i].thousandths != 0 && negotiate_better(&answers[i], &answers[format]))
+            format = i;
     if (content_type != NULL)
-        *content_type = format == CREST_FORMAT_OPENMETRICS
-                            ? negotiate_openmetrics[openmetrics->escaping]
-                            : crest_format_content_type(format);
-    return format;
+        *content_type = negotiate_types[format][answers[format].escaping];
+    return (crest_format)format;
 }

@@ -5,8 +5,9 @@
  */
 #include <crest/page.h>
 
-#include "page/exposition.h"
 #include "base/uncancelled.h"
+#include "page/exposition.h"
+#include "snapshot/snapshot_inside.h"
 #include "windows/snapshot_take.h"
 
 #include <errno.h>
@@ -19,6 +20,7 @@ crest_status crest_snapshot_write(const crest_snapshot *snapshot, crest_format f
     switch (format) {
     case CREST_FORMAT_PROMETHEUS_TEXT:
     case CREST_FORMAT_OPENMETRICS:
+    case CREST_FORMAT_PROMETHEUS_PROTOBUF:
         return crest_exposition_write(&crest_page_source_snapshot, snapshot, format, options, write,
                                       context, error);
     }
@@ -30,7 +32,11 @@ crest_status crest_page_write(crest_registry *registry, crest_format format, cre
                               void *context, crest_error *error)
 {
     CREST_UNCANCELLED;
-    crest_snapshot *snapshot = crest_snapshot_take_passing(registry);
+    /* a family's length stands before it: its values must not change while they are written */
+    crest_snapshot *snapshot =
+        format == CREST_FORMAT_PROMETHEUS_PROTOBUF
+            ? crest_snapshot_take_windows(registry, CREST_PAGE_WINDOWS_RANGES)
+            : crest_snapshot_take_passing(registry);
     if (snapshot == NULL)
         return crest_error_set(error, CREST_NO_MEMORY,
                                "The page was not written: there is no memory for a snapshot. "

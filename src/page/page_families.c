@@ -89,7 +89,7 @@ static void families_put_meta(const crest_page *page, const char *what,
 
 /* What every client of Prometheus exports of its process, with the same words: a Pushgateway that
  * has them of several clients tells of each difference, with each scrape. */
-static int families_is_standard(const crest_page_family *family)
+int crest_page_family_is_standard(const crest_page_family *family)
 {
     static const char prefix[] = "process_";
     static const char *const names[] = {"cpu_seconds",
@@ -121,7 +121,7 @@ static void families_put_help(const crest_page *page, const crest_page_family *f
         crest_buffer_put_text(out, description[0] != '\0' ? ": " : ". ");
     if (description[0] != '\0')
         crest_page_put_escaped(out, description, page->openmetrics);
-    if (!families_is_standard(family)) {
+    if (!crest_page_family_is_standard(family)) {
         crest_buffer_put_text(out, description[0] != '\0' ? " [" : "[");
         crest_page_put_escaped(out, series->name, page->openmetrics);
         crest_buffer_put_char(out, ']');
@@ -138,13 +138,21 @@ static void families_put_type(const crest_page *page, const crest_page_family *f
 
 /* OpenMetrics wants a unit to be what the name ends in. That of rates of a distribution does not:
  * they count events. */
-static void families_put_unit(const crest_page *page, const crest_page_family *family)
+const char *crest_page_family_unit(const crest_page_family *family)
 {
     const char *unit = crest_unit_suffix(family->unit);
     size_t length = strlen(unit);
     if (length == 0 || family->length < length + 2 ||
         family->name[family->length - length - 1] != '_' ||
         memcmp(family->name + family->length - length, unit, length) != 0)
+        return "";
+    return unit;
+}
+
+static void families_put_unit(const crest_page *page, const crest_page_family *family)
+{
+    const char *unit = crest_page_family_unit(family);
+    if (unit[0] == '\0')
         return;
     families_put_meta(page, "# UNIT ", family, unit);
     crest_buffer_put_char(page->out, '\n');

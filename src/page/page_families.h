@@ -46,6 +46,12 @@ int crest_page_wants(const crest_page *page, const crest_page_family *family);
 /* The same of a name without suffixes and one with. */
 int crest_page_wants_either(const crest_page *page, const char *name, const char *other);
 
+/* Whether every client of Prometheus exports it, with the same words. */
+int crest_page_family_is_standard(const crest_page_family *family);
+
+/* The unit that the name ends in; "" if it ends in none. */
+const char *crest_page_family_unit(const crest_page_family *family);
+
 /* HELP and TYPE, or TYPE, UNIT and HELP. */
 void crest_page_put_header(const crest_page *page, const crest_page_family *family,
                            const crest_page_metric *metric);

@@ -4,9 +4,10 @@
  */
 #include "base/arena.h"
 #include "cells/created.h"
+#include "cells/native_cells.h"
 #include "page/page_source.h"
-#include "snapshot/snapshot_inside.h"
 #include "registry/child.h"
+#include "snapshot/snapshot_inside.h"
 
 #include <string.h>
 
@@ -88,7 +89,16 @@ static unsigned page_rows_fill(const crest_snapshot *snapshot, const crest_page_
     return count;
 }
 
+static int page_rows_native(const crest_snapshot *snapshot, size_t index, int schema,
+                            unsigned limit, unsigned decimals, crest_native *native)
+{
+    return crest_native_of(native, schema, limit, decimals,
+                           snapshot->directory->series[index]->metric->layout,
+                           crest_snapshot_distribution(snapshot, index));
+}
+
 const crest_page_source crest_page_source_snapshot = {
-    crest_snapshot_size,    page_rows_metric,      page_rows_fill,        page_rows_ahead,
-    crest_snapshot_windows, crest_snapshot_window, crest_snapshot_totals, crest_snapshot_fetch,
+    crest_snapshot_size,    page_rows_metric,       page_rows_fill,        page_rows_ahead,
+    crest_snapshot_windows, crest_snapshot_window,  crest_snapshot_totals, crest_snapshot_fetch,
+    page_rows_native,       crest_snapshot_wall_ns,
 };

@@ -15,8 +15,9 @@
 #ifndef CREST_PAGE_SOURCE_H
 #define CREST_PAGE_SOURCE_H
 
-#include "registry/metric_inside.h"
 #include "cells/bucket_totals.h"
+#include "cells/native_buckets.h"
+#include "registry/metric_inside.h"
 #include <crest/snapshot.h>
 
 /* Rows that are read at a time. */
@@ -72,6 +73,11 @@ typedef struct crest_page_source {
     void (*totals)(const crest_snapshot *snapshot, size_t index, const uint64_t *limits,
                    unsigned count, crest_totals *totals);
     void (*fetch)(const crest_snapshot *snapshot);
+    /* As crest_native_of, of the series' distribution. */
+    int (*native)(const crest_snapshot *snapshot, size_t index, int schema, unsigned limit,
+                  unsigned decimals, crest_native *native);
+    /* As crest_snapshot_wall_ns. */
+    uint64_t (*wall_ns)(const crest_snapshot *snapshot);
 } crest_page_source;
 
 extern const crest_page_source crest_page_source_snapshot;

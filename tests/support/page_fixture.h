@@ -5,8 +5,8 @@
 #ifndef CREST_TEST_PAGE_FIXTURE_H
 #define CREST_TEST_PAGE_FIXTURE_H
 
-#include "page/exposition.h"
 #include "base/utf8.h"
+#include "page/exposition.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -132,9 +132,27 @@ static void fake_fetch(const crest_snapshot *snapshot)
     assert_non_null(snapshot);
 }
 
+static int fake_native(const crest_snapshot *snapshot, size_t index, int schema, unsigned limit,
+                       unsigned decimals, crest_native *native)
+{
+    const crest_distribution *distribution = snapshot->series[index].distribution;
+    crest_native_begin(native, schema, limit, decimals, 0);
+    for (size_t k = 0; distribution != NULL && k < distribution->size; k++) {
+        const crest_bucket *bucket = &distribution->buckets[k];
+        crest_native_add(native, bucket->lowest, bucket->highest, bucket->count);
+    }
+    return distribution != NULL;
+}
+
+static uint64_t fake_wall_ns(const crest_snapshot *snapshot)
+{
+    assert_non_null(snapshot);
+    return UINT64_C(1700000000123456789);
+}
+
 static const crest_page_source fake = {
-    fake_size,    fake_metric, fake_rows,   fake_ahead,
-    fake_windows, fake_window, fake_totals, fake_fetch,
+    fake_size,   fake_metric, fake_rows,  fake_ahead,  fake_windows,
+    fake_window, fake_totals, fake_fetch, fake_native, fake_wall_ns,
 };
 
 /* ---- where pages go ---- */

@@ -16,6 +16,11 @@
 #include "support/random_numbers.h"
 
 #define TEXT "text/plain; version=0.0.4; charset=utf-8"
+#define PROTOBUF                                                                                   \
+    "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited"
+/* as it is asked for */
+#define DELIMITED                                                                                  \
+    "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"
 #define OPENMETRICS "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
 typedef struct accepted {
@@ -33,12 +38,20 @@ static const accepted real[] = {
     {"application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited,"
      "application/openmetrics-text;version=1.0.0;q=0.8,application/openmetrics-text;"
      "version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
-     OPENMETRICS},
+     PROTOBUF},
     /* Prometheus 2.22 and older */
     {"application/openmetrics-text; version=0.0.1,text/plain;version=0.0.4;q=0.5,*/*;q=0.1", TEXT},
     {"application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;"
      "encoding=delimited;q=0.7,text/plain;version=0.0.4;q=0.3",
-     TEXT},
+     PROTOBUF},
+    /* Prometheus 3.x with scrape_native_histograms */
+    {DELIMITED ";escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=1.0.0;"
+               "escaping=allow-utf-8;q=0.5,application/openmetrics-text;version=0.0.1;q=0.4,"
+               "text/plain;version=1.0.0;escaping=allow-utf-8;q=0.3,text/plain;version=0.0.4;"
+               "q=0.2,*/*;q=0.1",
+     PROTOBUF "; escaping=allow-utf-8"},
+    {DELIMITED ";escaping=underscores;q=0.6,text/plain;version=0.0.4;q=0.2,*/*;q=0.1",
+     PROTOBUF "; escaping=underscores"},
     /* Prometheus 3.x, names in UTF-8 */
     {"application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,"
      "application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;"
@@ -125,6 +138,29 @@ static const accepted grammar[] = {
     {"a/b;c=@,application/openmetrics-text", OPENMETRICS},
     {"a/b;flag;x=y,application/openmetrics-text;flag", OPENMETRICS},
     {"\xff\xfe\x01,application/openmetrics-text", OPENMETRICS},
+    /* protobuf: to a client that names all of it, and to no wildcard */
+    {DELIMITED, PROTOBUF},
+    {DELIMITED ";q=0", TEXT},
+    {DELIMITED ";q=0.5,text/plain;q=0.6", TEXT},
+    {DELIMITED ";q=0.6,text/plain;q=0.5", PROTOBUF},
+    {"text/plain," DELIMITED, TEXT},
+    {DELIMITED ",text/plain", PROTOBUF},
+    {"*/*," DELIMITED, PROTOBUF},
+    {"application/*;q=0.1," DELIMITED ";q=0.05", OPENMETRICS},
+    {"APPLICATION/VND.Google.Protobuf; Proto=\"io.prometheus.client.MetricFamily\"; "
+     "ENCODING=delimited ; q = 0.3",
+     PROTOBUF},
+    {"application/vnd.google.protobuf", TEXT},
+    {"application/vnd.google.protobuf;encoding=delimited", TEXT},
+    {"application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily", TEXT},
+    {"application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=text", TEXT},
+    {"application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamil;encoding=delimited",
+     TEXT},
+    {"application/vnd.google.protobuf;proto=;encoding=delimited", TEXT},
+    {DELIMITED ";q=1.5,text/plain;q=0.1", TEXT},
+    {"application/*," DELIMITED ";q=0", OPENMETRICS},
+    {DELIMITED ";escaping=values", PROTOBUF "; escaping=values"},
+    {DELIMITED ";escaping=dots", PROTOBUF},
     /* escaping */
     {"application/openmetrics-text;version=1.0.0;escaping=values", OPENMETRICS "; escaping=values"},
     {"application/openmetrics-text;version=1.0.0;escaping=dots", OPENMETRICS},
@@ -140,8 +176,10 @@ static void check(const accepted *cases, size_t count)
         if (strcmp(type, cases[i].content_type) != 0)
             fail_msg("%s gives %s, not %s", cases[i].accept, type, cases[i].content_type);
         int openmetrics = strncmp(type, OPENMETRICS, strlen(OPENMETRICS)) == 0;
-        assert_int_equal(format,
-                         openmetrics ? CREST_FORMAT_OPENMETRICS : CREST_FORMAT_PROMETHEUS_TEXT);
+        int protobuf = strncmp(type, PROTOBUF, strlen(PROTOBUF)) == 0;
+        assert_int_equal(format, openmetrics ? CREST_FORMAT_OPENMETRICS
+                                 : protobuf  ? CREST_FORMAT_PROMETHEUS_PROTOBUF
+                                             : CREST_FORMAT_PROMETHEUS_TEXT);
         assert_int_equal(crest_format_negotiate(cases[i].accept, NULL), format);
     }
 }
@@ -163,7 +201,8 @@ static void test_content_types(void **state)
     (void)state;
     assert_string_equal(crest_format_content_type(CREST_FORMAT_PROMETHEUS_TEXT), TEXT);
     assert_string_equal(crest_format_content_type(CREST_FORMAT_OPENMETRICS), OPENMETRICS);
-    assert_null(crest_format_content_type((crest_format)2));
+    assert_string_equal(crest_format_content_type(CREST_FORMAT_PROMETHEUS_PROTOBUF), PROTOBUF);
+    assert_null(crest_format_content_type((crest_format)3));
 }
 
 /* Only the beginning is read, and a header that is nothing but trouble takes no longer. */
@@ -198,6 +237,7 @@ static void test_any_header(void **state)
     static const char *const parts[] = {"application/openmetrics-text",
                                         "text/plain",
                                         "*/*",
+                                        DELIMITED,
                                         ";",
                                         "version=1.0.0",
                                         "q=0.5",
@@ -212,7 +252,7 @@ static void test_any_header(void **state)
                                         "\x80"};
     uint64_t seed = 7;
     for (int i = 0; i < 20000; i++) {
-        char built[512] = "";
+        char built[2048] = "";
         for (unsigned part = 0; part < 12; part++) {
             seed = random_step(seed);
             strcat(built, parts[(seed >> 33) % (sizeof parts / sizeof parts[0])]);
@@ -220,7 +260,8 @@ static void test_any_header(void **state)
         char *exact = strdup(built); /* so that a sanitizer sees a byte too many */
         const char *type = NULL;
         crest_format format = crest_format_negotiate(exact, &type);
-        assert_true(format == CREST_FORMAT_OPENMETRICS || format == CREST_FORMAT_PROMETHEUS_TEXT);
+        assert_true(format == CREST_FORMAT_OPENMETRICS || format == CREST_FORMAT_PROMETHEUS_TEXT ||
+                    format == CREST_FORMAT_PROMETHEUS_PROTOBUF);
         assert_non_null(type);
         free(exact);
     }

@@ -120,8 +120,13 @@ public final class Crest {
      * page {@link #writePage} is better. Without the native library the page is empty.
      *
      * @throws CrestException {@code NO_MEMORY}
+     * @throws IllegalArgumentException for {@link PageFormat#PROTOBUF}, which is no text
      */
     public static String page(PageFormat format) {
+        if (format == PageFormat.PROTOBUF) {
+            throw new IllegalArgumentException(
+                    "Crest.page: a page of PROTOBUF is no text; use Crest.writePage");
+        }
         ByteArrayOutputStream page = new ByteArrayOutputStream(8192);
         try {
             writePage(format, page);
@@ -133,7 +138,7 @@ public final class Crest {
 
     /**
      * Writes all metrics of the process, in UTF-8, as they are read: no more than 64 KiB of the
-     * page is in memory. Does not close or flush the stream.
+     * page is in memory; for {@link PageFormat#PROTOBUF} also a snapshot. Does not close or flush the stream.
      *
      * @throws IOException what the stream throws, after which a part has been written
      * @throws CrestException {@code NO_MEMORY}, perhaps after a part has been written

@@ -6,7 +6,11 @@ public enum PageFormat {
     /** The text format of Prometheus, version 0.0.4. */
     TEXT("text/plain; version=0.0.4; charset=utf-8"),
     /** OpenMetrics 1.0.0: the same series and values, with units and exemplars. */
-    OPENMETRICS("application/openmetrics-text; version=1.0.0; charset=utf-8");
+    OPENMETRICS("application/openmetrics-text; version=1.0.0; charset=utf-8"),
+    /** Prometheus' protobuf, with native histograms: bytes, not text. */
+    PROTOBUF(
+            "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily;"
+                    + " encoding=delimited");
 
     private static final PageFormat[] ALL = values();
 
@@ -24,7 +28,7 @@ public enum PageFormat {
     /**
      * The format that an HTTP client asks for. Any thread; one JNI call, no lock.
      *
-     * @param accept its {@code Accept} header. Null, a header that accepts neither, and one that
+     * @param accept its {@code Accept} header. Null, a header that accepts none, and one that
      *     cannot be parsed, give {@link #TEXT}; without the native library all do
      */
     public static PageFormat negotiate(String accept) {

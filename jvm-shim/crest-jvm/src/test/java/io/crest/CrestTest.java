@@ -91,6 +91,12 @@ class CrestTest {
                 PageFormat.OPENMETRICS,
                 PageFormat.negotiate(
                         "application/openmetrics-text;version=1.0.0,text/plain;q=0.5"));
+        assertEquals(
+                PageFormat.PROTOBUF,
+                PageFormat.negotiate(
+                        "application/vnd.google.protobuf;encoding=delimited;"
+                                + "proto=io.prometheus.client.MetricFamily,*/*;q=0.1"));
+        assertThrows(IllegalArgumentException.class, () -> Crest.page(PageFormat.PROTOBUF));
     }
 
     @Test

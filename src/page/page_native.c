@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Histograms of a protobuf page. See page_protobuf.h.
+ */
+#include "base/utf8.h"
+#include "names/buckets.h"
+#include "page/page_protobuf.h"
+#include "page/page_values.h"
+
+#include <crest/window.h>
+#include <math.h>
+
+/* Fields of Histogram. */
+enum {
+    NATIVE_SAMPLE_COUNT = 1,
+    NATIVE_SAMPLE_SUM = 2,
+    NATIVE_BUCKET = 3,
+    NATIVE_SAMPLE_COUNT_FLOAT = 4,
+    NATIVE_SCHEMA = 5,
+    NATIVE_ZERO_THRESHOLD = 6,
+    NATIVE_ZERO_COUNT = 7,
+    NATIVE_ZERO_COUNT_FLOAT = 8,
+    NATIVE_POSITIVE_SPAN = 12,
+    NATIVE_POSITIVE_DELTA = 13,
+    NATIVE_POSITIVE_COUNT = 14,
+    NATIVE_CREATED = 15,
+    NATIVE_EXEMPLARS = 16
+};
+/* Of Bucket, BucketSpan and Exemplar. */
+enum { NATIVE_BUCKET_COUNT = 1, NATIVE_BUCKET_BOUND = 2, NATIVE_BUCKET_EXEMPLAR = 3 };
+enum { NATIVE_SPAN_OFFSET = 1, NATIVE_SPAN_LENGTH = 2 };
+enum { NATIVE_EXEMPLAR_LABEL = 1, NATIVE_EXEMPLAR_VALUE = 2, NATIVE_EXEMPLAR_TIME = 3 };
+
+#define NATIVE_OPERATION "operation"
+#define NATIVE_NS_PER_S UINT64_C(1000000000)
+/* Empty buckets between two others that are said as such, not by a new span. */
+#define NATIVE_GAP_MAX 2
+
+/* The slowest operation of the last minute. */
+typedef struct native_exemplar {
+    int there;
+    double value;
+    uint64_t wall_ns; /* when the page's snapshot was taken: in the minute before that */
+    size_t id_bytes;
+    char id[CREST_OP_TEXT_BYTES * CREST_UTF8_REPLACEMENT_BYTES];
+} native_exemplar;
+
+void crest_protobuf_histograms_begin(crest_protobuf_histograms *histograms, const crest_page *page,
+                                     const crest_page_metric *metric, unsigned decimals)
+{
+    const crest_page_options *options = page->options;
+    const crest_series_view *series = &metric->first;
+    crest_unit unit = crest_unit_of(series->kind, series->unit);
+    const crest_buckets *buckets = series->buckets;
+    if (buckets == NULL)
+        buckets = crest_buckets_for_unit(unit, series->kind);
+    histograms->page = page;
+    histograms->metric = metric;
+    histograms->decimals = decimals;
+    histograms->schema = crest_native_schema(
+        options->native_factor > 1 ? options->native_factor : CREST_PAGE_NATIVE_FACTOR_DEFAULT);
+    histograms->limit =
+        options->native_buckets != 0 ? options->native_buckets : CREST_PAGE_NATIVE_BUCKETS_DEFAULT;
+    histograms->bounds = buckets->bounds;
+    histograms->bound_count =
+        buckets->count < CREST_BUCKETS_MAX ? buckets->count : CREST_BUCKETS_MAX;
+    for (unsigned i = 0; i < histograms->bound_count; i++)
+        histograms->limits[i] = crest_buckets_limit(buckets->bounds[i], unit);
+}
+
+static void native_find_exemplar(const crest_protobuf_histograms *histograms, size_t index,
+                                 native_exemplar *exemplar)
+{
+    const crest_page *page = histograms->page;
+    exemplar->there = 0;
+    if (page->options->no_exemplars || histograms->metric->first.kind != CREST_KIND_TIMER)
+        return;
+    crest_window window;
+    page->source->window(page->snapshot, index, CREST_WINDOW_S, &window);
+    if (window.slowest.kind == CREST_OP_NONE || window.events == 0)
+        return;
+    char id[CREST_OP_TEXT_BYTES];
+    crest_op_format(&window.slowest, id, sizeof id);
+    /* the same as on a text page */
+    for (char *at = id; *at != '\0'; at++)
+        *at = *at == '"' ? '\'' : *at == '\\' ? '/' : *at == '\n' ? ' ' : *at;
+    exemplar->id_bytes = crest_utf8_copy(id, exemplar->id, sizeof exemplar->id, NULL);
+    exemplar->value = crest_page_in_base_unit(window.maximum, CREST_NANOSECONDS);
+    exemplar->wall_ns = page->source->wall_ns(page->snapshot);
+    exemplar->there = 1;
+}
+
+static char *native_put_exemplar(char *at, unsigned field, const native_exemplar *exemplar)
+{
+    char *body;
+    at = crest_wire_begin(at, field, &body);
+    at = crest_protobuf_label(at, NATIVE_EXEMPLAR_LABEL, NATIVE_OPERATION,
+                              sizeof NATIVE_OPERATION - 1, exemplar->id, exemplar->id_bytes);
+    at = crest_wire_double(at, NATIVE_EXEMPLAR_VALUE, exemplar->value);
+    at = crest_protobuf_time(at, NATIVE_EXEMPLAR_TIME, exemplar->wall_ns / NATIVE_NS_PER_S,
+                             (uint32_t)(exemplar->wall_ns % NATIVE_NS_PER_S));
+    return crest_wire_end(body, at);
+}
+
+/* The bucket of an exemplar is that of the value itself, as on a text page. The last, +Inf, is what
+ * readers add themselves; it is there only with an exemplar. */
+static char *native_put_classic(const crest_protobuf_histograms *histograms,
+                                const crest_totals *totals, const native_exemplar *exemplar,
+                                char *at)
+{
+    unsigned count = histograms->bound_count;
+    int left = exemplar->there;
+    for (unsigned i = 0; i <= count; i++) {
+        double bound = i < count ? histograms->bounds[i] : (double)INFINITY;
+        int here = left && exemplar->value <= bound;
+        char *body;
+        if (i == count && !here)
+            break;
+        at = crest_wire_begin(at, NATIVE_BUCKET, &body);
+        at = crest_wire_u64(at, NATIVE_BUCKET_COUNT, i < count ? totals->below[i] : totals->count);
+        at = crest_wire_double(at, NATIVE_BUCKET_BOUND, bound);
+        if (here) {
+            at = native_put_exemplar(at, NATIVE_BUCKET_EXEMPLAR, exemplar);
+            left = 0;
+        }
+        at = crest_wire_end(body, at);
+    }
+    return at;
+}
+
+/* Empty buckets before this one; its index, if it is the first. */
+static int native_gap(const crest_native *native, unsigned i)
+{
+    int index = native->bucket[i].index;
+    return i == 0 ? index : index - native->bucket[i - 1].index - 1;
+}
+
+static char *native_put_span(char *at, int offset, unsigned length)
+{
+    char *body;
+    at = crest_wire_begin(at, NATIVE_POSITIVE_SPAN, &body);
+    at = crest_wire_s64(at, NATIVE_SPAN_OFFSET, offset);
+    at = crest_wire_u64(at, NATIVE_SPAN_LENGTH, length);
+    return crest_wire_end(body, at);
+}
+
+/* One at least, by which readers know that the histogram is native. */
+static char *native_put_spans(const crest_native *native, char *at)
+{
+    unsigned length = 0;
+    int offset = 0;
+    for (unsigned i = 0; i < native->used; i++) {
+        int gap = native_gap(native, i);
+        if (i != 0 && gap <= NATIVE_GAP_MAX) {
+            length += (unsigned)gap + 1;
+            continue;
+        }
+        if (i != 0)
+            at = native_put_span(at, offset, length);
+        offset = gap;
+        length = 1;
+    }
+    return native_put_span(at, offset, length);
+}
+
+/* Each bucket's count less that of the bucket before; or, past 63 bits, which differences cannot
+ * say, the counts themselves as floating-point numbers. */
+static char *native_put_counts(const crest_native *native, int floats, char *at)
+{
+    uint64_t before = 0;
+    char *body;
+    if (native->used == 0)
+        return at;
+    at = crest_wire_begin(at, floats ? NATIVE_POSITIVE_COUNT : NATIVE_POSITIVE_DELTA, &body);
+    for (unsigned i = 0; i < native->used; i++) {
+        int gap = native_gap(native, i);
+        gap = i != 0 && gap <= NATIVE_GAP_MAX ? gap : 0;
+        for (int empty = 0; empty <= gap; empty++) {
+            uint64_t count = empty == gap ? native->bucket[i].count : 0;
+            uint64_t bits;
+            double as = (double)count;
+            memcpy(&bits, &as, sizeof bits);
+            at = floats ? crest_wire_fixed64(at, bits)
+                        : crest_wire_varint(at, crest_wire_zigzag((int64_t)(count - before)));
+            before = count;
+        }
+    }
+    return crest_wire_end(body, at);
+}
+
+static char *native_put_native(const crest_native *native, int floats, char *at)
+{
+    at = crest_wire_s64(at, NATIVE_SCHEMA, native->schema);
+    at = crest_wire_double(at, NATIVE_ZERO_THRESHOLD, native->zero_threshold);
+    if (floats)
+        at = crest_wire_double(at, NATIVE_ZERO_COUNT_FLOAT, (double)native->zero_count);
+    else
+        at = crest_wire_u64(at, NATIVE_ZERO_COUNT, native->zero_count);
+    at = native_put_spans(native, at);
+    return native_put_counts(native, floats, at);
+}
+
+char *crest_protobuf_histogram(crest_protobuf_histograms *histograms, const crest_page_row *row,
+                               size_t index, char *at)
+{
+    const crest_page *page = histograms->page;
+    crest_native *native = &histograms->native;
+    crest_totals totals;
+    native_exemplar exemplar;
+    char *body;
+    int is_native = page->options->native != CREST_PAGE_NATIVE_OFF &&
+                    page->source->native(page->snapshot, index, histograms->schema,
+                                         histograms->limit, histograms->decimals, native);
+    int is_classic = !is_native || page->options->native != CREST_PAGE_NATIVE_ONLY;
+    page->source->totals(page->snapshot, index, histograms->limits,
+                         is_classic ? histograms->bound_count : 0, &totals);
+    native_find_exemplar(histograms, index, &exemplar);
+    int floats = is_native && native->count > INT64_MAX;
+    at = crest_wire_begin(at, CREST_PROTOBUF_METRIC_HISTOGRAM, &body);
+    at = crest_wire_u64(at, NATIVE_SAMPLE_COUNT, totals.count);
+    at = crest_wire_double(at, NATIVE_SAMPLE_SUM,
+                           crest_protobuf_scaled(totals.sum, histograms->decimals));
+    if (is_classic)
+        at = native_put_classic(histograms, &totals, &exemplar, at);
+    if (floats)
+        at = crest_wire_double(at, NATIVE_SAMPLE_COUNT_FLOAT, (double)totals.count);
+    if (is_native)
+        at = native_put_native(native, floats, at);
+    if (row->made_s != 0)
+        at = crest_protobuf_time(at, NATIVE_CREATED, row->made_s, 0);
+    if (is_native && exemplar.there)
+        at = native_put_exemplar(at, NATIVE_EXEMPLARS, &exemplar);
+    return crest_wire_end(body, at);
+}
