@@ -40,6 +40,7 @@ gnuplot-nox           tools,bench              charts of benchmark results
 openssl               unit,integration         TLS: certificates
 ca-certificates       unit,integration         TLS: whom a system trusts by default
 iproute2              unit,integration         ss, whose figures are compared; links with a delay
+protobuf-compiler     integration              reads protobuf pages
 curl                  integration              reads from a gateway that wants certificates
 nodejs                npm                      the server `statsd`
 npm                   npm                      fetches that server

@@ -12,7 +12,8 @@
  * From crest_start: prometheus=ADDRESSES, or prometheus=on for 127.0.0.1:9102, with
  * prometheus.timeout (10s), prometheus.concurrency (5), prometheus.connections (64),
  * prometheus.windows (ranges; off, all), prometheus.exemplars (on), prometheus.created (off),
- * prometheus.gzip (on), prometheus.hosts, prometheus.include and prometheus.exclude (globs of
+ * prometheus.gzip (on), prometheus.native (on; only, off), prometheus.native.factor (1.1),
+ * prometheus.native.buckets (160), prometheus.hosts, prometheus.include and prometheus.exclude (globs of
  * canonical names).
  *
  * ADDRESSES are one or more, separated by blanks or |, and the first that is free is taken. Each is
@@ -29,7 +30,8 @@
  * There is neither TLS nor a password: leave it on the loopback interface and put a proxy before
  * it, as docs/scraping.md shows.
  *
- *   GET /metrics     the page: text 0.0.4 or OpenMetrics 1.0 by Accept, gzip by Accept-Encoding.
+ *   GET /metrics     the page: text 0.0.4, OpenMetrics 1.0 or Prometheus' protobuf, which has
+ *                    native histograms, by Accept, gzip by Accept-Encoding.
  *                    ?name[]=NAME, repeated, narrows it to the families of these exported names.
  *                    X-Prometheus-Scrape-Timeout-Seconds is kept to. 503 with Retry-After when
  *                    `concurrency` pages are being made; 406 when neither gzip nor none will do
@@ -93,7 +95,7 @@ typedef struct crest_prometheus_options {
     int windows CREST_DEFAULT_(CREST_PAGE_WINDOWS_RANGES);
     /* OpenMetrics: non-zero adds X_created, a further series for each counter and distribution */
     int created CREST_DEFAULT_(0);
-    /* OpenMetrics: non-zero leaves exemplars out */
+    /* OpenMetrics and protobuf: non-zero leaves exemplars out */
     int no_exemplars CREST_DEFAULT_(0);
     /* non-zero: never compress */
     int no_gzip CREST_DEFAULT_(0);
@@ -105,6 +107,10 @@ typedef struct crest_prometheus_options {
     /* further names that requests may be for, separated by blanks or |, * for any; NULL: none. For
        a server on a loopback address, see above */
     const char *hosts CREST_DEFAULT_(NULL);
+    /* protobuf: as in crest_page_options */
+    int native CREST_DEFAULT_(CREST_PAGE_NATIVE_ON);
+    double native_factor CREST_DEFAULT_(0);
+    unsigned native_buckets CREST_DEFAULT_(0);
 } crest_prometheus_options;
 
 CREST_BEGIN_C

@@ -15,6 +15,7 @@
  *   pushgateway.method                      put (the default) or post
  *   pushgateway.gzip, pushgateway.windows   on (the default) or off
  *   pushgateway.delete-on-stop              on or off (the default)
+ *   pushgateway.protobuf                    on or off (the default): with native histograms
  *   pushgateway.user, with pushgateway.password-file=PATH or pushgateway.password-env=NAME
  *   pushgateway.bearer-file=PATH or pushgateway.bearer-env=NAME
  *   pushgateway.ca-file, pushgateway.cert-file, pushgateway.key-file, pushgateway.key-password-file
@@ -107,6 +108,10 @@ typedef struct crest_pushgateway_options {
     const char *key_password_file CREST_DEFAULT_(NULL);
     /* http://[user:password@]host:port; https goes through it by CONNECT; NULL: none */
     const char *proxy CREST_DEFAULT_(NULL);
+    /* non-zero: push Prometheus' protobuf, in which histograms have native buckets beside the
+       classic ones, instead of text. The gateway keeps both; its own text page, and a Prometheus
+       that does not ask it for protobuf, have the classic ones */
+    int protobuf CREST_DEFAULT_(0);
 } crest_pushgateway_options;
 
 CREST_BEGIN_C

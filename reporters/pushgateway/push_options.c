@@ -100,6 +100,7 @@ static crest_reporter *push_options_create(const char *value, const crest_option
     if (push_options_read_method(options, &made.post, error) != CREST_OK ||
         crest_option_switch(options, "pushgateway.gzip", &gzip, error) != CREST_OK ||
         crest_option_switch(options, "pushgateway.windows", &windows, error) != CREST_OK ||
+        crest_option_switch(options, "pushgateway.protobuf", &made.protobuf, error) != CREST_OK ||
         crest_option_switch(options, "pushgateway.delete-on-stop", &made.delete_on_stop, error) !=
             CREST_OK ||
         push_options_read_labels(options, labels, &made.label_count, error) != CREST_OK)
@@ -111,26 +112,13 @@ static crest_reporter *push_options_create(const char *value, const crest_option
 
 /* interval, timeout and jitter are the schedule's: crest_start reads those of every kind itself. */
 static const char *const push_options_keys[] = {
-    "pushgateway.job",
-    "pushgateway.instance",
-    "pushgateway.interval",
-    "pushgateway.timeout",
-    PUSH_OPTIONS_METHOD,
-    "pushgateway.gzip",
-    "pushgateway.windows",
-    "pushgateway.delete-on-stop",
-    "pushgateway.user",
-    "pushgateway.password-file",
-    "pushgateway.password-env",
-    "pushgateway.bearer-file",
-    "pushgateway.bearer-env",
-    "pushgateway.ca-file",
-    "pushgateway.cert-file",
-    "pushgateway.key-file",
-    "pushgateway.key-password-file",
-    "pushgateway.proxy",
-    PUSH_OPTIONS_LABEL_PREFIX,
-    NULL,
+    "pushgateway.job",         "pushgateway.instance",       "pushgateway.interval",
+    "pushgateway.timeout",     PUSH_OPTIONS_METHOD,          "pushgateway.gzip",
+    "pushgateway.windows",     "pushgateway.delete-on-stop", "pushgateway.protobuf",
+    "pushgateway.user",        "pushgateway.password-file",  "pushgateway.password-env",
+    "pushgateway.bearer-file", "pushgateway.bearer-env",     "pushgateway.ca-file",
+    "pushgateway.cert-file",   "pushgateway.key-file",       "pushgateway.key-password-file",
+    "pushgateway.proxy",       PUSH_OPTIONS_LABEL_PREFIX,    NULL,
 };
 
 const crest_reporter_kind crest_pushgateway_kind = {

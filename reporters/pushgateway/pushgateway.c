@@ -9,12 +9,12 @@
 #define _GNU_SOURCE
 #include <crest/pushgateway.h>
 
+#include "common/shown_text.h"
 #include "http/http_transport.h"
 #include "pushgateway/push_answer.h"
 #include "pushgateway/push_body.h"
 #include "pushgateway/push_claim.h"
 #include "pushgateway/push_login.h"
-#include "common/shown_text.h"
 #include "pushgateway/push_url.h"
 
 #include <errno.h>
@@ -42,6 +42,7 @@ typedef struct pushgateway {
     crest_page_label *labels;
     unsigned label_count;
     int gzip, windows, delete_on_stop, post;
+    crest_format format;
     crest_http *http;
     crest_push_login login;
     crest_push_claim *claim; /* of the group of the last push */
@@ -200,7 +201,7 @@ static crest_status pushgateway_encode(pushgateway *gateway, const crest_report 
     crest_push_body *body = &gateway->body;
     crest_status status = crest_push_body_begin(body, gateway->gzip);
     if (status == CREST_OK)
-        status = crest_snapshot_write(report->snapshot, CREST_FORMAT_PROMETHEUS_TEXT, &options,
+        status = crest_snapshot_write(report->snapshot, gateway->format, &options,
                                       crest_push_body_write, body, error);
     if (status == CREST_OK)
         status = crest_push_body_end(body);
@@ -224,7 +225,7 @@ static crest_status pushgateway_exchange(pushgateway *gateway, crest_http_reques
                                          crest_http_answer *answer, crest_error *error)
 {
     if (strcmp(request->method, "DELETE") != 0) {
-        request->content_type = crest_format_content_type(CREST_FORMAT_PROMETHEUS_TEXT);
+        request->content_type = crest_format_content_type(gateway->format);
         request->content_encoding = gateway->gzip ? "gzip" : NULL;
         request->body = gateway->body.bytes;
         request->length = gateway->body.length;
@@ -470,6 +471,8 @@ crest_reporter *crest_pushgateway_new(const crest_pushgateway_options *options, 
     gateway->process = getpid();
     gateway->post = options->post != 0;
     gateway->gzip = !options->no_gzip;
+    gateway->format =
+        options->protobuf ? CREST_FORMAT_PROMETHEUS_PROTOBUF : CREST_FORMAT_PROMETHEUS_TEXT;
     gateway->windows = !options->no_windows;
     gateway->delete_on_stop = options->delete_on_stop != 0;
     gateway->body.limit = CREST_PUSH_BODY_BYTES_MAX;

@@ -9,6 +9,8 @@
 
 #include "kinds.h"
 #include "scrape/scrape_routes.h"
+#include "scrape/scrape_native.h"
+#include "scrape/scrape_server.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -158,6 +160,7 @@ static int scrape_copy(crest_scrape_settings *settings, const crest_prometheus_o
     settings->page.windows = options->windows;
     settings->page.created = options->created;
     settings->page.no_exemplars = options->no_exemplars;
+    crest_scrape_native_copy(&settings->page, options);
     return scrape_copy_text(&settings->listen, options->listen) ||
                    scrape_copy_text(&settings->include, options->include) ||
                    scrape_copy_text(&settings->exclude, options->exclude) ||
@@ -189,7 +192,8 @@ static crest_status scrape_check(const crest_prometheus_options *options, crest_
                                "The windows of a scrape endpoint are %d, which is no "
                                "CREST_PAGE_WINDOWS_",
                                options->windows);
-    return crest_scrape_address_check(options->listen, error);
+    crest_status status = crest_scrape_native_check(options, error);
+    return status == CREST_OK ? crest_scrape_address_check(options->listen, error) : status;
 }
 
 crest_reporter *crest_prometheus_new(const crest_prometheus_options *options, crest_error *error)
@@ -273,6 +277,7 @@ static crest_reporter *scrape_create(const char *value, const crest_options *opt
         crest_option_duration_ms(options, "prometheus.timeout", &made.timeout_ms, error) !=
             CREST_OK ||
         scrape_read_windows(options, &made.windows, error) != CREST_OK ||
+        crest_scrape_native_read(options, &made, error) != CREST_OK ||
         crest_option_switch(options, "prometheus.created", &made.created, error) != CREST_OK ||
         crest_option_switch(options, "prometheus.exemplars", &exemplars, error) != CREST_OK ||
         crest_option_switch(options, "prometheus.gzip", &gzip, error) != CREST_OK)
@@ -284,8 +289,17 @@ static crest_reporter *scrape_create(const char *value, const crest_options *opt
 
 /* timeout, include and exclude are every kind's. */
 static const char *const scrape_keys[] = {
-    "prometheus.concurrency", "prometheus.connections", "prometheus.windows", "prometheus.created",
-    "prometheus.exemplars",   "prometheus.gzip",        "prometheus.hosts",   NULL,
+    "prometheus.concurrency",
+    "prometheus.connections",
+    "prometheus.windows",
+    "prometheus.created",
+    "prometheus.exemplars",
+    "prometheus.gzip",
+    "prometheus.hosts",
+    CREST_SCRAPE_NATIVE,
+    CREST_SCRAPE_NATIVE_FACTOR,
+    CREST_SCRAPE_NATIVE_BUCKETS,
+    NULL,
 };
 
 const crest_reporter_kind crest_prometheus_kind = {

@@ -39,7 +39,7 @@ static crest_status scrape_page_write(crest_scrape_page *page, const crest_page_
 {
     const crest_scrape_settings *settings = page->settings;
     /* An exemplar is the slowest operation of a window. */
-    int exemplars = page->format == CREST_FORMAT_OPENMETRICS && !options->no_exemplars;
+    int exemplars = page->format != CREST_FORMAT_PROMETHEUS_TEXT && !options->no_exemplars;
     crest_snapshot *snapshot = crest_snapshot_take_windows(
         page->registry, exemplars ? CREST_PAGE_WINDOWS_ALL : options->windows);
     if (snapshot == NULL)

@@ -320,6 +320,8 @@ def behind_nginx(place):
         process.wait()
 
 
-harness.main([every_instrument_arrives, exemplars_name_operations, a_node_comes_back,
-              a_prometheus_that_sleeps, two_that_see_the_same, pages_pass_promtool, behind_nginx],
-             servers=("prometheus", "promtool"))
+if __name__ == "__main__":  # others use Node, Scraper and Totals
+    harness.main([every_instrument_arrives, exemplars_name_operations, a_node_comes_back,
+                  a_prometheus_that_sleeps, two_that_see_the_same, pages_pass_promtool,
+                  behind_nginx],
+                 servers=("prometheus", "promtool"))
