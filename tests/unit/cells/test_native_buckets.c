@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * native_buckets.h and native_cells.h: which bucket a value is in, at every bound of every schema; that cells become
- * buckets without a loss, few enough, and never fewer in one; and how far off quantiles are.
+ * native_buckets.h and native_cells.h: which bucket a value is in, at every bound of every schema;
+ * that cells become buckets without a loss, few enough, and never fewer in one; and how far off
+ * quantiles are.
  */
 #include "cells/native_cells.h"
 #include "support/random_numbers.h"
