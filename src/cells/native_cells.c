@@ -4,8 +4,8 @@
  */
 #include "cells/native_cells.h"
 
-/* 2^(2^-s) - 1, by which a bucket is wider than its lower bound, is more than 2^-bits, the most that
- * a cell is of its lowest value, as long as s is below bits. */
+/* 2^(2^-s) - 1, the part of its lower bound that a bucket is wide, is more than 2^-bits, the most
+ * that a cell is of its lowest value, as long as s is below bits. */
 int crest_native_schema_within(int schema, const crest_layout *layout)
 {
     int finest = (int)layout->bits - 1;

@@ -48,12 +48,6 @@ static void exposition_choose_windows(crest_page *page)
         page->window_count = 1;
 }
 
-int crest_page_wants_windows(const crest_page *page, crest_kind kind)
-{
-    return page->window_count != 0 &&
-           (kind == CREST_KIND_RANGE_SAMPLER || page->options->windows >= CREST_PAGE_WINDOWS_ALL);
-}
-
 /* The target stands where its name sorts. */
 static void exposition_put_page(const crest_page *page)
 {

@@ -24,22 +24,12 @@
 #ifndef CREST_EXPOSITION_H
 #define CREST_EXPOSITION_H
 
-#include "page/page_families.h"
+#include "page/page_source.h"
 #include <crest/page.h>
-
-/* Labels of crest_target_info. */
-#define CREST_TARGET_LABELS_MAX 64u
-/* Its family in OpenMetrics, its name, and its HELP. */
-#define CREST_TARGET_FAMILY "crest_target"
-#define CREST_TARGET_INFO CREST_TARGET_FAMILY "_info"
-#define CREST_TARGET_HELP "What this process is; always 1. [crest.target-info]"
 
 /* As crest_snapshot_write, for formats that there are. `snapshot` is only handed to the source. */
 crest_status crest_exposition_write(const crest_page_source *source, const crest_snapshot *snapshot,
                                     crest_format format, const crest_page_options *options,
                                     crest_write_fn *write, void *context, crest_error *error);
-
-/* Whether the page has what windows compute of metrics of the kind. */
-int crest_page_wants_windows(const crest_page *page, crest_kind kind);
 
 #endif

@@ -76,6 +76,12 @@ int crest_page_wants_either(const crest_page *page, const char *name, const char
     return page->options->name_count == 0;
 }
 
+int crest_page_wants_windows(const crest_page *page, crest_kind kind)
+{
+    return page->window_count != 0 &&
+           (kind == CREST_KIND_RANGE_SAMPLER || page->options->windows >= CREST_PAGE_WINDOWS_ALL);
+}
+
 static void families_put_meta(const crest_page *page, const char *what,
                               const crest_page_family *family, const char *text)
 {

@@ -12,6 +12,13 @@
 #include "names/names.h"
 #include "page/page_source.h"
 
+/* Labels of crest_target_info. */
+#define CREST_TARGET_LABELS_MAX 64u
+/* Its family in OpenMetrics, its name, and its HELP. */
+#define CREST_TARGET_FAMILY "crest_target"
+#define CREST_TARGET_INFO CREST_TARGET_FAMILY "_info"
+#define CREST_TARGET_HELP "What this process is; always 1. [crest.target-info]"
+
 /* A page in the making. */
 typedef struct crest_page {
     const crest_page_source *source;
@@ -51,6 +58,9 @@ int crest_page_family_is_standard(const crest_page_family *family);
 
 /* The unit that the name ends in; "" if it ends in none. */
 const char *crest_page_family_unit(const crest_page_family *family);
+
+/* Whether the page has what windows compute of metrics of the kind. */
+int crest_page_wants_windows(const crest_page *page, crest_kind kind);
 
 /* HELP and TYPE, or TYPE, UNIT and HELP. */
 void crest_page_put_header(const crest_page *page, const crest_page_family *family,

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Histograms of a protobuf page. See page_protobuf.h.
+ * Histograms of a protobuf page. See page_native.h.
  */
+#include "page/page_native.h"
 #include "base/utf8.h"
 #include "names/buckets.h"
-#include "page/page_protobuf.h"
 #include "page/page_values.h"
+#include "page/protobuf_fields.h"
 
 #include <crest/window.h>
 #include <math.h>
 
+/* Of Metric. */
+enum { NATIVE_METRIC_HISTOGRAM = 7 };
 /* Fields of Histogram. */
 enum {
     NATIVE_SAMPLE_COUNT = 1,
@@ -216,7 +219,7 @@ char *crest_protobuf_histogram(crest_protobuf_histograms *histograms, const cres
                          is_classic ? histograms->bound_count : 0, &totals);
     native_find_exemplar(histograms, index, &exemplar);
     int floats = is_native && native->count > INT64_MAX;
-    at = crest_wire_begin(at, CREST_PROTOBUF_METRIC_HISTOGRAM, &body);
+    at = crest_wire_begin(at, NATIVE_METRIC_HISTOGRAM, &body);
     at = crest_wire_u64(at, NATIVE_SAMPLE_COUNT, totals.count);
     at = crest_wire_double(at, NATIVE_SAMPLE_SUM,
                            crest_protobuf_scaled(totals.sum, histograms->decimals));

@@ -4,13 +4,13 @@
  */
 #include "page/page_protobuf.h"
 #include "base/utf8.h"
-#include "page/exposition.h"
+#include "page/page_native.h"
 #include "page/page_values.h"
+#include "page/protobuf_fields.h"
 
 #include <crest/window.h>
-#include <math.h>
 
-/* Fields of MetricFamily, Metric, Counter, Gauge and LabelPair, and values of MetricType. */
+/* Fields of MetricFamily, Metric, Counter and Gauge, and values of MetricType. */
 enum {
     PROTOBUF_FAMILY_NAME = 1,
     PROTOBUF_FAMILY_HELP = 2,
@@ -18,11 +18,9 @@ enum {
     PROTOBUF_FAMILY_METRIC = 4,
     PROTOBUF_FAMILY_UNIT = 5
 };
-enum { PROTOBUF_METRIC_GAUGE = 2, PROTOBUF_METRIC_COUNTER = 3 };
+enum { PROTOBUF_METRIC_LABEL = 1, PROTOBUF_METRIC_GAUGE = 2, PROTOBUF_METRIC_COUNTER = 3 };
 enum { PROTOBUF_COUNTER_VALUE = 1, PROTOBUF_COUNTER_CREATED = 3 };
 enum { PROTOBUF_GAUGE_VALUE = 1 };
-enum { PROTOBUF_LABEL_NAME = 1, PROTOBUF_LABEL_VALUE = 2 };
-enum { PROTOBUF_TIME_SECONDS = 1, PROTOBUF_TIME_NANOSECONDS = 2 };
 enum { PROTOBUF_COUNTER = 0, PROTOBUF_GAUGE = 1, PROTOBUF_UNTYPED = 3, PROTOBUF_HISTOGRAM = 4 };
 
 /* Labels of a series: the constant ones and a row's, or crest_target_info's. */
@@ -56,39 +54,6 @@ typedef struct protobuf_page {
 } protobuf_page;
 
 /* ---- values ---- */
-
-double crest_protobuf_scaled(uint64_t value, unsigned decimals)
-{
-    static const uint64_t scales[] = {1,      10,      100,      1000,      10000,
-                                      100000, 1000000, 10000000, 100000000, 1000000000};
-    if (decimals == 0 || value <= UINT64_C(1) << 53)
-        return (double)value / (double)scales[decimals];
-    /* more bits than a double has, and whether there was a rest: so it is rounded once */
-    unsigned __int128 shifted = (unsigned __int128)value << 62;
-    unsigned __int128 quotient = shifted / scales[decimals];
-    quotient |= shifted % scales[decimals] != 0;
-    return ldexp((double)quotient, -62);
-}
-
-char *crest_protobuf_time(char *at, unsigned field, uint64_t seconds, uint32_t nanoseconds)
-{
-    char *body;
-    at = crest_wire_begin(at, field, &body);
-    at = crest_wire_u64(at, PROTOBUF_TIME_SECONDS, seconds);
-    if (nanoseconds != 0)
-        at = crest_wire_u64(at, PROTOBUF_TIME_NANOSECONDS, nanoseconds);
-    return crest_wire_end(body, at);
-}
-
-char *crest_protobuf_label(char *at, unsigned field, const char *key, size_t key_bytes,
-                           const char *value, size_t value_bytes)
-{
-    at = crest_wire_tag(at, field, CREST_WIRE_LENGTH);
-    at = crest_wire_varint(at,
-                           crest_wire_text_bytes(key_bytes) + crest_wire_text_bytes(value_bytes));
-    at = crest_wire_bytes(at, PROTOBUF_LABEL_NAME, key, key_bytes);
-    return crest_wire_bytes(at, PROTOBUF_LABEL_VALUE, value, value_bytes);
-}
 
 static char *protobuf_put_counter(char *at, double value, uint32_t made_s)
 {
@@ -184,10 +149,10 @@ static char *protobuf_put_labels(const protobuf_labels *labels, char *at)
         if (bytes == 0)
             continue;
         size_t pair = crest_wire_text_bytes(labels->key_bytes[i]) + crest_wire_text_bytes(bytes);
-        at = crest_wire_tag(at, CREST_PROTOBUF_METRIC_LABEL, CREST_WIRE_LENGTH);
+        at = crest_wire_tag(at, PROTOBUF_METRIC_LABEL, CREST_WIRE_LENGTH);
         at = crest_wire_varint(at, pair);
-        at = crest_wire_bytes(at, PROTOBUF_LABEL_NAME, labels->keys[i], labels->key_bytes[i]);
-        at = crest_wire_tag(at, PROTOBUF_LABEL_VALUE, CREST_WIRE_LENGTH);
+        at = crest_wire_bytes(at, CREST_PROTOBUF_LABEL_NAME, labels->keys[i], labels->key_bytes[i]);
+        at = crest_wire_tag(at, CREST_PROTOBUF_LABEL_VALUE, CREST_WIRE_LENGTH);
         at = crest_wire_varint(at, bytes);
         /* there is room for its NUL: a value follows the labels */
         at += crest_utf8_copy(labels->values[i], at, bytes + 1, NULL);
@@ -204,10 +169,10 @@ static void protobuf_put_long_labels(crest_wire *wire, const protobuf_labels *la
         size_t pair = crest_wire_text_bytes(labels->key_bytes[i]) +
                       crest_wire_text_bytes(labels->value_bytes[i]);
         char *at = crest_wire_reserve(wire, CREST_WIRE_FIELD_BYTES_MAX);
-        at = crest_wire_tag(at, CREST_PROTOBUF_METRIC_LABEL, CREST_WIRE_LENGTH);
+        at = crest_wire_tag(at, PROTOBUF_METRIC_LABEL, CREST_WIRE_LENGTH);
         crest_wire_commit(wire, crest_wire_varint(at, pair));
-        crest_wire_put_text(wire, PROTOBUF_LABEL_NAME, labels->keys[i]);
-        crest_wire_put_text(wire, PROTOBUF_LABEL_VALUE, labels->values[i]);
+        crest_wire_put_text(wire, CREST_PROTOBUF_LABEL_NAME, labels->keys[i]);
+        crest_wire_put_text(wire, CREST_PROTOBUF_LABEL_VALUE, labels->values[i]);
     }
 }
 

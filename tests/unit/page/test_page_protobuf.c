@@ -8,7 +8,7 @@
  *     CREST_UPDATE_GOLDEN=1 build/release/tests/unit/page/test_page_protobuf
  */
 #include "base/number.h"
-#include "page/page_protobuf.h"
+#include "page/protobuf_fields.h"
 #include "support/page_fixture.h"
 #include "support/random_numbers.h"
 
