@@ -120,18 +120,16 @@ double crest_native_bound(int index, int schema)
     return ldexp(native_bounds[(unsigned)within * (NATIVE_BOUNDS >> schema)], power + 1);
 }
 
-/* The largest recorded value that the last bucket takes. */
-static void native_find_upper(crest_native *native)
+uint64_t crest_native_upper(int index, int schema, double divisor)
 {
-    double bound = crest_native_bound(native->bucket[native->used - 1].index, native->schema);
-    double most = bound * native->divisor;
+    double bound = crest_native_bound(index, schema), most = bound * divisor;
     uint64_t upper = most < 0x1p64 ? (uint64_t)most : UINT64_MAX;
     /* the product may be off by a rounding either way, and what decides is the quotient */
-    while (upper != 0 && (double)upper / native->divisor > bound)
+    while (upper != 0 && (double)upper / divisor > bound)
         upper--;
-    while (upper != UINT64_MAX && (double)(upper + 1) / native->divisor <= bound)
+    while (upper != UINT64_MAX && (double)(upper + 1) / divisor <= bound)
         upper++;
-    native->upper = upper;
+    return upper;
 }
 
 /* Two buckets become one. */
@@ -164,6 +162,26 @@ void crest_native_begin(crest_native *native, int schema, unsigned limit, unsign
     native->used = 0;
 }
 
+/* Puts a bucket, of the present schema, behind the others. */
+static void native_append(crest_native *native, int index)
+{
+    native->bucket[native->used++] = (crest_native_bucket){index, 0};
+    while (native->used > native->limit && native->schema > CREST_NATIVE_SCHEMA_MIN)
+        native_coarsen(native);
+}
+
+void crest_native_add_bucket(crest_native *native, int schema, int index, uint64_t count)
+{
+    int coarser = schema - native->schema;
+    index = (index + (1 << coarser) - 1) >> coarser;
+    if (native->used == 0 || native->bucket[native->used - 1].index != index)
+        native_append(native, index);
+    crest_native_bucket *last = &native->bucket[native->used - 1];
+    last->count = native_plus(last->count, count);
+    native->count = native_plus(native->count, count);
+    native->upper = 0; /* not known */
+}
+
 void crest_native_add(crest_native *native, uint64_t lowest, uint64_t highest, uint64_t count)
 {
     uint64_t middle = lowest + (highest - lowest + 1) / 2;
@@ -173,12 +191,11 @@ void crest_native_add(crest_native *native, uint64_t lowest, uint64_t highest, u
         return;
     }
     if (native->used == 0 || middle > native->upper) {
-        double value = (double)middle / native->divisor;
-        native->bucket[native->used++] =
-            (crest_native_bucket){crest_native_index(value, native->schema), 0};
-        while (native->used > native->limit && native->schema > CREST_NATIVE_SCHEMA_MIN)
-            native_coarsen(native);
-        native_find_upper(native);
+        int index = crest_native_index((double)middle / native->divisor, native->schema);
+        if (native->used == 0 || native->bucket[native->used - 1].index != index)
+            native_append(native, index);
+        native->upper = crest_native_upper(native->bucket[native->used - 1].index, native->schema,
+                                           native->divisor);
     }
     crest_native_bucket *last = &native->bucket[native->used - 1];
     last->count = native_plus(last->count, count);

@@ -20,7 +20,7 @@
 #ifndef CREST_NATIVE_BUCKETS_H
 #define CREST_NATIVE_BUCKETS_H
 
-#include <stdint.h>
+#include "cells/layouts.h"
 
 #define CREST_NATIVE_SCHEMA_MIN (-4)
 #define CREST_NATIVE_SCHEMA_MAX 8
@@ -35,6 +35,27 @@ typedef struct crest_native_bucket {
     uint64_t count;
 } crest_native_bucket;
 
+/* Blocks of a layout that are cut, and runs of a block: those of a power of two, which the finest
+ * schema that is kept cuts into 16, and one that began before. */
+#define CREST_NATIVE_BLOCKS 64u
+#define CREST_NATIVE_RUNS 18u
+#define CREST_NATIVE_RUNS_SCHEMA_MAX 4
+
+/* Cells of a block up to this one, which lie in one bucket. */
+typedef struct crest_native_run {
+    uint32_t end; /* from the block's first cell on */
+    int index;
+} crest_native_run;
+
+/* What cells of a layout make of its blocks, cut when one is first asked for. */
+typedef struct crest_native_runs {
+    crest_layout layout;
+    int schema;
+    double divisor;
+    uint64_t cut; /* a bit for each block */
+    crest_native_run run[CREST_NATIVE_BLOCKS][CREST_NATIVE_RUNS];
+} crest_native_runs;
+
 typedef struct crest_native {
     int schema;
     unsigned limit;        /* buckets at most */
@@ -45,6 +66,8 @@ typedef struct crest_native {
     uint64_t upper; /* the largest recorded value of the last bucket */
     unsigned used;
     crest_native_bucket bucket[CREST_NATIVE_BUCKETS_MAX + 1];
+    crest_native_runs
+        runs; /* native_cells.c's; kept from one to the next, zeroed before the first */
 } crest_native;
 
 /* The coarsest schema whose buckets grow by at most `factor` each, as far as there is one. */
@@ -58,6 +81,13 @@ double crest_native_bound(int index, int schema);
  * so many `decimals` of the base unit; what counts as zero are the values up to `zero`. */
 void crest_native_begin(crest_native *native, int schema, unsigned limit, unsigned decimals,
                         uint64_t zero);
+
+/* Adds `count` values, more than none, to the bucket `index` of schema `schema`, which is that of
+ * the beginning; it is the last one, or comes after it. */
+void crest_native_add_bucket(crest_native *native, int schema, int index, uint64_t count);
+
+/* The largest recorded value of a bucket, as the values' middles are compared. */
+uint64_t crest_native_upper(int index, int schema, double divisor);
 
 /* Adds `count` values of the cell from `lowest` to `highest`, which come ascending. */
 void crest_native_add(crest_native *native, uint64_t lowest, uint64_t highest, uint64_t count);

@@ -4,12 +4,94 @@
  */
 #include "cells/native_cells.h"
 
+#include <string.h>
+
 /* 2^(2^-s) - 1, the part of its lower bound that a bucket is wide, is more than 2^-bits, the most
  * that a cell is of its lowest value, as long as s is below bits. */
 int crest_native_schema_within(int schema, const crest_layout *layout)
 {
     int finest = (int)layout->bits - 1;
     return schema < finest ? schema : finest;
+}
+
+/* Cells of a block above the lowest, in runs. */
+static void native_cut(crest_native_runs *runs, unsigned s)
+{
+    const crest_layout *layout = &runs->layout;
+    uint64_t first = crest_layout_first_cell(layout, s), end = crest_layout_end_cell(layout);
+    unsigned shift = crest_layout_shift(layout, s), used = 0;
+    uint64_t half = (UINT64_C(1) << shift) / 2;
+    for (uint64_t cell = first, to; cell < end; cell = to) {
+        int index =
+            crest_native_index((double)((cell << shift) + half) / runs->divisor, runs->schema);
+        to = ((crest_native_upper(index, runs->schema, runs->divisor) - half) >> shift) + 1;
+        to = to < end ? to : end;
+        runs->run[s][used++] = (crest_native_run){(uint32_t)(to - first), index};
+    }
+    runs->cut |= UINT64_C(1) << s;
+}
+
+/* Whether blocks can be cut, as of this layout and schema. */
+static int native_runs_begin(crest_native *native, const crest_layout *layout)
+{
+    crest_native_runs *runs = &native->runs;
+    if (native->schema > CREST_NATIVE_RUNS_SCHEMA_MAX || layout->blocks > CREST_NATIVE_BLOCKS)
+        return 0;
+    if (runs->cut == 0 || runs->schema != native->schema || runs->divisor != native->divisor ||
+        !crest_layout_equal(&runs->layout, layout)) {
+        runs->layout = *layout;
+        runs->schema = native->schema;
+        runs->divisor = native->divisor;
+        runs->cut = 0;
+    }
+    return 1;
+}
+
+/* Two cells at a time. */
+typedef uint64_t native_pair __attribute__((vector_size(16)));
+
+static inline uint64_t native_sum(const uint64_t *cells, uint32_t count)
+{
+    native_pair sum = {0, 0}, more = {0, 0}, pair[4];
+    uint32_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+        memcpy(pair, cells + i, sizeof pair);
+        sum += pair[0] + pair[1];
+        more += pair[2] + pair[3];
+    }
+    for (; i + 2 <= count; i += 2) {
+        memcpy(pair, cells + i, sizeof *pair);
+        sum += pair[0];
+    }
+    sum += more;
+    return sum[0] + sum[1] + (i < count ? cells[i] : 0);
+}
+
+/* A block above the lowest, whose counts together do not go past 64 bits. */
+static void native_add_runs(crest_native *native, unsigned s, const uint64_t *counts,
+                            uint32_t cells)
+{
+    crest_native_runs *runs = &native->runs;
+    if ((runs->cut >> s & 1) == 0)
+        native_cut(runs, s);
+    const crest_native_run *run = runs->run[s];
+    for (uint32_t from = 0; from < cells; from = run++->end) {
+        uint64_t count = native_sum(counts + from, run->end - from);
+        if (count != 0)
+            crest_native_add_bucket(native, runs->schema, run->index, count);
+    }
+}
+
+static void native_add_cells(crest_native *native, const crest_distribution *distribution,
+                             unsigned s)
+{
+    const crest_layout *layout = &distribution->layout;
+    const uint64_t *counts = distribution->block[s];
+    uint64_t first = crest_layout_first_cell(layout, s), end = crest_layout_end_cell(layout);
+    for (uint64_t cell = first; cell < end; cell++)
+        if (counts[cell - first] != 0)
+            crest_native_add(native, crest_layout_lowest(layout, s, cell),
+                             crest_layout_highest(layout, s, cell), counts[cell - first]);
 }
 
 int crest_native_of(crest_native *native, int schema, unsigned limit, unsigned decimals,
@@ -19,14 +101,17 @@ int crest_native_of(crest_native *native, int schema, unsigned limit, unsigned d
         return 0;
     crest_native_begin(native, crest_native_schema_within(schema, layout), limit, decimals,
                        crest_layout_highest(layout, 0, 0));
-    uint64_t end = crest_layout_end_cell(layout);
-    for (unsigned s = 0; distribution != NULL && s < layout->blocks; s++) {
-        const uint64_t *counts = distribution->block[s];
-        uint64_t first = crest_layout_first_cell(layout, s);
-        for (uint64_t cell = first; counts != NULL && cell < end; cell++)
-            if (counts[cell - first] != 0)
-                crest_native_add(native, crest_layout_lowest(layout, s, cell),
-                                 crest_layout_highest(layout, s, cell), counts[cell - first]);
+    if (distribution == NULL)
+        return 1;
+    int in_runs = native_runs_begin(native, layout) && distribution->count != UINT64_MAX;
+    for (unsigned s = 0; s < layout->blocks; s++) {
+        if (distribution->block[s] == NULL)
+            continue;
+        if (in_runs && s != 0)
+            native_add_runs(native, s, distribution->block[s],
+                            (uint32_t)crest_distribution_cells(distribution, s));
+        else
+            native_add_cells(native, distribution, s);
     }
     return 1;
 }

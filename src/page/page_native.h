@@ -13,7 +13,7 @@
 #define CREST_PROTOBUF_VALUE_BYTES                                                                 \
     (512u + (CREST_BUCKETS_MAX + 1u) * 26u + 2u * 192u + CREST_NATIVE_BUCKETS_MAX * (16u + 30u))
 
-/* What the histograms of a page share; zeroed before its first. */
+/* What the histograms of a page share. Before its first, native.runs.cut is set to 0. */
 typedef struct crest_protobuf_histograms {
     const crest_page *page;
     const crest_page_metric *metric;

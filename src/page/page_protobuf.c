@@ -34,7 +34,8 @@ _Static_assert(PROTOBUF_LABELS_MAX >= CREST_PAGE_LABELS_MAX + CREST_CONSTANT_LAB
 /* The labels of one series. */
 typedef struct protobuf_labels {
     unsigned count;
-    size_t bytes; /* of all of them as fields */
+    unsigned plain_from; /* those from here on are known to be valid UTF-8 */
+    size_t bytes;        /* of all of them as fields */
     const char *keys[PROTOBUF_LABELS_MAX];
     const char *values[PROTOBUF_LABELS_MAX];
     size_t key_bytes[PROTOBUF_LABELS_MAX];
@@ -136,6 +137,7 @@ static void protobuf_labels_of_row(protobuf_page *made, const crest_page_row *ro
 {
     protobuf_labels *labels = &made->labels;
     labels->bytes = made->constant_bytes;
+    labels->plain_from = row->plain ? made->metric->constants : labels->count;
     for (unsigned i = made->metric->constants, k = 0; i < labels->count; i++, k++)
         protobuf_label_value(labels, i, row->values[k],
                              row->plain ? row->lengths[k] : crest_wire_utf8_bytes(row->values[k]));
@@ -146,6 +148,7 @@ static char *protobuf_put_labels(const protobuf_labels *labels, char *at)
 {
     for (unsigned i = 0; i < labels->count; i++) {
         size_t bytes = labels->value_bytes[i];
+        int valid = i >= labels->plain_from;
         if (bytes == 0)
             continue;
         size_t pair = crest_wire_text_bytes(labels->key_bytes[i]) + crest_wire_text_bytes(bytes);
@@ -154,8 +157,10 @@ static char *protobuf_put_labels(const protobuf_labels *labels, char *at)
         at = crest_wire_bytes(at, CREST_PROTOBUF_LABEL_NAME, labels->keys[i], labels->key_bytes[i]);
         at = crest_wire_tag(at, CREST_PROTOBUF_LABEL_VALUE, CREST_WIRE_LENGTH);
         at = crest_wire_varint(at, bytes);
-        /* there is room for its NUL: a value follows the labels */
-        at += crest_utf8_copy(labels->values[i], at, bytes + 1, NULL);
+        if (valid)
+            at = (char *)memcpy(at, labels->values[i], bytes) + bytes;
+        else /* there is room for its NUL: a value follows the labels */
+            at += crest_utf8_copy(labels->values[i], at, bytes + 1, NULL);
     }
     return at;
 }
@@ -391,7 +396,7 @@ static void protobuf_put_target(protobuf_page *made)
     protobuf_labels *labels = &made->labels;
     if (!crest_page_wants_either(made->page, CREST_TARGET_INFO, CREST_TARGET_FAMILY))
         return;
-    labels->count = options->target_count;
+    labels->count = labels->plain_from = options->target_count;
     labels->bytes = 0;
     for (unsigned i = 0; i < labels->count; i++) {
         const char *value = options->target[i].value != NULL ? options->target[i].value : "";
@@ -417,6 +422,7 @@ void crest_page_put_protobuf(const crest_page *page)
     protobuf_page made;
     made.page = page;
     made.metric = &metric;
+    made.histograms.native.runs.cut = 0;
     crest_wire_init(&made.wire, page->out);
     for (size_t first = 0; first < page->size && page->out->failed == 0;) {
         page->source->metric(page->snapshot, first, &metric);
