@@ -10,7 +10,6 @@
 #include "kinds.h"
 #include "scrape/scrape_routes.h"
 #include "scrape/scrape_native.h"
-#include "scrape/scrape_server.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -157,11 +157,16 @@ crest_status crest_exposition_write(const crest_page_source *source, const crest
                        .size = source->size(snapshot),
                        .openmetrics = format == CREST_FORMAT_OPENMETRICS};
     exposition_choose_windows(&page);
+    int complete = 1;
     if (format == CREST_FORMAT_PROMETHEUS_PROTOBUF)
-        crest_page_put_protobuf(&page);
+        complete = crest_page_put_protobuf(&page);
     else
         exposition_put_page(&page);
-    if (!crest_buffer_flush(&out))
+    if (!complete)
+        status = crest_error_set(error, CREST_NO_MEMORY,
+                                 "The page was not written: there is no memory to encode "
+                                 "protobuf. Nothing recorded is lost; write it again.");
+    else if (!crest_buffer_flush(&out))
         status = crest_error_set(error, CREST_IO,
                                  "The page is incomplete: it was being written, and after %llu "
                                  "bytes the write function returned %d for a piece of %zu bytes. "

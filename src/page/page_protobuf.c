@@ -3,6 +3,7 @@
  * Pages in Prometheus' protobuf format. See page_protobuf.h.
  */
 #include "page/page_protobuf.h"
+#include "base/alloc.h"
 #include "base/utf8.h"
 #include "page/page_native.h"
 #include "page/page_values.h"
@@ -45,6 +46,7 @@ typedef struct protobuf_labels {
 /* A page in the making. */
 typedef struct protobuf_page {
     const crest_page *page;
+    crest_page_metric own; /* what `metric` points to */
     const crest_page_metric *metric;
     crest_page_family family;
     crest_wire wire;
@@ -415,28 +417,39 @@ static void protobuf_put_target(protobuf_page *made)
 
 /* ---- the page ---- */
 
-void crest_page_put_protobuf(const crest_page *page)
+static void protobuf_put_page(protobuf_page *made)
 {
+    const crest_page *page = made->page;
     int target_left = page->options->target != NULL;
-    crest_page_metric metric;
-    protobuf_page made;
-    made.page = page;
-    made.metric = &metric;
-    made.histograms.native.runs.cut = 0;
-    crest_wire_init(&made.wire, page->out);
+    crest_page_metric *metric = &made->own;
+    made->metric = metric;
     for (size_t first = 0; first < page->size && page->out->failed == 0;) {
-        page->source->metric(page->snapshot, first, &metric);
-        metric.made = 1;
-        if (target_left && strcmp(metric.first.exported, CREST_TARGET_INFO) > 0) {
-            protobuf_put_target(&made);
+        page->source->metric(page->snapshot, first, metric);
+        metric->made = 1;
+        if (target_left && strcmp(metric->first.exported, CREST_TARGET_INFO) > 0) {
+            protobuf_put_target(made);
             target_left = 0;
         }
-        protobuf_labels_begin(&made);
-        size_t end = protobuf_put_main(&made, first);
-        if (crest_page_wants_windows(page, metric.first.kind))
-            protobuf_put_windows(&made, first, end);
+        protobuf_labels_begin(made);
+        size_t end = protobuf_put_main(made, first);
+        if (crest_page_wants_windows(page, metric->first.kind))
+            protobuf_put_windows(made, first, end);
         first = end;
     }
     if (target_left)
-        protobuf_put_target(&made);
+        protobuf_put_target(made);
+}
+
+int crest_page_put_protobuf(const crest_page *page)
+{
+    /* too large for a stack, and not zeroed: a small page touches little of it */
+    protobuf_page *made = crest_alloc_resize(NULL, sizeof *made, 1);
+    if (made == NULL)
+        return 0;
+    made->page = page;
+    made->histograms.native.runs.cut = 0;
+    crest_wire_init(&made->wire, page->out);
+    protobuf_put_page(made);
+    crest_alloc_free(made);
+    return 1;
 }

@@ -20,7 +20,7 @@
 
 #include "page/page_families.h"
 
-/* All of it. Its windows have been chosen. */
-void crest_page_put_protobuf(const crest_page *page);
+/* All of it. Its windows have been chosen. Allocates some 50 KiB; 0 without them. */
+int crest_page_put_protobuf(const crest_page *page);
 
 #endif

@@ -36,6 +36,9 @@ ELSEWHERE = {
     ("docs/jvm.md", "Crest.stop("): "fragments of Java: test_junit has the same calls",
     ("docs/jvm-metrics.md", "JvmMetrics.start("): "fragments of Java: test_jvm_metrics has them",
     ("docs/latency.md", "01010800"): "what stamps look like: test_stamp compares",
+    ("docs/native-histograms.md", "scrape_native_histograms"):
+        "a setting of Prometheus 3.8, which Debian's promtool does not know",
+    ("docs/native-histograms.md", "curl -H"): "test_native_histograms asks so",
     ("docs/scraping.md", "proxy_pass"): "test_scrape runs nginx with it",
     ("docs/scraping.md", "accept  = 9443"): "a configuration of stunnel, which no test starts",
     ("docs/disable.md", "-DCREST_DISABLE"): "check_disabled compiles so",

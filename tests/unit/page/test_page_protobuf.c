@@ -7,6 +7,7 @@
  *
  *     CREST_UPDATE_GOLDEN=1 build/release/tests/unit/page/test_page_protobuf
  */
+#include "base/alloc.h"
 #include "base/number.h"
 #include "page/protobuf_fields.h"
 #include "support/page_fixture.h"
@@ -390,6 +391,23 @@ static void test_refused(void **state)
                          CREST_INVALID_ARGUMENT);
 }
 
+/* Each allocation in turn is refused. */
+static void test_no_memory(void **state)
+{
+    sink *into = *state;
+    const crest_series_view series = {.name = "x", .exported = "x", .kind = CREST_KIND_GAUGE};
+    const crest_snapshot snapshot = {&series, 1, 0, 0, 0};
+    for (unsigned refused = 0; refused < 2; refused++) {
+        crest_error error;
+        crest_alloc_fail_after(1 + refused);
+        crest_status status = crest_exposition_write(
+            &fake, &snapshot, CREST_FORMAT_PROMETHEUS_PROTOBUF, NULL, sink_write, into, &error);
+        crest_alloc_fail_after(0);
+        assert_int_equal(status, CREST_NO_MEMORY);
+        assert_int_equal(into->length, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -397,6 +415,7 @@ int main(void)
         SINK_TEST(test_only_native),   SINK_TEST(test_classic),
         SINK_TEST(test_long_families), SINK_TEST(test_any_label_values),
         cmocka_unit_test(test_scaled), SINK_TEST(test_refused),
+        SINK_TEST(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
