@@ -31,7 +31,7 @@ TEST_FOLDERS = ("tests/unit", "tests/concurrency", "tests/integration", "tests/t
 TEST_SUFFIXES = (".c", ".cc", ".py")
 FIELDS = {"file", "why", "tests", "equivalent", "sanitizer"}
 MUTANTS_AT_LEAST = 200
-PARTS = ("record", "shards", "cells", "range", "windows", "ticker", "snapshot", "lives",
+PARTS = ("base", "record", "shards", "cells", "range", "windows", "ticker", "snapshot", "lives",
          "in_flight", "pages", "distribution", "options", "reporting", "reporters", "system",
          "latency", "headers", "orders")
 
