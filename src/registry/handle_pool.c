@@ -4,7 +4,7 @@
  */
 #include "registry/handle_pool.h"
 #include "base/arena.h"
-#include "registry/kinds.h"
+#include "registry/metric_kinds.h"
 
 /* Handles of one size: what is left of the newest block, and the bytes of all of them. */
 typedef struct own_handles_size {

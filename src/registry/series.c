@@ -12,7 +12,7 @@
 #include "registry/children.h"
 #include "registry/generation.h"
 #include "registry/handle_pool.h"
-#include "registry/kinds.h"
+#include "registry/metric_kinds.h"
 #include "registry/life.h"
 #include "registry/slots.h"
 

@@ -7,7 +7,7 @@
 #include "base/atomic.h"
 #include "cells/cells.h"
 #include "cells/first_values.h"
-#include "registry/kinds.h"
+#include "registry/metric_kinds.h"
 
 /*
  * Free slots. What a thread may write to the cells of a used slot that was stopped long ago decides

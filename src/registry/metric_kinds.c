@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rows of all kinds. See kinds.h.
+ * The rows of all kinds. See metric_kinds.h.
  */
-#include "registry/kinds.h"
+#include "registry/metric_kinds.h"
 #include "base/arena.h"
 #include "base/atomic.h"
 #include "cells/cells.h"

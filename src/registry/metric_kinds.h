@@ -4,8 +4,8 @@
  * here, and nothing else of the registry asks which kind it is, but for the outcomes of timers
  * (child.h) and the names that a kind takes (name_claims.h).
  */
-#ifndef CREST_KINDS_H
-#define CREST_KINDS_H
+#ifndef CREST_METRIC_KINDS_H
+#define CREST_METRIC_KINDS_H
 
 #include "registry/metric_inside.h"
 
