@@ -18,7 +18,6 @@
 #include <crest/clock.h>
 #include <pthread.h>
 
-#define GROWTH_NS_PER_S UINT64_C(1000000000)
 
 static pthread_mutex_t growth_lock = PTHREAD_MUTEX_INITIALIZER;
 static crest_wait *growth_waiting; /* grows at its head, under the slow path's lock */
@@ -55,7 +54,7 @@ void crest_lives_exported(crest_registry_state *state, uint64_t taken_ns)
 void crest_lives_delivered(crest_registry_state *state)
 {
     uint64_t delivered_ns = crest_atomic_load(&state->exported_ns), longest_ns = 0;
-    uint64_t least_ns = CREST_LINGER_S * GROWTH_NS_PER_S;
+    uint64_t least_ns = CREST_LINGER_S * CREST_NS_PER_S;
     crest_deliveries_of(state, &delivered_ns, &longest_ns);
     crest_atomic_store(&state->delivered_ns, delivered_ns);
     crest_atomic_store(&state->linger_ns, longest_ns > least_ns / 2 ? 2 * longest_ns : least_ns);
@@ -64,7 +63,7 @@ void crest_lives_delivered(crest_registry_state *state)
 /* Whether all have had what is unchanged since then, or are waited for no longer. */
 static int growth_had(const crest_registry_state *state, uint64_t since_ns, uint64_t now_ns)
 {
-    uint64_t patience_ns = CREST_PATIENCE_S * GROWTH_NS_PER_S;
+    uint64_t patience_ns = CREST_PATIENCE_S * CREST_NS_PER_S;
     uint64_t linger_ns = crest_atomic_load(&state->linger_ns);
     return crest_atomic_load(&state->delivered_ns) > since_ns ||
            now_ns >= since_ns + (patience_ns > linger_ns ? patience_ns : linger_ns);
@@ -103,7 +102,7 @@ static growth_action growth_look_resting(crest_wait *wait, uint64_t value, uint6
     if (value == wait->seen) {
         uint64_t rest_s = crest_cells_runtime() ? CREST_REST_RUNTIME_S : CREST_REST_S;
         int rested =
-            now_ns >= wait->since_ns + rest_s * GROWTH_NS_PER_S && wait->looks > CREST_REST_LOOKS;
+            now_ns >= wait->since_ns + rest_s * CREST_NS_PER_S && wait->looks > CREST_REST_LOOKS;
         return rested && crest_readers_quiet(series->metric->state, wait->generation)
                    ? GROWTH_FREE
                    : GROWTH_NOTHING;
@@ -226,7 +225,7 @@ void crest_lives_tick(void)
 void crest_lives_now_and_then(void)
 {
     if (crest_atomic_load(&growth_waiting_count) != 0 &&
-        crest_now() >= crest_atomic_load(&growth_looked_ns) + GROWTH_NS_PER_S)
+        crest_now() >= crest_atomic_load(&growth_looked_ns) + CREST_NS_PER_S)
         growth_look_at_all(NULL);
 }
 
