@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "support/fake_reporter.h"
 #include "reporting/reporting.h"
+#include "windows/ticker.h"
 
 #include <crest/crest.h>
 #include <crest/testing.h>
@@ -117,12 +118,19 @@ static unsigned slow_get(slow_reporter *slow, const unsigned *field)
     return value;
 }
 
+/* A moment, in which the ticker looks: its ticks come as fast as the test asks for them. */
+static void look(void)
+{
+    crest_ticker_step(CREST_TICK_MS * UINT64_C(1000000));
+    nanosleep(&(struct timespec){0, 1000000}, NULL);
+}
+
 static void slow_wait(slow_reporter *slow, const unsigned *field, unsigned least)
 {
     uint64_t start_ms = fake_now_ms();
     while (slow_get(slow, field) < least) {
         assert_true(fake_now_ms() - start_ms < FAKE_PATIENCE_MS);
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
+        look();
     }
 }
 
@@ -251,7 +259,7 @@ static void test_hangs(void **state)
         assert_true(fake_wait(&fakes[i], &fakes[i].reports, 12));
     uint64_t start_ms = fake_now_ms();
     while (log_get(&logged.hangs) == 0 && fake_now_ms() - start_ms < FAKE_PATIENCE_MS)
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
+        look();
     assert_int_equal(log_get(&logged.hangs), 1);
     assert_non_null(strstr(logged.hung, "crest: hung: hangs: its report has been under way for "));
     slow_wait(&hung, &hung.cancels, 3);
@@ -414,7 +422,7 @@ static void test_who_waits_watches(void **state)
 /* What a cancel that takes its time, or comes from the wrong thread, would show. */
 static struct {
     pthread_t thread;
-    int inside, overlapped, own_thread;
+    int inside, overlapped, own_thread, cancels;
     fake_reporter *other;
 } careful;
 
@@ -440,6 +448,18 @@ static void careful_cancel(crest_reporter *self)
         __atomic_store_n(&careful.own_thread, 1, __ATOMIC_RELEASE);
     nanosleep(&(struct timespec){0, 300000000}, NULL);
     __atomic_store_n(&careful.inside, 0, __ATOMIC_RELEASE);
+    __atomic_add_fetch(&careful.cancels, 1, __ATOMIC_RELEASE);
+}
+
+/* So many more cancels have come back. */
+static void careful_wait(int more)
+{
+    int wanted = __atomic_load_n(&careful.cancels, __ATOMIC_ACQUIRE) + more;
+    uint64_t start_ms = fake_now_ms();
+    while (__atomic_load_n(&careful.cancels, __ATOMIC_ACQUIRE) < wanted) {
+        assert_true(fake_now_ms() - start_ms < FAKE_PATIENCE_MS);
+        look();
+    }
 }
 
 /* Once a report has ended, no cancel of it is under way any more: the reporter may be freed. */
@@ -453,14 +473,14 @@ static void test_cancel_and_end(void **state)
     fake_init(&other, "watching");
     assert_int_equal(crest_reporter_attach(NULL, &other.reporter, &seldom, NULL), CREST_OK);
     assert_int_equal(crest_reporter_attach(NULL, &reporter, &schedule, NULL), CREST_OK);
-    nanosleep(&(struct timespec){1, 0}, NULL);
+    careful_wait(2);
     assert_int_equal(crest_reporter_detach(&reporter, FAKE_PATIENCE_MS, NULL), CREST_TIMED_OUT);
     assert_int_equal(__atomic_load_n(&careful.overlapped, __ATOMIC_ACQUIRE), 0);
     /* nor does one that waits for another cancel itself */
     careful.other = &other;
     fake_set(&other, &other.hang, 1);
     assert_int_equal(crest_reporter_attach(NULL, &reporter, &schedule, NULL), CREST_OK);
-    nanosleep(&(struct timespec){1, 0}, NULL);
+    careful_wait(1);
     fake_set(&other, &other.hang, 0);
     assert_int_equal(crest_reporter_detach(&reporter, FAKE_PATIENCE_MS, NULL), CREST_TIMED_OUT);
     assert_int_equal(__atomic_load_n(&careful.own_thread, __ATOMIC_ACQUIRE), 0);
@@ -621,7 +641,7 @@ static int stop_alone(unsigned times)
     slow_wait(&slow, &slow.cancels, 1);
     uint64_t start_ms = fake_now_ms();
     while (log_get(&logged.hangs) == 0 && fake_now_ms() - start_ms < FAKE_PATIENCE_MS)
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
+        look();
     assert_int_equal(log_get(&logged.hangs), 1);
     start_ms = fake_now_ms();
     assert_int_equal(crest_stop(UINT64_C(300) * times, &error), CREST_TIMED_OUT);
