@@ -14,7 +14,6 @@
 
 #include <crest/crest.h>
 #include <crest/testing.h>
-#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -183,62 +182,6 @@ static double gauge_of(const char *name, const char *reporter)
 }
 
 /* ---- one that hangs beside others ---- */
-
-static int ticker_runs(void)
-{
-    char name[32];
-    int runs = 0;
-    DIR *tasks = opendir("/proc/self/task");
-    assert_non_null(tasks);
-    for (struct dirent *task; (task = readdir(tasks)) != NULL;) {
-        char path[300];
-        snprintf(path, sizeof path, "/proc/self/task/%s/comm", task->d_name);
-        FILE *file = fopen(path, "r");
-        if (file == NULL)
-            continue;
-        runs += fgets(name, sizeof name, file) != NULL && strcmp(name, "crest-ticker\n") == 0;
-        fclose(file);
-    }
-    closedir(tasks);
-    return runs;
-}
-
-/* A thread that has been joined is in /proc a moment longer. */
-static void ticker_ends(void)
-{
-    uint64_t start_ms = fake_now_ms();
-    while (ticker_runs() != 0) {
-        assert_true(fake_now_ms() - start_ms < FAKE_PATIENCE_MS);
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
-    }
-}
-
-/* Reporters with threads keep the ticker, once, as long as the last of them is attached; one that is
- * left behind does not. */
-static void test_keeps_the_ticker(void **state)
-{
-    (void)state;
-    fake_reporter one, two;
-    slow_reporter hung;
-    fake_init(&one, "one");
-    fake_init(&two, "two");
-    slow_init(&hung, "hung", UINT32_MAX, 0);
-    assert_int_equal(ticker_runs(), 0);
-    assert_int_equal(crest_reporter_attach(NULL, &one.reporter, &seldom, NULL), CREST_OK);
-    assert_int_equal(crest_reporter_attach(NULL, &two.reporter, &seldom, NULL), CREST_OK);
-    assert_int_equal(ticker_runs(), 1);
-    assert_int_equal(crest_reporter_attach(NULL, &two.reporter, &seldom, NULL), CREST_ALREADY);
-    assert_int_equal(crest_reporter_detach(&one.reporter, 0, NULL), CREST_OK);
-    assert_int_equal(ticker_runs(), 1);
-    assert_int_equal(crest_reporter_detach(&two.reporter, 0, NULL), CREST_OK);
-    ticker_ends();
-    assert_int_equal(crest_reporter_attach(NULL, &hung.reporter, &often, NULL), CREST_OK);
-    slow_wait(&hung, &hung.begun, 1);
-    assert_int_equal(ticker_runs(), 1);
-    assert_int_equal(crest_reporter_detach(&hung.reporter, 20, NULL), CREST_TIMED_OUT);
-    ticker_ends();
-    slow_release(&hung);
-}
 
 static void test_hangs(void **state)
 {
@@ -662,7 +605,6 @@ static void test_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_keeps_the_ticker),
         cmocka_unit_test(test_hangs),
         cmocka_unit_test(test_cancelled),
         cmocka_unit_test(test_cut_for_the_last),

@@ -87,7 +87,7 @@ static void test_slow_ticks(void **state)
     assert_int_equal(crest_on_tick(late_listener), 0);
     __atomic_store_n(&late_takes, 25, __ATOMIC_RELEASE);
     crest_counter_add(counter, 10);
-    assert_int_equal(late_tick(10), 0); /* was due now; the next was due at 10, and may come at 30 */
+    assert_int_equal(late_tick(10), 0); /* the next is due at 10, and may come at 30 */
     crest_counter_add(counter, 10);
     late_too_soon(4);
     assert_int_equal(late_tick(1), 2); /* the next is due at 35, and may come at 60 */
