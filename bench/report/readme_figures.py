@@ -37,22 +37,11 @@ OPENED = re.compile(r"<!-- figures\b")
 # The rows of the README's table, by what is measured and what it is compared with.
 SHORT = [
     ("crest/counter/hot/1", "limit/lock-xadd/hot/1"),
-    ("crest/counter/hot/2-same", "crest/counter/hot/2-separate"),
     ("crest/counter/random/1", "limit/thread-local-add-8-lines/hot/1"),
-    ("crest-exported/counter/hot/1", "limit/empty-call-so/hot/1"),
-    ("crest/gauge/hot/1", "limit/store-double/hot/1"),
     ("crest/histogram/hot/1", "limit/plain-hdr/hot/1"),
-    ("crest/histogram/hot/2-same", "crest/histogram/hot/2-separate"),
     ("crest/timer/hot/1", "limit/clock-twice/hot/1"),
-    ("crest/range-sampler/hot/1", "limit/clock/hot/1"),
     ("crest/keyed-timer/hot/1", None),
-    ("crest/counter-labelled/random/1", None),
-    ("crest/first-touch-counter/1000/1", None),
-    ("crest/thread-exit/1000/1", None),
-    *[(f"crest/{operation}/hot/{threads}", f"{peer}/{operation}/hot/{threads}")
-      for operation, threads in (("counter", "1"), ("counter", "2-same"), ("histogram", "1"))
-      for peer in ("prometheus-cpp", "go-client", "rust-prometheus")],
-    ("crest/page-counters/100000/1", "prometheus-cpp/page-counters/100000/1"),
+    ("crest/counter/hot/1", "prometheus-cpp/counter/hot/1"),
 ]
 # The operations of the table of peers.
 BESIDE = ("counter", "gauge", "histogram", "timer", "counter-labelled", "histogram-labelled",

@@ -24,6 +24,12 @@ BLOCK = re.compile(r"^```(\S*)\n(.*?)^```", re.M | re.S)
 # Which block, by its file and a text in it, and who tries it.
 ELSEWHERE = {
     ("README.md", "#include <crest/crest.h>"): "check_readme runs it",
+    ("README.md", "run → testing"): "check_map draws it",
+    ("README.md", "src/registry/"): "check_map draws it",
+    ("docs/architecture.md", "src/registry/"): "check_map draws it",
+    ("docs/contributing.md", "hit_ratio"): "test_contributing follows it",
+    ("docs/contributing.md", "oneline"): "test_contributing follows it",
+    ("docs/contributing.md", "parent"): "test_contributing follows it",
     ("METRICS.md", "twin-counter:"): "a part of a metric: test_lint_manifest has such",
     ("METRICS.md", "# TYPE comm_ping"): "what a page looks like: tests/golden has it",
     ("docs/architecture.md", "thread-local pointer"): "a drawing",

@@ -41,7 +41,7 @@ def keeps_results_and_writes_their_figures(place):
     for part in (f"<!-- figures: {KEPT} short -->", "| counter increment | 2.0", "lock xadd",
                  "at most 0.3 × | met |", "at most 0.5 × | **MISSED** |", "Fixture Xeon, 2 process",
                  "kernel 0.fixture; gcc 0; glibc 0", "Load 0.1 before, 0.2 after", f"`{KEPT}`",
-                 "not measured: go is not installed", "# A page", "More."):
+                 "# A page", "More."):
         contains(text, part, "page")
     check(place, 0)
     figures(place, place / KEPT)
@@ -53,7 +53,8 @@ def keeps_results_and_writes_their_figures(place):
 
 def writes_each_table(place):
     for table, part in (
-            ("targets", "at least 5 × faster"), ("crest", "| limit | `lock-xadd` |"),
+            ("targets", "at least 5 × faster"),
+            ("targets", "not measured: go is not installed"), ("crest", "| limit | `lock-xadd` |"),
             ("peers", "| median, ns | Crest | Crest, exported symbol | prometheus-cpp")):
         page, results = tree(place, table)
         figures(place, results)
