@@ -162,7 +162,6 @@ static void distributions_put_bucket(distributions_series *series, unsigned buck
         at = crest_buffer_reserve(out, 1);
     }
     crest_line_end(out, at);
-    series->shared->page->source->fetch(series->shared->page->snapshot);
 }
 
 /* A line without le, up to its number. */

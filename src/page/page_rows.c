@@ -43,16 +43,16 @@ static void page_rows_timer(const crest_series *series, unsigned count, crest_pa
     row->bytes = (uint16_t)(row->bytes + row->lengths[count]);
 }
 
+/* Series that lie between the one of a row and the one whose memory is asked for. */
+#define PAGE_ROWS_BETWEEN 64u
+
 /* The three lines that most series lie in, into the second-level cache. */
-static void page_rows_ahead(const crest_snapshot *snapshot, size_t index)
+static inline void page_rows_prefetch(const crest_series *series)
 {
-    const crest_directory *directory = snapshot->directory;
-    if (index >= directory->count)
-        return;
-    const char *series = (const char *)directory->series[index];
-    __builtin_prefetch(series, 0, 2);
-    __builtin_prefetch(series + CREST_LINE_BYTES, 0, 2);
-    __builtin_prefetch(series + 2 * CREST_LINE_BYTES, 0, 2);
+    const char *line = (const char *)series;
+    __builtin_prefetch(line, 0, 2);
+    __builtin_prefetch(line + CREST_LINE_BYTES, 0, 2);
+    __builtin_prefetch(line + 2 * CREST_LINE_BYTES, 0, 2);
 }
 
 /* What rows have that are no distributions'. */
@@ -77,6 +77,8 @@ static unsigned page_rows_fill(const crest_snapshot *snapshot, const crest_page_
     unsigned count = 0, labels = own->label_count;
     for (; count < room && count < left && series[count]->metric == own; count++) {
         crest_page_row *row = &rows[count];
+        if (left - count > PAGE_ROWS_BETWEEN)
+            page_rows_prefetch(series[count + PAGE_ROWS_BETWEEN]);
         row->values = (const char *const *)((uintptr_t)series[count] + values);
         row->made_s = metric->made ? crest_made_s(series[count]->slot) : 0;
         if (own->kind == CREST_KIND_TIMER)
@@ -98,7 +100,7 @@ static int page_rows_native(const crest_snapshot *snapshot, size_t index, int sc
 }
 
 const crest_page_source crest_page_source_snapshot = {
-    crest_snapshot_size,    page_rows_metric,       page_rows_fill,        page_rows_ahead,
-    crest_snapshot_windows, crest_snapshot_window,  crest_snapshot_totals, crest_snapshot_fetch,
+    crest_snapshot_size,    page_rows_metric,      page_rows_fill,
+    crest_snapshot_windows, crest_snapshot_window, crest_snapshot_totals,
     page_rows_native,       crest_snapshot_wall_ns,
 };

@@ -20,8 +20,10 @@
 #include "registry/metric_inside.h"
 #include <crest/snapshot.h>
 
-/* Rows that are read at a time. */
-#define CREST_PAGE_ROWS 64u
+/* Rows that are read at a time. So few, because with each the source asks for the memory of a later
+ * one: with a million series none is in a cache, and asked for 64 at once they would be waited for.
+ */
+#define CREST_PAGE_ROWS 8u
 /* Labels of a row: those of a family of stages, and a timer's outcome. */
 #define CREST_PAGE_LABELS_MAX (CREST_LABELS_KEPT_MAX + 1)
 
@@ -61,18 +63,13 @@ typedef struct crest_page_source {
      * metric's end, and only there: fewer than `room` say nothing. */
     unsigned (*rows)(const crest_snapshot *snapshot, const crest_page_metric *metric, size_t index,
                      crest_page_row *rows, unsigned room);
-    /* Asks for the memory that the row of series `index` is made from, if there is one. Called for
-     * each row that is written, of a series CREST_PAGE_ROWS further on: with a million series none
-     * is in a cache, and asked for all at once they would be waited for. */
-    void (*ahead)(const crest_snapshot *snapshot, size_t index);
     /* As the functions of these names in <crest/snapshot.h>. */
     unsigned (*windows)(const crest_snapshot *snapshot, unsigned window_s[CREST_WINDOWS_MAX]);
     crest_status (*window)(const crest_snapshot *snapshot, size_t index, unsigned window_s,
                            crest_window *window);
-    /* As crest_snapshot_totals and crest_snapshot_fetch. */
+    /* As crest_snapshot_totals. */
     void (*totals)(const crest_snapshot *snapshot, size_t index, const uint64_t *limits,
                    unsigned count, crest_totals *totals);
-    void (*fetch)(const crest_snapshot *snapshot);
     /* As crest_native_of, of the series' distribution. */
     int (*native)(const crest_snapshot *snapshot, size_t index, int schema, unsigned limit,
                   unsigned decimals, crest_native *native);

@@ -77,10 +77,8 @@ static size_t values_put_rows(values_family *family, size_t first)
     values_family_begin(family);
     do {
         count = page->source->rows(page->snapshot, family->metric, at, rows, CREST_PAGE_ROWS);
-        for (unsigned i = 0; i < count; i++) {
-            page->source->ahead(page->snapshot, at + i + CREST_PAGE_ROWS);
+        for (unsigned i = 0; i < count; i++)
             values_put_row(family, &rows[i]);
-        }
         at += count;
     } while (count != 0 && page->out->failed == 0);
     return at;
@@ -97,10 +95,8 @@ static size_t values_put_distributions(values_family *family, size_t first,
     crest_page_distributions_begin(&lines, page, family->metric, &family->name, bounds);
     do {
         count = page->source->rows(page->snapshot, family->metric, at, rows, CREST_PAGE_ROWS);
-        for (unsigned i = 0; i < count; i++) {
-            page->source->ahead(page->snapshot, at + i + CREST_PAGE_ROWS);
+        for (unsigned i = 0; i < count; i++)
             crest_page_put_distribution(&lines, &rows[i], at + i);
-        }
         at += count;
     } while (count != 0 && page->out->failed == 0);
     return at;

@@ -29,10 +29,8 @@ static int snapshot_merge_stretch(const crest_directory *directory,
                                   const crest_directory_stretch *stretch, int notes,
                                   uint64_t *values)
 {
-    crest_ahead ahead;
     for (uint32_t i = stretch->first; i < stretch->first + stretch->count; i++) {
-        crest_ahead_of(&ahead, directory, i, 1);
-        crest_ahead_ask(&ahead);
+        crest_prefetch(directory, i);
         crest_series *series = directory->series[i];
         crest_distribution *merged =
             notes ? crest_series_merge_noted(series) : crest_series_merge(series);
@@ -59,12 +57,6 @@ void crest_snapshot_totals(const crest_snapshot *snapshot, size_t index, const u
         crest_passing_totals(snapshot->passing, snapshot->directory, index, limits, count, totals);
     else
         crest_totals_of(crest_snapshot_distribution(snapshot, index), limits, count, totals);
-}
-
-void crest_snapshot_fetch(const crest_snapshot *snapshot)
-{
-    if (snapshot->passing != NULL)
-        crest_ahead_ask(&snapshot->passing->ahead);
 }
 
 int crest_snapshot_lacked(const crest_snapshot *snapshot)

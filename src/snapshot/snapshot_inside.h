@@ -50,11 +50,6 @@ void crest_snapshot_values(const crest_snapshot *snapshot, crest_kind kind, size
 void crest_snapshot_totals(const crest_snapshot *snapshot, size_t index, const uint64_t *limits,
                            unsigned count, crest_totals *totals);
 
-/* Of a snapshot for one page, and nothing of others: asks for a part of the memory that the next
- * series' totals are read from. For who writes lines between the totals of one series and those of
- * the next, one for each limit and one more: after each of them. */
-void crest_snapshot_fetch(const crest_snapshot *snapshot);
-
 /* Fills what a view has that is not a value, of a series that there is. */
 void crest_snapshot_describe(const crest_snapshot *snapshot, size_t index, crest_series_view *view);
 

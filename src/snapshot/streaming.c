@@ -3,6 +3,8 @@
  * Reading values as a page asks for them. See streaming.h.
  */
 #include "snapshot/streaming.h"
+#include "cells/shards.h"
+#include "snapshot/prefetch.h"
 #include "base/atomic.h"
 #include "registry/series.h"
 #include "registry/series_merge.h"
@@ -65,7 +67,7 @@ void crest_passing_totals(crest_passing *passing, const crest_directory *directo
     int told = crest_shared_shard_is_empty(series->shared);
     while (told && (shard = crest_shard_next(directory->slots[index], &record)) != NULL)
         crest_tally_add(tally, shard);
-    crest_ahead_of(&passing->ahead, directory, index, count + 1);
+    crest_prefetch(directory, index);
     if (!(told && crest_tally_end(tally, totals)) && !passing_merge(series, limits, count, totals))
         passing->lacked = 1;
 }

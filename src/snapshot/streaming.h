@@ -6,6 +6,7 @@
 #ifndef CREST_STREAMING_H
 #define CREST_STREAMING_H
 
+#include "snapshot/snapshot_inside.h"
 #include "cells/bucket_counts.h"
 #include "cells/bucket_totals.h"
 #include "snapshot/prefetch.h"
@@ -18,7 +19,6 @@ typedef struct crest_passing {
     size_t first, end; /* the series that these are of */
     int lacked;        /* memory for a distribution, which is not on the page then */
     crest_tally tally;
-    crest_ahead ahead;
 } crest_passing;
 
 /* As crest_snapshot_values and crest_snapshot_totals. */

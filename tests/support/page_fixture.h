@@ -87,11 +87,6 @@ static unsigned fake_rows(const crest_snapshot *snapshot, const crest_page_metri
     return count;
 }
 
-static void fake_ahead(const crest_snapshot *snapshot, size_t index)
-{
-    assert_in_range(index, CREST_PAGE_ROWS, snapshot->size + CREST_PAGE_ROWS - 1);
-}
-
 static unsigned fake_windows(const crest_snapshot *snapshot, unsigned window_s[CREST_WINDOWS_MAX])
 {
     for (unsigned i = 0; i < CREST_WINDOWS_MAX; i++)
@@ -127,11 +122,6 @@ static void fake_totals(const crest_snapshot *snapshot, size_t index, const uint
     }
 }
 
-static void fake_fetch(const crest_snapshot *snapshot)
-{
-    assert_non_null(snapshot);
-}
-
 static int fake_native(const crest_snapshot *snapshot, size_t index, int schema, unsigned limit,
                        unsigned decimals, crest_native *native)
 {
@@ -151,8 +141,8 @@ static uint64_t fake_wall_ns(const crest_snapshot *snapshot)
 }
 
 static const crest_page_source fake = {
-    fake_size,   fake_metric, fake_rows,  fake_ahead,  fake_windows,
-    fake_window, fake_totals, fake_fetch, fake_native, fake_wall_ns,
+    fake_size,   fake_metric, fake_rows,   fake_windows,
+    fake_window, fake_totals, fake_native, fake_wall_ns,
 };
 
 /* ---- where pages go ---- */
