@@ -24,7 +24,7 @@ typedef enum crest_split_kind {
     CREST_SPLIT_ADDED,   /* the new name is there beside the known one */
     CREST_SPLIT_REFUSED, /* strict: it is not */
     CREST_SPLIT_CLASH,   /* it is not, because its exported name is the known one's */
-    CREST_SPLIT_TAKEN    /* it is not, because its exported name is no metric's to have; known: "" */
+    CREST_SPLIT_TAKEN    /* it is not, as its exported name is no metric's to have; known: "" */
 } crest_split_kind;
 
 /* Keeps a pair, once. What was added is counted as misuse; a refusal is counted by the caller that

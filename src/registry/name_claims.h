@@ -10,9 +10,10 @@
  *     (crest_derived_looks), whether there is a metric that derives it or not;
  *   - of two metrics that derive a common name stem, unit and result are the same. Then their
  *     families have one name, which both claim; but for rates and peaks of histograms and timers,
- *     which count events and have no unit: comm_ping_rate1m is derived by a timer comm.ping-seconds,
- *     whose family is comm_ping_seconds, and by a counter comm.ping. Therefore histograms, timers
- *     and counters without a unit claim the stem of their rates too: "comm_ping*".
+ *     which count events and have no unit: comm_ping_rate1m is derived by a timer
+ *     comm.ping-seconds, whose family is comm_ping_seconds, and by a counter comm.ping. Therefore
+ *     histograms, timers and counters without a unit claim the stem of their rates too:
+ *     "comm_ping*".
  */
 #ifndef CREST_NAME_CLAIMS_H
 #define CREST_NAME_CLAIMS_H
