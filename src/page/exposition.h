@@ -24,7 +24,7 @@
 #ifndef CREST_EXPOSITION_H
 #define CREST_EXPOSITION_H
 
-#include "page/page_source.h"
+#include "page/page_families.h"
 #include <crest/page.h>
 
 /* As crest_snapshot_write, for formats that there are. `snapshot` is only handed to the source. */
