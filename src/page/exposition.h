@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The encoder of pages, in Prometheus' text format 0.0.4, in OpenMetrics 1.0, and in Prometheus'
- * protobuf format, which page_protobuf.h tells of: a snapshot in, bytes out, and nothing else; no clock, no locale, no registry. The public way to it is
- * <crest/page.h>.
+ * protobuf format, which page_protobuf.h tells of: a snapshot in, bytes out, and nothing else; no
+ * clock, no locale, no registry. The public way to it is <crest/page.h>.
  *
  *     exposition.c          the page: metric after metric, the target, the end
  *     page_families.c       names and headers of families, and which are wanted
