@@ -118,6 +118,24 @@ static void test_cells_in_buckets(void **state)
     }
 }
 
+/* Metrics of several layouts in turn are as each is alone. */
+static void test_layouts_in_turn(void **state)
+{
+    (void)state;
+    static crest_native alone;
+    static const crest_range *const ranges[] = {&crest_range_default, &crest_range_fine};
+    for (unsigned turn = 0; turn < 4; turn++) {
+        crest_distribution *from = values_of(ranges[turn % 2], turn, 5000, 3e6, 1.5);
+        assert_true(native_from(from, 3, 160));
+        memset(&alone, 0, sizeof alone);
+        assert_true(crest_native_of(&alone, 3, 160, 9, &from->layout, from));
+        check_sound(from, 160);
+        assert_int_equal(native.used, alone.used);
+        assert_memory_equal(native.bucket, alone.bucket, native.used * sizeof *native.bucket);
+        crest_distribution_free(from);
+    }
+}
+
 /* Coarser until they are few enough, and the same as if that schema had been asked for. */
 static void test_coarser(void **state)
 {
@@ -254,10 +272,15 @@ static void test_added_quantile_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bounds),           cmocka_unit_test(test_schema_of_factor),
-        cmocka_unit_test(test_cells_in_buckets), cmocka_unit_test(test_coarser),
-        cmocka_unit_test(test_widest_range),     cmocka_unit_test(test_nothing_and_no_cells),
-        cmocka_unit_test(test_enormous_counts),  cmocka_unit_test(test_added_quantile_error),
+        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_schema_of_factor),
+        cmocka_unit_test(test_cells_in_buckets),
+        cmocka_unit_test(test_layouts_in_turn),
+        cmocka_unit_test(test_coarser),
+        cmocka_unit_test(test_widest_range),
+        cmocka_unit_test(test_nothing_and_no_cells),
+        cmocka_unit_test(test_enormous_counts),
+        cmocka_unit_test(test_added_quantile_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
