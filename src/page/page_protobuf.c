@@ -292,7 +292,6 @@ static size_t protobuf_put_rows(protobuf_page *made, size_t first)
     do {
         count = page->source->rows(page->snapshot, made->metric, first, rows, CREST_PAGE_ROWS);
         for (unsigned i = 0; i < count; i++) {
-            page->source->ahead(page->snapshot, first + i + CREST_PAGE_ROWS);
             protobuf_labels_of_row(made, &rows[i]);
             protobuf_put_metric(made, protobuf_put_value(made, &rows[i], first + i));
         }
@@ -301,7 +300,7 @@ static size_t protobuf_put_rows(protobuf_page *made, size_t first)
     return first;
 }
 
-/* Where the metric ends that nobody wants. */
+/* Where a metric ends that the page leaves out. */
 static size_t protobuf_skip(const protobuf_page *made, size_t first)
 {
     const crest_page *page = made->page;
