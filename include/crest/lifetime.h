@@ -29,8 +29,8 @@
  * handle, also of a retired series.
  *
  * The ticker (window.h) does all this once a second, and so does a family that gets a new series;
- * in a process where neither happens nothing goes. Metrics without labels are there for good, and so
- * are the series of crest_misuse_total, which are neither released nor retired.
+ * in a process where neither happens nothing goes. Metrics without labels are there for good, and
+ * so are the series of crest_misuse_total, which are neither released nor retired.
  */
 #ifndef CREST_LIFETIME_H
 #define CREST_LIFETIME_H

@@ -13,8 +13,8 @@
  * prometheus.timeout (10s), prometheus.concurrency (5), prometheus.connections (64),
  * prometheus.windows (ranges; off, all), prometheus.exemplars (on), prometheus.created (off),
  * prometheus.gzip (on), prometheus.native (on; only, off), prometheus.native.factor (1.1),
- * prometheus.native.buckets (160), prometheus.hosts, prometheus.include and prometheus.exclude (globs of
- * canonical names).
+ * prometheus.native.buckets (160), prometheus.hosts, prometheus.include and prometheus.exclude
+ * (globs of canonical names).
  *
  * ADDRESSES are one or more, separated by blanks or |, and the first that is free is taken. Each is
  * PORT, HOST:PORT, or HOST:FIRST-LAST for the first free port of a range; without a host it is the

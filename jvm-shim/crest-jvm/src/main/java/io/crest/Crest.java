@@ -138,7 +138,8 @@ public final class Crest {
 
     /**
      * Writes all metrics of the process, in UTF-8, as they are read: no more than 64 KiB of the
-     * page is in memory; for {@link PageFormat#PROTOBUF} also a snapshot. Does not close or flush the stream.
+     * page is in memory; for {@link PageFormat#PROTOBUF} also a snapshot. Does not close or flush
+     * the stream.
      *
      * @throws IOException what the stream throws, after which a part has been written
      * @throws CrestException {@code NO_MEMORY}, perhaps after a part has been written
