@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The families of a metric: its own, of what it has recorded, and those of what windows compute of
- * it.
+ * The lines of a metric on a page: its own family, here of counters, gauges and range samplers, and
+ * the families of what windows compute of it.
  */
 #ifndef CREST_PAGE_VALUES_H
 #define CREST_PAGE_VALUES_H

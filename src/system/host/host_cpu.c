@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The collector `cpu`: the processors of the machine, of /proc/stat. It does not look at single
- * processors, and not at the shares of one process, which are process.c's.
+ * processors, and not at the shares of one process, which are process_collector.c's.
  *
  * Microseconds and not nanoseconds, because a thousand processors fill 64 bits of those in half a
  * year. A mode is never guest time besides: Linux counts that in user and nice already.
