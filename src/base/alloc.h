@@ -12,7 +12,7 @@
  */
 void *crest_alloc(size_t count, size_t size);
 
-/* Resizes to count objects, what is new not zeroed; NULL leaves the old block as it was. */
+/* Resizes to `count` objects; new bytes are not zeroed. NULL leaves the old block as it was. */
 void *crest_alloc_resize(void *block, size_t count, size_t size);
 
 /* A copy of a text; NULL when there is no memory or text is NULL. */
@@ -21,8 +21,8 @@ char *crest_alloc_text(const char *text);
 /* Frees; NULL does nothing. */
 void crest_alloc_free(void *block);
 
-/* For tests: the `after`-th allocation from now on fails (1: the next), and all after it, until set
- * to 0. */
+/* For tests: the `after`-th allocation from now on (1: the next) and every later one fail, until
+ * set to 0. */
 void crest_alloc_fail_after(unsigned long after);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * Regions from mmap, each with its own header. See arena.h.
  *
- * Pages are touched only when used, so a region's size costs addresses, not memory. Huge pages are
+ * Pages are touched only when used: a region's size costs addresses, not memory. Huge pages are
  * refused: with them ten threads' cells cost 20 MiB instead of 40 KiB.
  */
 #include "base/arena.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Of Linux 5.14; older C libraries do not name it. */
+/* Linux 5.14; older C libraries do not name it. */
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
@@ -32,8 +32,7 @@
 #define ARENA_PAGE 4096u
 #define ARENA_REGION_BYTES (UINT64_C(1) << 20)
 
-/* At the start of each region. It has a page of its own, which is why fork may zero all that
- * follows. */
+/* At the start of each region, on a page of its own: so fork may zero everything behind it. */
 typedef struct arena_region {
     uint64_t magic;
     uint64_t kind;
@@ -51,9 +50,9 @@ static uint64_t arena_used[CREST_ARENA_KINDS];
 static uint64_t arena_fail_after;
 
 /*
- * Pieces that were given back, by use and size. Where they lie is kept beside them and not in them,
- * because a thread that was stopped in the middle of an update may still write there. A fork copies
- * the lists and zeroes the pieces.
+ * Free lists, by use and size. The links lie beside the free pieces and not in them: a thread
+ * stopped in the middle of an update may still write into a piece. A fork copies the lists and
+ * zeroes the pieces.
  */
 typedef struct arena_given {
     struct arena_given *next;
@@ -64,11 +63,11 @@ typedef struct arena_list {
     struct arena_list *next;
     crest_arena_use use;
     uint64_t bytes;
-    arena_given *first; /* whether there is one is asked without the lock too */
+    arena_given *first; /* crest_arena_has_given reads it without the lock */
 } arena_list;
 
 static arena_list *arena_lists;
-static arena_given *arena_spare; /* of no piece */
+static arena_given *arena_spare; /* links that hold no piece */
 
 static int arena_must_fail(void)
 {
@@ -89,7 +88,7 @@ static arena_region *arena_map(crest_arena_kind kind, uint64_t least)
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (address == MAP_FAILED)
         return NULL;
-    madvise(address, bytes, MADV_NOHUGEPAGE); /* fails where there are no huge pages: as wished */
+    madvise(address, bytes, MADV_NOHUGEPAGE); /* fails without huge pages: as wished */
     arena_region *region = address;
     region->magic = ARENA_MAGIC;
     region->kind = kind;
@@ -102,7 +101,7 @@ static arena_region *arena_map(crest_arena_kind kind, uint64_t least)
             madvise((char *)address + ARENA_PAGE, bytes - ARENA_PAGE, MADV_WIPEONFORK) == 0;
 #endif
 #ifdef ARENA_LEAK_ROOTS
-    /* the leak checker does not look into mapped memory, which points to what is on the heap */
+    /* The leak checker does not scan mapped memory, which holds pointers into the heap. */
     if (kind == CREST_ARENA_META)
         __lsan_register_root_region(address, bytes);
 #endif
@@ -135,7 +134,7 @@ static arena_list *arena_list_made(crest_arena_use use, size_t bytes)
     return list;
 }
 
-/* Atomically, for a reader or a writer that was stopped may still be there. */
+/* Atomically: a stopped reader or writer may still access the piece. */
 static void arena_zero(void *piece, size_t bytes)
 {
     uint64_t *words = piece;
@@ -155,7 +154,7 @@ void crest_arena_give(crest_arena_use use, void *piece, size_t bytes)
         return;
     arena_zero(piece, bytes);
     *given = (arena_given){list->first, piece};
-    /* partner, as of each store of it: the acquire load in crest_arena_has_given */
+    /* partner, as of every store of `first`: the acquire load in crest_arena_has_given */
     crest_atomic_store_ptr_release(CREST_PTR(&list->first), given);
 }
 
@@ -205,9 +204,9 @@ void *crest_arena_take(crest_arena_kind kind, size_t bytes, size_t align)
 
 void crest_arena_populate(void *start, size_t bytes)
 {
-    static uint32_t refused; /* once: it would be again, or there is no memory to be had ahead */
+    static uint32_t refused; /* after one refusal never again: unsupported, or no memory */
     int error_number = errno;
-    size_t before = (uintptr_t)start % ARENA_PAGE; /* of whole pages, which regions consist of */
+    size_t before = (uintptr_t)start % ARENA_PAGE; /* round to whole pages */
     size_t pages = (before + bytes + ARENA_PAGE - 1) / ARENA_PAGE;
     if (!crest_atomic_load32(&refused) &&
         madvise((char *)start - before, pages * ARENA_PAGE, MADV_POPULATE_WRITE) != 0)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory of the record path: mapped regions, given out in order and never given back, so that a
- * pointer into them is good for the life of the process and no allocator's lock is ever needed.
+ * Arena (bump allocator) of the record path: mapped regions, handed out in order, never unmapped.
+ * So a pointer into them is good for the life of the process, and no allocator's lock is needed.
  *
- * Two kinds, because fork must treat them differently: what values live in is zero in the child,
- * which therefore never counts into its parent, and what describes them is copied as everything
- * else is.
+ * Two kinds, because fork treats them differently. CELLS hold values and are zero in the child,
+ * which therefore never counts into its parent. META describes them and is copied like all other
+ * memory.
  *
- * Not thread-safe: callers hold the lock of lock.h, which makes it usable from signal handlers too.
+ * Not thread-safe: the caller holds the lock of lock.h, which makes it usable in signal handlers
+ * too.
  */
 #ifndef CREST_BASE_ARENA_H
 #define CREST_BASE_ARENA_H
@@ -21,49 +22,53 @@ typedef enum crest_arena_kind {
     CREST_ARENA_KINDS
 } crest_arena_kind;
 
-/* A cache line, and the least alignment of what threads write. */
+/* A cache line, and the least alignment of memory that threads write. */
 #define CREST_LINE_BYTES 64u
 
 /* Zeroed memory, aligned to `align`, a power of two up to a page; NULL when the system has none. */
 void *crest_arena_take(crest_arena_kind kind, size_t bytes, size_t align);
 
 /*
- * What a piece of CREST_ARENA_CELLS is used as, for the life of the process: it is never anything
- * else again (type-stable memory: M. Greenwald and D. Cheriton, "The Synergy Between Non-Blocking
- * Synchronization and Operating System Structure", 1996). A thread that was stopped in the middle
- * of an update and goes on when the series has gone, and all that was its is another's, then adds
- * to a count of that one, at worst; it meets no address where it takes one to be a number, and none
- * that leads to less than it takes it to lead to.
+ * The use of a piece of CREST_ARENA_CELLS, fixed for the life of the process: type-stable memory
+ * (M. Greenwald and D. Cheriton, "The Synergy Between Non-Blocking Synchronization and Operating
+ * System Structure", 1996).
+ *
+ * Invariant: a piece that is given back is only ever taken again for the same use. So a thread that
+ * was stopped in an update, and continues after the series was retired and its memory passed on:
+ *  - at worst adds to a count of the memory's next series;
+ *  - never finds an address where it expects a number;
+ *  - never follows an address to a smaller object than it expects.
  */
 typedef uint64_t crest_arena_use;
 
 enum {
-    CREST_ARENA_COUNTS = 1, /* of shards; all that have as many bytes */
+    CREST_ARENA_COUNTS = 1, /* counts of shards; one use per size */
     CREST_ARENA_GAUGE,
     CREST_ARENA_RANGE,
     CREST_ARENA_SHARED,
     CREST_ARENA_SLOWEST,
-    CREST_ARENA_USES /* from here on those of layouts.h */
+    CREST_ARENA_USES /* the first use of layouts.h */
 };
 
 /*
- * Gives back a piece of CREST_ARENA_CELLS on a cache line, or, like all of its use, on less, for
- * the next of this use and size. It is zeroed. Without memory to remember it, it is not used again.
+ * Gives a piece of CREST_ARENA_CELLS back, zeroed, for the next taker of this use and size. It lies
+ * on a cache line, or on a smaller alignment if all pieces of its use do. Without memory for the
+ * list's link the piece is leaked.
  */
 void crest_arena_give(crest_arena_use use, void *piece, size_t bytes);
 
-/* A piece that was given back, NULL if there is none; or else a new one, NULL without memory. It is
- * zero but for what a thread that was stopped has written since it was given. */
+/* _given: a piece that was given back, or NULL. _again: the same, or else a new piece; NULL without
+ * memory. The piece is zero, but for what a stopped thread wrote after it was given back. */
 void *crest_arena_take_given(crest_arena_use use, size_t bytes);
 void *crest_arena_take_again(crest_arena_use use, size_t bytes);
 
-/* Whether such a piece was given back and is not taken again yet; out of date at once. Any thread,
+/* Whether such a piece was given back and not taken yet; a hint, out of date at once. Any thread,
  * without the lock. */
 int crest_arena_has_given(crest_arena_use use, size_t bytes);
 
-/* Asks the system for the pages of these bytes of the arena at once, rather than for each when it
- * is written to. What lies there stays as it is, and without such a system nothing is done. Any
- * thread, any handler, without the lock. */
+/* Prefaults the pages of these bytes of the arena with one system call, instead of one fault a
+ * page. Their contents stay. Does nothing on a kernel without that call. Any thread, any handler,
+ * without the lock. */
 void crest_arena_populate(void *start, size_t bytes);
 
 /* A copy of `bytes` bytes and a NUL after them. */
@@ -73,11 +78,12 @@ char *crest_arena_copy(const char *text, size_t bytes);
 uint64_t crest_arena_mapped(crest_arena_kind kind);
 uint64_t crest_arena_used(crest_arena_kind kind);
 
-/* In the child of a fork, where the kernel could not be asked to zero the cells itself. */
+/* In the child of a fork: zeroes the cells where the kernel could not be asked to
+ * (MADV_WIPEONFORK). */
 void crest_arena_forked(void);
 
-/* For tests: the `after`-th take from now on fails (1: the next), and all after it, until set to 0.
- */
+/* For tests: the `after`-th take from now on (1: the next) and every later one fail, until set to
+ * 0. */
 void crest_arena_fail_after(unsigned long after);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * The atomic operations of the library; its inlined part has its own few in <crest/abi.h>.
  *
- * Concurrency Kit's ck_pr normally, the compiler's __atomic under ThreadSanitizer, which cannot see
- * through inline assembly and would report correct publications as races. Orders are in the names;
- * a plain name is relaxed. Every use stronger than that says at the call which access it pairs
+ * Concurrency Kit's ck_pr normally. Under ThreadSanitizer the compiler's __atomic: the sanitizer
+ * cannot see through inline assembly and would report correct publications as races. Orders are in
+ * the names; a plain name is relaxed. Every stronger use names at the call the access that it pairs
  * with.
  */
 #ifndef CREST_BASE_ATOMIC_H
@@ -14,12 +14,13 @@
 
 #ifdef CREST_THREAD_SANITIZER
 #include <sanitizer/tsan_interface.h>
-/* What a library built without the sanitizer (Concurrency Kit's tables) hands from thread to
- * thread. */
+/* Release and acquire for the sanitizer, around objects that a library built without it
+ * (Concurrency Kit's tables) hands from thread to thread. */
 #define CREST_ANNOTATE_RELEASE(address) __tsan_release((void *)(address))
 #define CREST_ANNOTATE_ACQUIRE(address) __tsan_acquire((void *)(address))
-/* The sanitizer's own, as its tsan_interface_atomic.h has it, which GCC does not install. The
- * builtin would do with GCC; Clang makes a call into libatomic of it, unseen by the sanitizer. */
+/* Declared as in the sanitizer's tsan_interface_atomic.h, which GCC does not install. The builtin
+ * would do with GCC; Clang compiles it to a call into libatomic, which the sanitizer does not see.
+ */
 __extension__ typedef unsigned __int128 crest_tsan_pair;
 extern _Bool __tsan_atomic128_compare_exchange_strong(volatile void *pair, void *expected,
                                                       crest_tsan_pair desired, int order,
@@ -30,8 +31,8 @@ extern _Bool __tsan_atomic128_compare_exchange_strong(volatile void *pair, void 
 #define CREST_ANNOTATE_ACQUIRE(address) ((void)(address))
 #endif
 
-/* Around an operation that is to be a full barrier. On x86-64 a locked instruction is one by
- * itself; Concurrency Kit's fence there would cost more than the operation. */
+/* Makes the operation between the two a full barrier. On x86-64 a locked instruction is one
+ * already; Concurrency Kit's fence there would cost more than the operation. */
 #ifdef __x86_64__
 #define CREST_ATOMIC_FENCE() ((void)0)
 #else
@@ -61,8 +62,8 @@ static inline uint64_t crest_atomic_load_acquire(const uint64_t *word)
 #if defined(__x86_64__) && !defined(CREST_THREAD_SANITIZER)
 #define CREST_ATOMIC_LOADS_TWO 1
 typedef uint64_t crest_two_words __attribute__((vector_size(16)));
-/* Two neighbouring words, on a boundary of 16 bytes; each of them as by crest_atomic_load: this
- * load never tears a word that is on its own boundary. */
+/* Two neighbouring words, the first on a boundary of 16 bytes. Each word is loaded as by
+ * crest_atomic_load: never torn in itself. The pair may be. */
 static inline crest_two_words crest_atomic_load_two(const uint64_t *words)
 {
     crest_two_words value;
@@ -111,7 +112,7 @@ static inline void crest_atomic_add_release(uint64_t *word, uint64_t n)
 #endif
 }
 
-/* Adds; non-zero when the word went past 2^64 - 1, and so is far too small now. */
+/* Adds; non-zero when the word overflowed past 2^64 - 1 and is far too small now. */
 static inline int crest_atomic_add_carry(uint64_t *word, uint64_t n)
 {
 #ifdef CREST_THREAD_SANITIZER
@@ -121,7 +122,7 @@ static inline int crest_atomic_add_carry(uint64_t *word, uint64_t n)
 #endif
 }
 
-/* Raises the word to at least n, whoever else does so at the same time. */
+/* Atomic maximum: raises the word to at least n, beside concurrent writers. */
 static inline void crest_atomic_raise(uint64_t *word, uint64_t n)
 {
     uint64_t seen = crest_atomic_load(word);
@@ -135,7 +136,7 @@ static inline void crest_atomic_raise(uint64_t *word, uint64_t n)
 #endif
 }
 
-/* The same, after all that was written before. */
+/* The same with release order. */
 static inline void crest_atomic_raise_release(uint64_t *word, uint64_t n)
 {
     uint64_t seen = crest_atomic_load(word);
@@ -150,7 +151,7 @@ static inline void crest_atomic_raise_release(uint64_t *word, uint64_t n)
 #endif
 }
 
-/* Lowers the word to at most n, whoever else does so at the same time. */
+/* Atomic minimum: lowers the word to at most n, beside concurrent writers. */
 static inline void crest_atomic_lower(uint64_t *word, uint64_t n)
 {
     uint64_t seen = crest_atomic_load(word);
@@ -165,8 +166,8 @@ static inline void crest_atomic_lower(uint64_t *word, uint64_t n)
 }
 
 /*
- * Sets a word that is `was` and that only this thread and its handlers write, but others read:
- * release, without a lock prefix on x86-64. Returns what was there: `was` when it was set.
+ * Compare-and-swap of a word with one writer thread (and its signal handlers) and many readers:
+ * release, without a lock prefix on x86-64. Returns the old value: `was` when the word was set.
  */
 static inline uint64_t crest_word_change(uint64_t *word, uint64_t was, uint64_t n)
 {
@@ -178,7 +179,7 @@ static inline uint64_t crest_word_change(uint64_t *word, uint64_t was, uint64_t 
     return was;
 }
 
-/* The same of a word that is 0. */
+/* The same from 0. */
 static inline uint64_t crest_word_settle(uint64_t *word, uint64_t n)
 {
     return crest_word_change(word, 0, n);
@@ -198,8 +199,8 @@ static inline uint64_t crest_atomic_exchange(uint64_t *word, uint64_t value)
 }
 
 /*
- * Two words at once, the first on a boundary of 16 bytes: replaces them if they are what `seen`
- * says and returns non-zero; otherwise loads them into `seen`, which then may be torn where the
+ * Compare-and-swap of two words (CAS16), the first on a boundary of 16 bytes. Non-zero when it
+ * replaced `seen`. Otherwise it loads the words into `seen`; the pair may be torn where the
  * processor only has load-linked pairs. A full barrier either way.
  */
 static inline int crest_atomic_cas_pair(uint64_t *pair, uint64_t *seen, uint64_t first,
@@ -211,7 +212,7 @@ static inline int crest_atomic_cas_pair(uint64_t *pair, uint64_t *seen, uint64_t
     int done = __tsan_atomic128_compare_exchange_strong(pair, &expected, desired, __ATOMIC_SEQ_CST,
                                                         __ATOMIC_SEQ_CST);
     __builtin_memcpy(seen, &expected, sizeof expected);
-    /* the sanitizer may do it under a lock of its own, whose end is no barrier */
+    /* the sanitizer may emulate it under a lock of its own, whose release is no full barrier */
     uint64_t barrier = 0;
     __atomic_exchange_n(&barrier, 1, __ATOMIC_SEQ_CST);
     return done;
@@ -224,7 +225,7 @@ static inline int crest_atomic_cas_pair(uint64_t *pair, uint64_t *seen, uint64_t
 #endif
 }
 
-/* Adds, but goes no further than UINT64_MAX; non-zero when it is there. */
+/* Saturating add: stops at UINT64_MAX; non-zero when the word is there. */
 static inline int crest_atomic_add_capped(uint64_t *word, uint64_t n)
 {
     uint64_t seen = crest_atomic_load(word), to;

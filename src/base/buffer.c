@@ -9,7 +9,7 @@
 int crest_buffer_init(crest_buffer *buffer, crest_buffer_write_fn *write, void *context)
 {
     *buffer = (crest_buffer){.write = write, .context = context};
-    /* not zeroed: that would take a page of a thousand series a twentieth of its time */
+    /* not zeroed: that would cost a page of a thousand series a twentieth of its time */
     buffer->bytes = crest_alloc_resize(NULL, CREST_BUFFER_BYTES, 1);
     return buffer->bytes != NULL;
 }

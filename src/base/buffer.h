@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A fixed buffer in front of a write callback: whatever is put into it goes out in pieces of at
- * most CREST_BUFFER_BYTES, and a page of any length needs one allocation.
+ * A fixed buffer in front of a write callback. Bytes go out in pieces of at most
+ * CREST_BUFFER_BYTES, so a page of any length needs one allocation.
  *
  *     crest_buffer buffer;
  *     if (!crest_buffer_init(&buffer, write, context)) ...no memory...
@@ -10,8 +10,8 @@
  *     if (!crest_buffer_flush(&buffer)) ...buffer.failed is what the callback returned...
  *     crest_buffer_fini(&buffer);
  *
- * Putting never fails: after the callback has refused a piece, everything is thrown away until the
- * end, and crest_buffer_flush says so. Not thread-safe.
+ * Putting never fails: once the callback has refused a piece, the rest is dropped, and
+ * crest_buffer_flush says so. Not thread-safe.
  */
 #ifndef CREST_BASE_BUFFER_H
 #define CREST_BASE_BUFFER_H

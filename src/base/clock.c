@@ -3,10 +3,12 @@
  * The clock's scale: choosing the source, measuring the counter's rate, correcting it. See clock.h
  * and <crest/clock.h>.
  *
- * Every scale is an immutable block from a small pool that is never reused, so a reader needs no
- * more than the pointer. The process starts on the kernel's clock; once CLOCK_SETTLE_NS have passed
- * since load, the first slow reading measures the counter over that time and publishes a block that
- * continues where the kernel's clock stands.
+ * Read-copy-update without reclamation: every scale is an immutable block from a small pool that is
+ * never reused, so a reader needs only the pointer. Steps:
+ *  1. The process starts on the kernel's clock.
+ *  2. The first slow reading after CLOCK_SETTLE_NS measures the counter's rate since load. It
+ *     publishes a block that continues where the kernel's clock stands.
+ *  3. crest_clock_check publishes corrected blocks, and at last the fallback to the kernel's clock.
  */
 #define _GNU_SOURCE
 #include "base/atomic.h"
@@ -28,21 +30,21 @@
 #define CLOCK_SETTLE_NS UINT64_C(10000000)
 /* Blocks of one process: a first one, corrections, and the last reserved for the fallback. */
 #define CLOCK_SCALES 64u
-/* A rate further off than this is corrected. Measured over at least a second against a pair of
- * readings some 50 ns apart, it is above what a measurement can be wrong by. */
+/* A larger error of the rate is corrected. The rate is measured over at least a second between
+ * pairs of readings some 50 ns apart, so this is above the error of a measurement. */
 #define CLOCK_REFINE_PER_BILLION 500
-/* One tick that differs by this much, and by more than CLOCK_REBASE_NS, is no drift: the machine
- * slept, or was moved. */
+/* A difference in one tick of more than this, and of more than CLOCK_REBASE_NS, is no drift: the
+ * machine slept or was migrated. */
 #define CLOCK_REBASE_PER_BILLION 10000000
 #define CLOCK_REBASE_NS CREST_NS_PER_MS
 #define CLOCK_REBASES_MAX 8u
 
-/* The kernel's clock: ns_base is what is added to CLOCK_MONOTONIC. */
+/* The kernel's clock: ns_base is added to CLOCK_MONOTONIC. */
 static const crest_clock_scale clock_kernel = {0, 0, 0};
 const crest_clock_scale *crest_clock_current = &clock_kernel;
 
 static uint64_t clock_faked;
-static uint32_t clock_busy; /* whoever publishes */
+static uint32_t clock_busy; /* spin lock of the publisher */
 
 #if defined(CREST_CLOCK_READ)
 typedef struct clock_pair {
@@ -55,7 +57,7 @@ static crest_clock_scale clock_scales[CLOCK_SCALES];
 static uint32_t clock_scale_next;
 static uint32_t clock_usable;
 static clock_pair clock_anchor; /* where the rate is measured from */
-static clock_pair clock_last;   /* the check before */
+static clock_pair clock_last;   /* the previous check */
 #endif
 static uint64_t clock_rebases;
 
@@ -98,8 +100,8 @@ crest_clock_verdict crest_clock_judge(int64_t counted_ns, uint64_t kernel_ns)
 
 #if defined(CREST_CLOCK_READ)
 
-/* Counter and clocks at one moment: the try with the least time between its two counter readings.
- */
+/* Counter and clocks at one moment: of several tries, that with the shortest time between its two
+ * counter readings. */
 static clock_pair clock_read_pair(void)
 {
     clock_pair best = {0, 0, 0};
@@ -124,7 +126,8 @@ static uint64_t clock_at(const crest_clock_scale *scale, uint64_t counter)
     return scale->ns_base + (uint64_t)(((wide)passed * (int64_t)scale->multiplier) >> 32);
 }
 
-/* Under clock_busy. The last block is the fallback's: without another the scale stays as it is. */
+/* Under clock_busy. The pool's last block is the fallback's: when no other is left the scale stays.
+ */
 static void clock_publish(uint64_t counter, uint64_t ns, uint64_t multiplier)
 {
     uint32_t last = multiplier == 0 ? CLOCK_SCALES : CLOCK_SCALES - 1;
@@ -136,8 +139,8 @@ static void clock_publish(uint64_t counter, uint64_t ns, uint64_t multiplier)
     crest_atomic_store_ptr_release(CREST_PTR(&crest_clock_current), scale);
 }
 
-/* 0: none. In the child of a fork that came amid the caller `from` is the later one, or half of it
- * is. */
+/* 0: none. In a child whose fork interrupted the caller, `from` may be the later pair, or half of
+ * it. */
 static uint64_t clock_rate(const clock_pair *from, const clock_pair *to)
 {
     uint64_t counted = to->counter - from->counter, passed_ns = to->raw_ns - from->raw_ns;
@@ -147,7 +150,7 @@ static uint64_t clock_rate(const clock_pair *from, const clock_pair *to)
     return (uint64_t)(((wide)passed_ns << 32) / counted);
 }
 
-/* The kernel's own clock uses the counter, and the process may read it. */
+/* Whether the kernel's own clock uses the counter and the process may read it. */
 static int clock_counter_trusted(void)
 {
 #if defined(__x86_64__)
@@ -179,7 +182,7 @@ __attribute__((constructor(102))) static void clock_constructor(void)
     crest_atomic_store32_release(&clock_usable, 1);
 }
 
-/* Publishes the first scale once enough time has passed to measure by. */
+/* Publishes the first scale once enough time has passed to measure the rate. */
 static void clock_settle(uint64_t monotonic_ns)
 {
     if (!crest_atomic_load32_acquire(&clock_usable) ||
@@ -210,11 +213,11 @@ void crest_clock_check(void)
     clock_pair now = clock_read_pair();
     uint64_t at = clock_at(scale, now.counter), before = clock_at(scale, clock_last.counter);
     uint64_t kernel_ns = now.raw_ns - clock_last.raw_ns;
-    /* signed: a counter that began again is behind what it was */
+    /* signed: a counter that was reset is behind its last value */
     int64_t counted_ns = (int64_t)(at - before), passed_ns = (int64_t)kernel_ns;
     switch (crest_clock_judge(counted_ns, kernel_ns)) {
     case CREST_CLOCK_REBASE: {
-        /* never back: what has been read has been read */
+        /* monotonic: never below a time that readers have seen */
         uint64_t to = before + (uint64_t)(counted_ns > passed_ns ? counted_ns : passed_ns);
         clock_anchor = now;
         clock_publish(now.counter, to, scale->multiplier);
@@ -235,7 +238,8 @@ void crest_clock_check(void)
     clock_unlock();
 }
 
-/* What the check was to write may be half there; readers have only seen what was published. */
+/* The interrupted check's own state may be half written. Readers have only seen published blocks.
+ */
 void crest_clock_forked(void)
 {
     if (!crest_clock_is_held())
@@ -275,7 +279,7 @@ crest_clock_source crest_clock_source_now(void)
     return scale->multiplier == 0 ? CREST_CLOCK_KERNEL : CREST_CLOCK_COUNTER;
 }
 
-/* Alone with the scale: one that was published meanwhile would bring the real clock back. */
+/* Holds the publisher's lock: a scale published meanwhile would bring the real clock back. */
 void crest_clock_fake(uint64_t ns)
 {
     static const crest_clock_scale *real;

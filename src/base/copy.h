@@ -8,10 +8,11 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Bytes behind a text, and behind the place it goes to, that crest_copy_padded may touch. */
+/* Bytes behind the source and behind the target that crest_copy_padded may touch. */
 #define CREST_COPY_PAD 16u
 
-/* Copies `length` bytes and up to CREST_COPY_PAD - 1 more; returns the end of the former. */
+/* Copies `length` bytes and up to CREST_COPY_PAD - 1 more; returns the end of the `length` bytes.
+ */
 static inline char *crest_copy_padded(char *to, const char *from, size_t length)
 {
     char *end = to + length;
@@ -23,7 +24,7 @@ static inline char *crest_copy_padded(char *to, const char *from, size_t length)
     return end;
 }
 
-/* Copies exactly `length` bytes: of the ends of a short text, which may overlap. */
+/* Copies exactly `length` bytes: a short text as its two ends, which may overlap. */
 static inline char *crest_copy_short(char *to, const char *from, size_t length)
 {
     if (length > 32) {

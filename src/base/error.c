@@ -13,8 +13,9 @@
 #define STATUS_TEXT(name, text) text,
 static const char *const status_texts[] = {CREST_STATUS_TABLE(STATUS_TEXT)};
 
-/* Function and context travel together: a reader must never pair one's function with another's
- * context. While they are being changed the version is odd; who reads looks whether it stayed. */
+/* Seqlock: a reader must never pair one sink's function with another's context.
+ *   writer: version odd; function, context; version even.
+ *   reader: version, function, context, version again; retries when it was odd or has changed. */
 typedef struct log_sink {
     crest_log_fn *log;
     void *context;
@@ -28,8 +29,8 @@ static log_sink log_read(void)
     log_sink sink;
     uint64_t version;
     do {
-        /* acquire: partner of the release store in crest_log_to; and of what comes between, so that
-         * the version is looked at before and after it */
+        /* acquire: partner of the release stores in crest_log_to; all three loads are acquire, so
+         * that the second look at the version stays behind them */
         version = crest_atomic_load_acquire(&log_version);
         sink.log =
             (crest_log_fn *)(uintptr_t)crest_atomic_load_ptr_acquire(CREST_PTR(&log_current.log));

@@ -52,10 +52,11 @@ void crest_forked_run(void)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     if (crest_atomic_cas32_acquire(word, CREST_FORKED_UNKNOWN, CREST_FORKED_UNLOCKING)) {
         crest_forked_call_at(CREST_FORKED_LOCK);
-        /* first, for what is called may take the lock; partner: the load in crest_forked_check */
+        /* first: a call may take the lock; partner: the acquire load in crest_forked_check */
         crest_atomic_store32_release(word, CREST_FORKED_KNOWN);
         forked_run_calls();
-        crest_atomic_store32_release(word, CREST_FORKED_KNOWN); /* it may have been zeroed again */
+        crest_atomic_store32_release(word, CREST_FORKED_KNOWN); /* a call may have forked and zeroed
+                                                                 * it */
     }
     while (crest_atomic_load32_acquire(word) != CREST_FORKED_KNOWN)
         sched_yield(); /* another thread, which the child has made since */

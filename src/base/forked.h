@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the library does in the child of a fork, of any kind, and in which order. fork() says so to
- * its handlers (fork.h); _Fork() and a raw clone() do not. So a word of memory that the kernel
- * zeroes in a child is looked at where the slow path's lock is taken, and at exit: there the calls
- * are made that have not been.
+ * What the library does in the child of a fork, of any kind, and in which order. fork() runs its
+ * handlers (fork.h); _Fork() and a raw clone() run none. So takers of the slow path's lock, and
+ * exit, check a word of memory that the kernel zeroes in a child (MADV_WIPEONFORK). When it is zero
+ * they make the calls that are due.
  *
  *     CREST_FORKED(READERS, readers_forked)
  */
@@ -16,11 +16,13 @@
 #include <stddef.h>
 
 /*
- * The places, in the order in which a child calls what stands there, each at most once. Those from
- * LOCK to RUN are called in every child. They may run with all signals blocked, hold no lock, and
- * find what other threads had locked as those left it: so they neither allocate nor free, for
- * another thread may have left malloc locked. Those of OWN are called in the child of fork() only,
- * which has one thread and in which nothing has been closed or started since.
+ * The places, in the order in which a child calls what is registered there, each at most once.
+ *
+ *  - LOCK to RUN: called in every child. All signals may be blocked, no lock is held, and other
+ *    threads' locks are as those threads left them. So a call neither allocates nor frees: another
+ *    thread of the parent may have held malloc's lock.
+ *  - OWN_*: called in the child of fork() only. It has one thread then, and nothing was closed or
+ *    started since.
  */
 #define CREST_FORKED_PLACES(X)                                                                     \
     X(OWN_RECORDS) /* whose thread records are; under the lock still */                            \
@@ -56,7 +58,7 @@ typedef enum crest_forked_place {
 
 enum { CREST_FORKED_UNKNOWN, CREST_FORKED_UNLOCKING, CREST_FORKED_KNOWN };
 
-/* The word; NULL before there is memory for it, and where there is none. */
+/* The word; NULL until there is memory for it. */
 extern uint32_t *crest_forked_word;
 
 /* Calls `child` at its place in every child from now on. Any thread; takes no lock. */
@@ -69,23 +71,24 @@ void crest_forked_call(crest_forked_place place, void (*child)(void));
         crest_forked_call(CREST_FORKED_##place, child);                                            \
     }
 
-/* Once, under the lock: the word that is looked at. Without memory, children of _Fork() are told
- * nothing. */
+/* Once, under the lock: makes the word. Without memory, children of _Fork() make no calls. */
 void crest_forked_prepare(void);
 
-/* In the child of a fork that has not made its calls. Blocks all signals meanwhile. */
+/* In a child whose calls are due: makes them once; other threads of the child wait for that. Blocks
+ * all signals meanwhile. */
 void crest_forked_run(void);
 
-/* In fork()'s own handler, which knows that it is one: the calls from LOCK to RUN. */
+/* In fork()'s own child handler: the calls from LOCK to RUN. */
 void crest_forked_tell(void);
 
-/* Calls what stands at the place, if anything does; of those of OWN, in that handler. */
+/* Makes the call registered at the place, if there is one; places OWN_* only in fork()'s handler.
+ */
 void crest_forked_call_at(crest_forked_place place);
 
 /* Any thread, under no lock of the library's; async-signal-safe. */
 static inline void crest_forked_check(void)
 {
-    /* acquire: partner of the release store in crest_forked_run, after the lock was freed */
+    /* acquire: partner of the release store in crest_forked_run, made after the lock was freed */
     if (CREST_UNLIKELY(crest_forked_word != NULL &&
                        crest_atomic_load32_acquire(crest_forked_word) != CREST_FORKED_KNOWN))
         crest_forked_run();

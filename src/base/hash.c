@@ -7,7 +7,7 @@
 
 #include <sys/auxv.h>
 
-static uint64_t hash_seed; /* 0: not asked for yet; whoever asks finds the same */
+static uint64_t hash_seed; /* 0: not read yet; every thread computes the same */
 
 uint64_t crest_hash_seed(void)
 {

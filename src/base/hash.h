@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hashing of names and label values for in-process tables: fast, seeded once a process, not for
- * anything that outlives it.
+ * Hashing of names and label values for in-process tables: fast, seeded once per process. Not for
+ * anything that outlives the process.
  */
 #ifndef CREST_BASE_HASH_H
 #define CREST_BASE_HASH_H
@@ -10,12 +10,12 @@
 #include <stdint.h>
 #include <string.h>
 
-/* From the kernel's random bytes of the process, so that label values sent by a peer cannot be
- * chosen to collide. Any thread, any handler. */
+/* Drawn from the kernel's random bytes of the process, so that a peer cannot choose label values
+ * that collide. Any thread, any handler. */
 uint64_t crest_hash_seed(void);
 
-/* Folds the high half of the product in: in the low half alone a difference of the highest bit
- * would stay where it is, whatever the seed, for a chosen next word to undo. */
+/* Folds the high half of the product into the low half. In the low half alone a difference in the
+ * highest bit would stay where it is under any seed, and a chosen next word could undo it. */
 static inline uint64_t crest_hash_fold(uint64_t a, uint64_t b)
 {
     __extension__ typedef unsigned __int128 wide;
@@ -42,13 +42,13 @@ static inline uint64_t crest_hash_half(const char *from)
     return half;
 }
 
-/* The last sixteen bytes of a text or, of a shorter one, all of them: one with the same length and
- * the same ends is the same. */
+/* The last sixteen bytes of a text, or all bytes of a shorter one. Two texts of up to 16 bytes with
+ * the same length and ends are equal. */
 typedef struct crest_ends {
     uint64_t first, last;
 } crest_ends;
 
-/* Some bytes are there twice: that takes less than to go by the exact length. */
+/* Short texts load some bytes twice: cheaper than branching on the exact length. */
 static inline crest_ends crest_ends_of(const char *text, size_t length)
 {
     const char *end = text + length;
@@ -64,7 +64,7 @@ static inline crest_ends crest_ends_of(const char *text, size_t length)
                         (unsigned char)end[-1]};
 }
 
-/* Whether what is before the ends of two texts of this length is the same. */
+/* Whether two texts of this length are the same in front of their ends. */
 static inline int crest_before_ends_same(const char *text, const char *other, size_t length)
 {
     uint64_t differ = 0;
@@ -75,12 +75,12 @@ static inline int crest_before_ends_same(const char *text, const char *other, si
 }
 
 /*
- * Takes more bytes into a hash: sixteen a multiplication, as wyhash does it
+ * Takes more bytes into a hash: sixteen per multiplication, as wyhash does it
  * (github.com/wangyi-fudan/wyhash, public domain).
  *
- * Both factors depend on what the hash was, so that no text makes one of them zero. The length says
- * how far one of them is turned: added to a word, a text could be made to undo it, because the same
- * byte may stand in both ends, and so collide with a longer one under any seed.
+ * Both factors depend on the hash so far, so no text makes one of them zero. One factor is rotated
+ * by the length. Adding the length to a word instead could be undone by a text: the same byte may
+ * stand in both ends, and a longer text would collide with it under any seed.
  */
 static inline uint64_t crest_hash_more(uint64_t hash, const char *text, size_t length,
                                        crest_ends ends)
@@ -93,8 +93,8 @@ static inline uint64_t crest_hash_more(uint64_t hash, const char *text, size_t l
     return crest_hash_fold(ends.first ^ hash, ends.last ^ other);
 }
 
-/* The hash of one text, or what `more` has come to, for a table to go by: each bit of it depends on
- * each bit of the bytes. */
+/* Finishes the hash of one text, or of several taken in by `more`, for use as a table's index: each
+ * of its bits depends on each bit of the input. */
 static inline uint64_t crest_hash_done(uint64_t hash)
 {
     return crest_hash_mix(hash, 0);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whose turn it is in the host's event loop, and the descriptor that asks for turns. See
- * host_loop.h.
+ * Which thread runs the host's event loop for Crest, and the descriptor that asks for runs. See host_loop.h.
  */
 #define _GNU_SOURCE
 #include "base/host_loop.h"
@@ -18,12 +17,13 @@
 #include <unistd.h>
 
 
-/* Guards all that follows. Taken under the locks of what takes turns, and none under it. */
+/* Guards all that follows. Taken under the locks of the modules that do work in runs; it takes
+ * none. */
 static pthread_mutex_t loop_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t loop_once = PTHREAD_ONCE_INIT;
 static pthread_cond_t loop_released;
-static int loop_busy;         /* turns are being taken, or kept from it */
-static pthread_t loop_runner; /* by that thread */
+static int loop_busy;         /* a run is under way, or the loop is held */
+static pthread_t loop_runner; /* by this thread */
 static int loop_owned;
 static pthread_t loop_owner;
 static int loop_woken; /* since the last run began */
@@ -33,7 +33,8 @@ static int loop_inherited[2] = {-1, -1};    /* the parent's descriptors, in the 
 
 /* ---- the forked child ---- */
 
-/* The descriptors are shared with the parent: what the child did to them, it would do to that. */
+/* The descriptors are shared with the parent: what the child did to them would change the parent's.
+ */
 static void loop_forked(void)
 {
     crest_mutex_fresh(&loop_lock);
@@ -46,7 +47,8 @@ static void loop_forked(void)
     loop_busy = loop_owned = loop_woken = 0;
 }
 
-/* Only where it is certain that they have not been closed since, and their numbers given away. */
+/* Only in the child of fork(), where the host cannot have closed these numbers and reused them yet.
+ */
 static void loop_forked_close(void)
 {
     for (int i = 0; i < 2; i++) {
@@ -65,7 +67,7 @@ static void loop_prepare_once(void)
 
 /* ---- the descriptor, under the lock ---- */
 
-/* The timer fires then; UINT64_MAX: never. */
+/* Arms the timer for this time; UINT64_MAX: never. */
 static void loop_arm(uint64_t when_ns)
 {
     if (loop_timer < 0 || when_ns == loop_armed_ns)
@@ -95,7 +97,7 @@ static int loop_open(void)
     loop_epoll = crest_descriptor_high(epoll_create1(EPOLL_CLOEXEC));
     loop_timer = crest_descriptor_high(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
     if (loop_epoll >= 0 && loop_timer >= 0 && loop_add(loop_timer) == 0) {
-        loop_arm(0); /* what is due is not known yet */
+        loop_arm(0); /* the first run finds out what is due */
         return 0;
     }
     int failed = errno;
@@ -136,7 +138,7 @@ int crest_loop_wait_for(int descriptor, int wanted)
     return failed;
 }
 
-/* ---- who is in it ---- */
+/* ---- wake and hold ---- */
 
 void crest_loop_wake(void)
 {

@@ -29,7 +29,7 @@ static void *leavable_main(void *context)
 
 int crest_leavable_start(crest_leavable *leavable)
 {
-    /* it may begin before this returns, but waits for the lock */
+    /* the thread may begin before this returns, but waits for the lock */
     int failed = crest_thread_detach(NULL, leavable_main, leavable);
     leavable->threads += failed == 0;
     return failed;

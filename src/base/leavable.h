@@ -8,7 +8,7 @@
  *     {
  *         crest_leavable_out(self);
  *         answer = getaddrinfo(…);                       without it, for as long as it takes
- *         if (crest_leavable_back(self)) …               under it; zero: nobody wants the answer
+ *         if (crest_leavable_back(self)) …               under it; zero: the owner has left
  *     }
  *     static const crest_leavable_kind lookup_kind = {"crest-resolver", lookup_run, lookup_free};
  *
@@ -36,7 +36,7 @@
  *   3. When the conjunction becomes true every other party has taken its last step: a thread counts
  *      until the end of its last time under the lock, and touches nothing of it after that; the
  *      owner counts by `left` being unset, and has none but its pointer, which leave takes away.
- *      The lock orders those last steps before the one that frees: no use after the free.
+ *      The lock orders those last steps before the step that frees: no use after the free.
  *   4. A mutex inside what is freed is unlocked before; another thread may still be inside its own
  *      unlock of it then, which POSIX allows (pthread_mutex_destroy).
  *   5. In the child of a fork the threads do not exist and the lock may never be opened: leave
@@ -64,30 +64,30 @@ typedef struct crest_leavable_kind {
 /* Part of what the owner and the threads share. */
 struct crest_leavable {
     const crest_leavable_kind *kind;
-    pthread_mutex_t *lock; /* guards the rest, and what the parties share */
-    unsigned threads;      /* that have not ended */
+    pthread_mutex_t *lock; /* guards the rest, and what owner and threads share */
+    unsigned threads;      /* threads that have not ended */
     int left;
-    pid_t process; /* in which there are threads */
+    pid_t process; /* the process that started them */
 };
 
-/* Before all else, by the owner. The lock may lie in what is freed, or be another's. */
+/* Owner, before all else. The lock may lie in the block that is freed, or in another. */
 void crest_leavable_init(crest_leavable *leavable, const crest_leavable_kind *kind,
                          pthread_mutex_t *lock);
 
-/* Owner, under the lock: one thread more, which blocks all signals. 0, or an error number and none
- * was started. */
+/* Owner, under the lock: starts one more thread, which blocks all signals. 0, or an error number
+ * and none was started. */
 int crest_leavable_start(crest_leavable *leavable);
 
-/* In `run`: gives the lock up, for what may hang. */
+/* In `run`: releases the lock for the call that may hang. */
 void crest_leavable_out(crest_leavable *leavable);
-/* Takes it again; 0 when it was left meanwhile. */
+/* In `run`: takes the lock again; 0 when the owner left meanwhile. */
 int crest_leavable_back(crest_leavable *leavable);
 
-/* Owner, not under the lock: has no more to do with it. Frees it, or the last thread will. */
+/* Owner, not under the lock: its last step. Frees the block, or the last thread will. */
 void crest_leavable_leave(crest_leavable *leavable);
 
-/* The same under the lock, in the process that started the threads: non-zero when there is none,
- * so that it is the caller who frees it. */
+/* The same under the lock, in the process that started the threads. Non-zero when no thread is
+ * left: then the caller frees the block. */
 int crest_leavable_leave_locked(crest_leavable *leavable);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A futex lock of three states: free, held, held with waiters; and a fourth from when a fork takes
- * it until somebody waits. See lock.h.
+ * A futex lock of three states: free, held, held with waiters; and a fourth, set by fork and left
+ * by the first waiter. See lock.h.
  *
  * Source: U. Drepper, "Futexes Are Tricky", mutex 2.
  */
@@ -21,7 +21,8 @@ enum { LOCK_FREE, LOCK_HELD, LOCK_HELD_WAITERS, LOCK_HELD_FORKING };
 
 static uint32_t lock_word;
 static uint32_t lock_forking; /* from fork_before to fork_parent or fork_child */
-static uint64_t lock_owner;   /* the thread that holds it, which alone finds itself here; or 0 */
+static uint64_t lock_owner;   /* the holder's number, which only the holder can find equal to its
+                               * own; or 0 */
 
 static uint64_t lock_self(void)
 {
@@ -33,15 +34,15 @@ static void lock_block_signals(crest_lock_saved *saved)
     saved->error_number = errno;
     sigset_t others;
     sigfillset(&others);
-    /* a fault under the lock is a bug of ours and must not be hidden; a system call that a policy
-       traps is the host's to answer */
+    /* A fault under the lock is a bug of Crest's and must not be hidden. A system call trapped by a
+     * policy is the host's handler's to answer. */
     sigdelset(&others, SIGSEGV);
     sigdelset(&others, SIGBUS);
     sigdelset(&others, SIGFPE);
     sigdelset(&others, SIGILL);
     sigdelset(&others, SIGTRAP);
     sigdelset(&others, SIGSYS);
-    /* beside what the host blocks: it may be waiting for one of these by sigtimedwait */
+    /* added to the host's mask: the host may wait for a blocked signal in sigtimedwait */
     pthread_sigmask(SIG_BLOCK, &others, &saved->signals);
     crest_forked_check();
 }
@@ -52,18 +53,18 @@ static void lock_open_signals(const crest_lock_saved *saved)
     errno = saved->error_number;
 }
 
-/* Non-zero when it was taken; only a caller that does not wait for a fork can come back without. */
+/* Non-zero when it was taken. Only a caller that does not wait for a fork can return without. */
 static int lock_wait(int for_a_fork)
 {
     /* acquire: partner of the exchange in crest_lock_drop */
     if (crest_atomic_cas32_acquire(&lock_word, LOCK_FREE, LOCK_HELD))
         return 1;
-    /* a handler of a trapped system call of this thread's own slow path would wait for ever */
+    /* a handler of a system call trapped under this thread's own lock would wait for itself */
     if (!for_a_fork && crest_atomic_load(&lock_owner) == lock_self())
         return 0;
     while (crest_atomic_exchange32(&lock_word, LOCK_HELD_WAITERS) != LOCK_FREE) {
-        /* Looked at after the exchange: a fork that says so later exchanges later, and then the
-           wait finds another word and returns at once. */
+        /* Order: the exchange first, then this load. A fork that sets the flag later exchanges
+         * later; then the futex wait finds another word and returns at once. */
         if (!for_a_fork && crest_atomic_load32_acquire(&lock_forking))
             return 0;
         syscall(SYS_futex, &lock_word, FUTEX_WAIT_PRIVATE, LOCK_HELD_WAITERS, NULL, NULL, 0);

@@ -17,7 +17,8 @@
 static const char *const misuse_labels[] = {CREST_MISUSE_TABLE(MISUSE_LABEL)};
 static const char *const misuse_texts[] = {CREST_MISUSE_TABLE(MISUSE_TEXT)};
 
-/* The first of each cause, kept until somebody listens. */
+/* The first detail of each cause: NONE, WRITING (by one thread), KEPT until a log callback is set,
+ * TOLD. */
 enum { MISUSE_NONE, MISUSE_WRITING, MISUSE_KEPT, MISUSE_TOLD };
 static struct {
     crest_bound_word count;
@@ -92,7 +93,7 @@ crest_misuse crest_misuse_of(crest_status status)
     }
 }
 
-/* What a log can show: a name that was refused may hold anything, line ends and escapes too. */
+/* What a log may show: a refused name may hold any bytes, line ends and escapes included. */
 static void misuse_show(const char *what, char *shown, size_t size)
 {
     crest_utf8_copy(what, shown, size, NULL);

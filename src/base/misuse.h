@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Misuse: calls that could not do what was asked. Each is counted by cause and told to the log
- * callback once a cause, never from the call itself, which may be in a signal handler.
+ * Misuse: calls that could not do what was asked. Each is counted by cause. The log callback is
+ * told each cause once, never from the failing call, which may be in a signal handler.
  *
  * The counts are plain atomic words; instruments/misuse_series makes crest_misuse_total and
  * crest_late_records_total of them.
@@ -54,11 +54,11 @@ typedef enum crest_misuse {
  * of each cause. Any thread, any handler, any lock held. */
 void crest_misuse_count(crest_misuse cause, const char *what);
 
-/* Counts records that came too late to go anywhere. Likewise. */
+/* Counts records that came too late to be stored. Any thread, any handler, any lock held. */
 void crest_misuse_late(uint64_t records);
 
-/* From now on the cause, or late records, are counted in this word, which is not 0 then if they
- * have been before. Once each; the word must stay. Any thread. */
+/* Counts the cause, or late records, in this word from now on. Earlier counts are added to it at
+ * once. Once each; the word must stay. Any thread. */
 void crest_misuse_bind(crest_misuse cause, uint64_t *word);
 void crest_misuse_late_bind(uint64_t *word);
 
@@ -68,7 +68,7 @@ const char *crest_misuse_label(crest_misuse cause);
 /* The cause that a status stands for. */
 crest_misuse crest_misuse_of(crest_status status);
 
-/* Tells the log callback, if there is one, the causes that it has not been told. Locks nothing. */
+/* Tells the log callback, if one is set, the causes that it has not been told. Locks nothing. */
 void crest_misuse_tell(void);
 
 /* How often it was counted. */

@@ -29,8 +29,8 @@ static size_t number_text(char *text, const char *word)
 #define NUMBER_GROUP UINT64_C(100000000)
 #define NUMBER_GROUP_DIGITS 8u
 
-/* Its eight digits, the first in the lowest byte. Halves, quarters and eighths of the word are
- * divided at once: by multiplying, with a reciprocal that is near enough for so few digits. */
+/* Its eight digits, the first in the lowest byte. Divides halves, quarters and eighths of the word
+ * all at once, by multiplying with a reciprocal that is precise enough for so few digits. */
 static inline uint64_t number_group(uint64_t value)
 {
     uint64_t fours = value / 10000 | (value % 10000) << 32;
@@ -49,8 +49,7 @@ static inline void number_group_store(char *text, uint64_t digits)
     memcpy(text, &digits, sizeof digits);
 }
 
-/* A group without the zeros that it begins with; writes all its bytes, and returns how many are
- * digits. */
+/* A group without leading zeros; writes all eight bytes and returns how many are digits. */
 static inline size_t number_group_first(char *text, uint64_t value)
 {
     uint64_t digits = number_group(value);
@@ -128,11 +127,13 @@ static const double number_powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6, 
 #define NUMBER_NORMAL_MIN 0x1p-1022
 
 /*
- * Finds the decimal of at most 15 digits that means `value`, if there is one: the smallest k for
- * which value * 10^k is, but for its rounding, an integer that divided by 10^k gives exactly value.
- * Both are exact doubles, so the division rounds as a reader of the decimal does; and no two
- * decimals of 15 digits mean the same double, so there is no shorter one. Returns 0 when it found
- * it, otherwise the number of digits from which it is worth looking further.
+ * The decimal of at most 15 digits that means `value`, if there is one. It takes the smallest k for
+ * which value * 10^k, rounded, is an integer that divided by 10^k gives exactly value.
+ *
+ * Why that is the shortest: integer and power are exact doubles, so the division rounds as a reader
+ * of the decimal does; and no two decimals of 15 digits mean the same double.
+ *
+ * Returns 0 when found, otherwise the number of digits at which a longer search should begin.
  */
 static int number_decimal_short(double value, number_decimal *decimal)
 {
@@ -155,7 +156,7 @@ static int number_decimal_short(double value, number_decimal *decimal)
     return value < NUMBER_NORMAL_MIN ? 1 : NUMBER_SAFE_DIGITS;
 }
 
-/* Reads what %e printed, whatever stands there for a decimal point. */
+/* Reads the output of %e, with any decimal point. */
 static number_decimal number_read(const char *text)
 {
     number_decimal decimal = {0, 0};
@@ -170,7 +171,8 @@ static number_decimal number_read(const char *text)
     return decimal;
 }
 
-/* What a reader makes of it. Without a point in it, strtod does not ask the locale. */
+/* The double that a reader makes of it. Without a point in the text strtod does not ask the locale.
+ */
 static double number_meaning(const number_decimal *decimal)
 {
     char text[NUMBER_DIGITS_MAX + 2 + NUMBER_GROUP_DIGITS];
@@ -180,7 +182,7 @@ static double number_meaning(const number_decimal *decimal)
     return strtod(text, NULL);
 }
 
-/* Below a power of two doubles are twice as close as above it. */
+/* Below a power of two doubles lie twice as close as above it. */
 static int number_is_power_of_two(double value)
 {
     uint64_t bits;
@@ -189,10 +191,10 @@ static int number_is_power_of_two(double value)
 }
 
 /*
- * The first of the correctly rounded decimals of `digits` to 17 digits that means `value`. Doubles
- * below the normal ones have less precision and often need few, so there the search begins at one.
- * At a power of two the decimal next above may mean it where the nearest, being below, does not:
- * 2^-44.
+ * The first of the correctly rounded decimals of `digits` to 17 digits that means `value`.
+ * Subnormal doubles have less precision and often need few digits, so there the search begins at
+ * one. At a power of two the next decimal above may mean it where the nearest, being below, does
+ * not: 2^-44.
  */
 static number_decimal number_decimal_long(double value, int digits)
 {

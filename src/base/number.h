@@ -18,15 +18,15 @@ size_t crest_number_u64(char *text, uint64_t value);
 size_t crest_number_i64(char *text, int64_t value);
 
 /*
- * The fewest digits that a correctly rounding reader turns back into exactly this double; NaN, +Inf
- * and -Inf as Prometheus writes them. Plain decimals between 1e-5 and 1e21, else with an exponent.
+ * The fewest digits that a correctly rounding reader turns back into this double; NaN, +Inf and
+ * -Inf as Prometheus writes them. Plain decimals between 1e-5 and 1e21, else with an exponent.
  */
 size_t crest_number_double(char *text, double value);
 
 /*
  * The same in the form that OpenMetrics fixes for bounds of buckets ("canonical numbers"), so that
- * a series has one identity whoever wrote it: that of Go's %g, which takes an exponent below 1e-4
- * and from 1e6 on, and always recognisable as a float: 0.005, 1.0, 2.5, 1.048576e+06, +Inf.
+ * a series keeps one identity across all exporters. It is Go's %g, with an exponent below 1e-4 and
+ * from 1e6 on, and always recognisable as a float: 0.005, 1.0, 2.5, 1.048576e+06, +Inf.
  */
 size_t crest_number_bound(char *text, double value);
 

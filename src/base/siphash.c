@@ -44,8 +44,8 @@ void crest_siphash_begin_key(crest_siphash *hash, uint64_t k0, uint64_t k1)
 
 void crest_siphash_begin(crest_siphash *hash)
 {
-    /* the kernel's 16 random bytes of this process; read anew each time, so there is no state to
-     * race for */
+    /* the kernel's 16 random bytes of this process; read each time, so there is no shared state to
+     * race on */
     uint64_t key[2] = {0, 0};
     const void *random = (const void *)getauxval(AT_RANDOM);
     if (random != NULL)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SipHash-2-4 with 128 bits of output, under a key drawn once a process: identities longer than
- * what is kept of them must not be made to collide by whoever chooses them.
+ * SipHash-2-4 with 128 bits of output, under a key drawn once per process. It stands for identities
+ * longer than Crest keeps: a peer that chooses identities must not be able to make two collide.
  *
  * Source: J.-P. Aumasson, D. J. Bernstein, "SipHash: a fast short-input PRF", 2012, and its 128-bit
  * variant.

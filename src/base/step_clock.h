@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A module's own clock, as a field: the kernel's monotonic one, until a test makes it stand and
- * moves it on in steps. So tests of schedules need not wait for real time, and what they see is
- * exact.
+ * A module's own clock, as a field: the kernel's monotonic clock, until a test stops it and moves
+ * it on in steps. Tests of schedules then need no real time, and their results are exact.
  *
  *     static crest_step_clock module_clock;                  zeroed: the kernel's
  *     until_ns = crest_step_clock_ns(&module_clock) + interval_ns;
  *     while (crest_step_clock_ns(&module_clock) < until_ns)
  *         crest_step_clock_wait(&module_clock, &wake, &lock, until_ns);
  *
- * A step is made under the module's lock, by a function of the module's, which then signals its
- * conditions: a thread that waits sees it, for it has the lock between its look and its wait.
+ * A function of the module makes the step under the module's lock and then signals its conditions.
+ * A waiting thread cannot miss it: it holds the lock from its check until it waits.
  */
 #ifndef CREST_STEP_CLOCK_H
 #define CREST_STEP_CLOCK_H
@@ -19,7 +18,7 @@
 #include "base/sync.h"
 
 typedef struct crest_step_clock {
-    uint64_t stands_ns; /* what it shows until the next step; 0: it is the kernel's, and runs */
+    uint64_t stands_ns; /* the time shown until the next step; 0: the kernel's clock, running */
 } crest_step_clock;
 
 /* Any thread, with the module's lock or without. */
@@ -29,8 +28,8 @@ static inline uint64_t crest_step_clock_ns(const crest_step_clock *clock)
     return stands_ns != 0 ? stands_ns : crest_monotonic_ns();
 }
 
-/* Waits for a signal, or until then where the clock runs. The condition is one of
- * crest_monotonic_condition, and the lock is held. */
+/* Waits for a signal, or until the time if the clock runs. The condition was made by
+ * crest_monotonic_condition, and the caller holds the lock. */
 static inline void crest_step_clock_wait(const crest_step_clock *clock, pthread_cond_t *condition,
                                          pthread_mutex_t *lock, uint64_t until_ns)
 {
@@ -41,7 +40,7 @@ static inline void crest_step_clock_wait(const crest_step_clock *clock, pthread_
         pthread_cond_timedwait(condition, lock, &until);
 }
 
-/* For tests, under the module's lock: it stands from now on, `ns` later than it is. */
+/* For tests, under the module's lock: stops the clock `ns` after its present time. */
 static inline void crest_step_clock_step(crest_step_clock *clock, uint64_t ns)
 {
     crest_atomic_store(&clock->stands_ns, crest_step_clock_ns(clock) + ns);

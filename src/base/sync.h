@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What threads of the library wait by: the kernel's clocks as nanoseconds, whatever a test does to
- * crest_now(); conditions on the monotonic one; mutexes that a forked child makes fresh.
+ * What the library's threads wait with: the kernel's clocks in nanoseconds, which tests that fake
+ * crest_now() do not change; conditions on the monotonic clock; mutexes made fresh in a forked
+ * child.
  *
  *     uint64_t due_ns = crest_monotonic_ns() + 5 * CREST_NS_PER_MS;
  *     struct timespec until = crest_monotonic_timespec(due_ns);
@@ -31,14 +32,14 @@ static inline uint64_t crest_monotonic_ns(void)
     return crest_kernel_ns(CLOCK_MONOTONIC);
 }
 
-/* A time, or how long, as the kernel takes it. */
+/* A time or a duration, as the kernel takes it. */
 static inline struct timespec crest_monotonic_timespec(uint64_t time_ns)
 {
     return (struct timespec){(time_t)(time_ns / CREST_NS_PER_S), (long)(time_ns % CREST_NS_PER_S)};
 }
 
-/* Makes a condition that waits until times of the monotonic clock; in a forked child, makes it
- * anew. Of the C libraries' none fails. */
+/* Makes a condition whose waits end at times of the monotonic clock; in a forked child, makes it
+ * anew. It fails in no known C library. */
 static inline void crest_monotonic_condition(pthread_cond_t *condition)
 {
     pthread_condattr_t monotonic;
@@ -48,7 +49,7 @@ static inline void crest_monotonic_condition(pthread_cond_t *condition)
     pthread_condattr_destroy(&monotonic);
 }
 
-/* In a forked child, where the thread that may have held the mutex is not there: free again. */
+/* In a forked child, which lacks the thread that may have held the mutex: free again. */
 static inline void crest_mutex_fresh(pthread_mutex_t *mutex)
 {
     static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;

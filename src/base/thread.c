@@ -50,8 +50,8 @@ static int thread_add_tls(struct dl_phdr_info *object, size_t size, void *contex
     return 0;
 }
 
-/* The C library puts thread-local variables at the top of a thread's stack: those of a host with
- * large ones come on top of ours. */
+/* The C library puts thread-local variables at the top of a thread's stack. A host's large ones are
+ * added to our size. */
 static int thread_attributes(pthread_attr_t *attributes, int detach_state)
 {
     int failed = pthread_attr_init(attributes);
@@ -60,12 +60,12 @@ static int thread_attributes(pthread_attr_t *attributes, int detach_state)
     size_t bytes = (size_t)crest_atomic_load(&thread_stack_bytes) * THREAD_STACK_TIMES;
     dl_iterate_phdr(thread_add_tls, &bytes);
     pthread_attr_setdetachstate(attributes, detach_state);
-    /* refused, where the system wants more: its default then */
+    /* refused where the system wants more; then its default is used */
     pthread_attr_setstacksize(attributes, (bytes + THREAD_STACK_ROUND) & ~THREAD_STACK_ROUND);
     return 0;
 }
 
-/* A thread inherits its maker's mask: blocked from its first instruction on. */
+/* A thread inherits its creator's mask: signals are blocked from its first instruction on. */
 static int thread_make(pthread_t *thread, int detach_state, void *(*run)(void *), void *context)
 {
     if (crest_threads_forbidden())

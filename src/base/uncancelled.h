@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls during which their thread is not cancelled: those that take a lock and may then wait, read
- * a file or call the host. A thread that ended there would leave the lock taken for ever.
+ * Calls that defer their thread's cancellation: those that take a lock and may then wait, read a
+ * file or call the host. A thread cancelled there would leave the lock taken for ever.
  *
  *     crest_status crest_report_now(...)
  *     {
  *         CREST_UNCANCELLED;
  *         ...
  *
- * A deferred cancellation that comes meanwhile, or was pending, acts at the thread's next
+ * A deferred cancellation that is pending or arrives meanwhile acts at the thread's next
  * cancellation point after the call. Asynchronous cancellation is not made safe by this.
  */
 #ifndef CREST_UNCANCELLED_H

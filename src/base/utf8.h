@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * UTF-8: is a text valid, made valid, and cut between characters. Servers refuse a whole page for
- * one invalid byte (a Pushgateway stores it first and breaks every later scrape), so nothing that
- * comes from outside goes out unchecked.
+ * UTF-8: whether a text is valid, making it valid, and cutting it between characters. Servers
+ * refuse a whole page for one invalid byte; a Pushgateway even stores it first and breaks every
+ * later scrape. So all outside text is checked before it goes out.
  *
  * Source: The Unicode Standard, table 3-7 (well-formed byte sequences) and its practice of one
  * U+FFFD for each maximal part of a sequence. NUL ends a text and is not part of one.
@@ -12,7 +12,7 @@
 
 #include <stddef.h>
 
-/* U+FFFD, which stands for what was not UTF-8. */
+/* U+FFFD, which replaces invalid bytes. */
 #define CREST_UTF8_REPLACEMENT "\xef\xbf\xbd"
 #define CREST_UTF8_REPLACEMENT_BYTES 3u
 
@@ -22,8 +22,7 @@
 
 /*
  * The length of the well-formed character at `bytes`, of `length` (at least 1) bytes; 0 when there
- * is none, and then *bad (may be NULL) is the number of bytes, at least 1, that one U+FFFD stands
- * for.
+ * is none. Then *bad (may be NULL) is the number of bytes, at least 1, that one U+FFFD replaces.
  */
 size_t crest_utf8_character(const char *bytes, size_t length, size_t *bad);
 
@@ -37,10 +36,9 @@ int crest_utf8_is_valid(const char *text);
 size_t crest_utf8_cut(const char *bytes, size_t length, size_t max);
 
 /*
- * Copies a text, valid or not, into `out` of `size` (at least 1) bytes as valid UTF-8 and a NUL:
- * each invalid part becomes U+FFFD, and what does not fit is cut between characters. Returns the
- * length; *what (may be NULL) becomes the sum of CREST_UTF8_REPLACED and CREST_UTF8_CUT as far as
- * they happened.
+ * Copies a text, valid or not, into `out` of `size` (at least 1) bytes as valid UTF-8 and a NUL.
+ * Each invalid part becomes U+FFFD; a text too long is cut between characters. Returns the length.
+ * *what (may be NULL) becomes CREST_UTF8_REPLACED and CREST_UTF8_CUT, or-ed, as they happened.
  */
 size_t crest_utf8_copy(const char *text, char *out, size_t size, unsigned *what);
 
