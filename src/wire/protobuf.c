@@ -32,7 +32,8 @@ void crest_wire_open(crest_wire *wire)
     wire->state = CREST_WIRE_WHOLE;
 }
 
-/* Hands out what lies before the open message, and moves that to the buffer's beginning. */
+/* Hands out what lies in front of the open message, and moves the message to the buffer's
+ * beginning. */
 static void wire_move_up(crest_wire *wire)
 {
     crest_buffer *out = wire->out;
@@ -107,8 +108,8 @@ void crest_wire_put_bytes(crest_wire *wire, const char *bytes, size_t length)
     }
 }
 
-/* Calls crest_wire_put_bytes, unless `wire` is NULL, with all valid parts and what stands for the
- * others; returns the bytes of all. */
+/* Calls crest_wire_put_bytes, unless `wire` is NULL, with each valid part and with U+FFFD for each
+ * invalid one; returns the number of bytes. */
 static size_t wire_utf8(crest_wire *wire, const char *text)
 {
     size_t length = strlen(text), bytes = 0;

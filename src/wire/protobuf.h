@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Protocol Buffers, written: fields into memory, and messages of any length through a buffer of
+ * Writer of Protocol Buffers: fields into memory, and messages of any length through a buffer of
  * CREST_BUFFER_BYTES. It knows no metric, allocates nothing and reads nothing.
  *
- * Fields go behind a pointer into memory that the caller has made sure of, and return its end:
+ * Fields go to a pointer into memory that the caller has reserved; each function returns their end:
  *
  *     char *body;
- *     at = crest_wire_begin(at, 1, &body);          a message within: its length is not known
+ *     at = crest_wire_begin(at, 1, &body);          a nested message of a length not known yet
  *     at = crest_wire_bytes(at, 1, "peer", 4);
  *     at = crest_wire_double(at, 2, 0.5);
- *     at = crest_wire_end(body, at);                now it is, and is put in front of it
+ *     at = crest_wire_end(body, at);                puts the length in front of it
  *
- * A stream of messages, each behind its length, goes through a crest_wire. A message may be longer
- * than the buffer, and its length comes first; so what does not fit is encoded twice, the first
- * time only counted:
+ * A stream of length-delimited messages goes through a crest_wire. A message may be longer than the
+ * buffer, and its length comes first. So a message that does not fit is encoded twice, and only
+ * counted the first time:
  *
  *     crest_wire_init(&wire, &buffer);
  *     do {
@@ -32,19 +32,19 @@
  *     MEASURED  open: KNOWN           the caller encodes the same once more
  *     KNOWN     close: IDLE           the length went out first, the bytes follow it
  *
- * Every length and number takes the fewest bytes, as the encoders of Google's library have it: what
- * is decoded and encoded again is the same, if fields were put in the order of their numbers.
- * Not thread-safe. Source: protobuf.dev/programming-guides/encoding.
+ * Every length and number takes the fewest bytes, as with the encoders of Google's library.
+ * Decoding and encoding again gives the same bytes, if the caller put fields in the order of their
+ * numbers. Not thread-safe. Source: protobuf.dev/programming-guides/encoding.
  */
 #ifndef CREST_WIRE_PROTOBUF_H
 #define CREST_WIRE_PROTOBUF_H
 
 #include "base/buffer.h"
 
-/* The longest varint, and a tag of the fields up to 2047 with one. */
+/* The longest varint, and the longest tag and varint of a field up to 2047. */
 #define CREST_WIRE_VARINT_BYTES_MAX 10u
 #define CREST_WIRE_FIELD_BYTES_MAX (CREST_WIRE_VARINT_BYTES_MAX + 2u)
-/* What a message's length may take in front of it while it lies in the buffer. */
+/* Room kept in front of a message in the buffer for its length. */
 #define CREST_WIRE_LENGTH_BYTES 3u
 /* What crest_wire_reserve gives at most. */
 #define CREST_WIRE_ROOM_MAX (CREST_BUFFER_BYTES - CREST_WIRE_LENGTH_BYTES)
@@ -91,7 +91,7 @@ static inline char *crest_wire_s64(char *at, unsigned field, int64_t value)
     return crest_wire_u64(at, field, crest_wire_zigzag(value));
 }
 
-/* The eight bytes of a double or a fixed64, the least first on every machine. */
+/* The eight bytes of a double or a fixed64, little-endian on every machine. */
 static inline char *crest_wire_fixed64(char *at, uint64_t bits)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -116,7 +116,7 @@ static inline char *crest_wire_bytes(char *at, unsigned field, const char *bytes
     return at + length;
 }
 
-/* Begins a message, or packed numbers, that end where *body is handed to crest_wire_end. */
+/* Begins a nested message, or packed numbers; hand *body to crest_wire_end at their end. */
 static inline char *crest_wire_begin(char *at, unsigned field, char **body)
 {
     at = crest_wire_tag(at, field, CREST_WIRE_LENGTH) + 1;
@@ -124,8 +124,8 @@ static inline char *crest_wire_begin(char *at, unsigned field, char **body)
     return at;
 }
 
-/* Puts the length in front of what lies from `body` to `at`, which moves if that takes more than a
- * byte: CREST_WIRE_LENGTH_BYTES - 1 behind it have to be the caller's. Less than 2 MiB. */
+/* Puts the length in front of the bytes from `body` to `at`, and moves them if it takes more than a
+ * byte. So CREST_WIRE_LENGTH_BYTES - 1 bytes behind `at` must be the caller's. Less than 2 MiB. */
 static inline char *crest_wire_end(char *body, char *at)
 {
     size_t length = (size_t)(at - body), more = crest_wire_varint_bytes(length) - 1;
@@ -149,23 +149,23 @@ typedef struct crest_wire {
     crest_buffer *out;
     crest_wire_state state;
     size_t from;     /* WHOLE: where in the buffer the room for the length begins */
-    uint64_t length; /* COUNTING: bytes so far; MEASURED: all; KNOWN: those still to come */
+    uint64_t length; /* COUNTING: bytes so far; MEASURED: all; KNOWN: bytes to come */
 } crest_wire;
 
-/* `out` is borrowed as long as the wire is used; it may have something in it already. */
+/* `out` is borrowed while the wire is used; it may hold bytes already. */
 void crest_wire_init(crest_wire *wire, crest_buffer *out);
 
-/* Begins a message that stands behind its length. */
+/* Begins a length-delimited message. */
 void crest_wire_open(crest_wire *wire);
-/* Ends it. 0: it was longer than the buffer and has been counted only; encode the same again, from
- * open on, which must give as many bytes. */
+/* Ends it. 0: it was longer than the buffer and was only counted. The caller then encodes the same
+ * again, from open on; it must give as many bytes. */
 int crest_wire_close(crest_wire *wire);
 
 /* For crest_wire_reserve: makes room in the buffer. */
 char *crest_wire_make_room(crest_wire *wire, size_t room);
 
-/* Memory for `room` bytes of the open message, up to CREST_WIRE_ROOM_MAX: write there, and hand the
- * end to crest_wire_commit. */
+/* Memory for `room` bytes of the open message, up to CREST_WIRE_ROOM_MAX: the caller writes there
+ * and hands the end to crest_wire_commit. */
 static inline char *crest_wire_reserve(crest_wire *wire, size_t room)
 {
     if (CREST_BUFFER_BYTES - wire->out->used < room)
@@ -175,13 +175,14 @@ static inline char *crest_wire_reserve(crest_wire *wire, size_t room)
 
 void crest_wire_commit(crest_wire *wire, const char *end);
 
-/* Bytes of any number, and a text without its NUL as valid UTF-8, as they are: no tag, no length.
- * What is not UTF-8 becomes U+FFFD. */
+/* Raw bytes, without tag or length. _bytes: any number, as they are. _utf8: a text without its NUL,
+ * as valid UTF-8: invalid parts become U+FFFD. */
 void crest_wire_put_bytes(crest_wire *wire, const char *bytes, size_t length);
 void crest_wire_put_utf8(crest_wire *wire, const char *text);
 /* The bytes that crest_wire_put_utf8 makes of a text. */
 size_t crest_wire_utf8_bytes(const char *text);
-/* A field of a text: tag, length and valid UTF-8. Bytes of it, the field being below 16. */
+/* A string field, number below 16: tag, length and valid UTF-8. _bytes: how many bytes that takes.
+ */
 void crest_wire_put_text(crest_wire *wire, unsigned field, const char *text);
 static inline size_t crest_wire_text_bytes(size_t length)
 {
