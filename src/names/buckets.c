@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Steps of 1, 2.5 and 5, so that a bucket is at most 2.5 times as wide as the one before. */
+/* Steps of 1, 2.5 and 5: a bucket is at most 2.5 times as wide as its predecessor. */
 static const double buckets_fast[] = {
     10e-6, 25e-6, 50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3,
     5e-3,  10e-3, 25e-3, 50e-3,  100e-3, 250e-3, 0.5,  1,
@@ -30,12 +30,12 @@ static const double buckets_bytes[] = {
     131072, 262144, 524288, 1048576, 2097152, 4194304, 8388608, 16777216,
 };
 
-/* Closer at the ends: nearly empty and nearly full are what one asks about. */
+/* Closer at the ends: readers ask about nearly empty and nearly full. */
 static const double buckets_ratio[] = {
     0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95,
 };
 
-/* Steps of 1, 2 and 5, because what is counted comes in whole numbers. */
+/* Steps of 1, 2 and 5: counts are whole numbers. */
 static const double buckets_magnitudes[] = {
     1,    2,    5,     10,    20,    50,     100,    200,    500,     1000,
     2000, 5000, 10000, 20000, 50000, 100000, 200000, 500000, 1000000,
@@ -61,7 +61,7 @@ const crest_buckets *crest_buckets_for_unit(crest_unit unit, crest_kind kind)
     case CREST_NANOSECONDS:
     case CREST_MICROSECONDS:
     case CREST_MILLISECONDS: return &crest_buckets_default;
-    /* Values are integers: whole seconds would all lie above most of the default's bounds. */
+    /* Values are integers: whole seconds would lie above most of the default's bounds. */
     case CREST_SECONDS: return &crest_buckets_slow;
     case CREST_RATIO: return &crest_buckets_ratio;
     }
@@ -111,7 +111,7 @@ uint64_t crest_buckets_limit(double bound, crest_unit unit)
         return 0;
     if (product >= 0x1p64)
         return UINT64_MAX;
-    /* Without libm, which the library does not link: a product from 2^53 on has no fraction. */
+    /* Without libm, which the library does not link: a product of 2^53 or more has no fraction. */
     uint64_t whole = (uint64_t)product;
     double fraction = product - (double)whole;
     if (fraction > 0.5 && 1 - fraction <= product * CREST_BUCKETS_SLACK)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What windows give, by kind of metric. See derived_results.h.
+ * The results of windows, by kind of metric. See derived_results.h.
  */
 #include "names/derived_results.h"
 #include "names/names.h"
@@ -8,16 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Quantiles are told apart by so many parts of 1: eight decimals. */
+/* Quantiles are distinct if they differ in their first eight decimals. */
 #define RESULT_PARTS 100000000u
 
 typedef struct result_kind {
     const char *word;
-    unsigned offset;          /* in crest_window */
-    int of_values;            /* of a distribution: about values, not about how many there were */
-    const char *counter;      /* what it is of a counter, a distribution and a range sampler, and */
-    const char *distribution; /* how that goes on after the length of the window; */
-    const char *range_sampler; /* NULL: there is no such result */
+    unsigned offset;          /* offset in crest_window */
+    int of_values;            /* of a distribution: about its values, not about their number */
+    const char *counter;      /* its meaning for a counter, a distribution, a range sampler, and */
+    const char *distribution; /* the text after the window's length; */
+    const char *range_sampler; /* NULL: the kind has no such result */
     const char *more;
 } result_kind;
 
@@ -57,7 +57,7 @@ static const char *result_what(const result_kind *result, crest_kind kind)
     switch (kind) {
     case CREST_KIND_NONE:
     case CREST_KIND_GAUGE:
-    case CREST_KIND_STAGES: return NULL; /* the last is of declarations only */
+    case CREST_KIND_STAGES: return NULL; /* CREST_KIND_STAGES: only in declarations */
     case CREST_KIND_COUNTER: return result->counter;
     case CREST_KIND_HISTOGRAM:
     case CREST_KIND_TIMER: return result->distribution;
@@ -93,7 +93,7 @@ static char *result_percent(char *out, double quantile, char separator)
     return out;
 }
 
-/* The `index`-th result of this kind of metric, but for quantiles; NULL at the end. */
+/* The `index`-th result of this kind of metric, quantiles not counted; NULL past the last. */
 static const result_kind *result_at(crest_kind kind, unsigned *index)
 {
     for (size_t i = 0; i < sizeof result_kinds / sizeof result_kinds[0]; i++)
@@ -134,16 +134,16 @@ int crest_window_qualifier(crest_kind kind, const double *quantiles, unsigned in
     return 1;
 }
 
-/* ---- read from its end ---- */
+/* ---- names read from their end ---- */
 
-/* The length of what stands before this end of a name; 0 where it does not end so. */
+/* The length of the name in front of this ending; 0 where it does not end so. */
 static size_t result_before(const char *name, size_t length, const char *end)
 {
     size_t bytes = strlen(end);
     return length > bytes && memcmp(name + length - bytes, end, bytes) == 0 ? length - bytes : 0;
 }
 
-/* The length of what stands before a number at its end; 0 where there is none. */
+/* The length of the name in front of a number at its end; 0 where there is none. */
 static size_t result_before_number(const char *name, size_t length)
 {
     size_t at = length;
@@ -152,7 +152,7 @@ static size_t result_before_number(const char *name, size_t length)
     return at != length ? at : 0;
 }
 
-/* Whether a name ends, without its window, in a word of a result or in a quantile. */
+/* Whether a name, its window cut off, ends in a word of a result or in a quantile. */
 static int result_ends(const char *name, size_t length)
 {
     for (size_t i = 0; i < sizeof result_kinds / sizeof result_kinds[0]; i++) {

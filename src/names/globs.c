@@ -9,8 +9,8 @@
 
 static const char *const globs_separators = " \t\r\n:";
 
-/* One pattern of `length` bytes against all of the name. Of several stars only the last one that
- * was reached has to be tried again: what stands before it has matched as early as it can. */
+/* Matches one pattern of `length` bytes against the whole name. Only the last '*' reached needs
+ * backtracking: the part before it has matched as early as possible. */
 static int globs_match_one(const char *glob, size_t length, const char *name)
 {
     const char *end = glob + length, *star = NULL, *again = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names that are too close, and the pairs of them that were found. See lookalike_names.h.
+ * Names that differ only in case and separators, and the pairs found. See lookalike_names.h.
  */
 #include "names/lookalike_names.h"
 #include "base/atomic.h"
@@ -33,7 +33,7 @@ static int split_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The next byte of the name as it is compared; 0 at its end. */
+/* The next byte of the name in its compared form; 0 at its end. */
 static char split_next(const char *name, size_t *at)
 {
     for (;;) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The grammar of names, and the way from a canonical to an exported one. See names.h.
+ * The grammar of names, and the mapping of canonical to exported names. See names.h.
  */
 #include "names/names.h"
 
@@ -33,7 +33,7 @@ names_refuse(crest_status status, char *why, size_t size, const char *format, ..
     return status;
 }
 
-/* A byte as an operator can read it, whatever it is. */
+/* Any byte as an operator can read it. */
 static const char *names_byte(char c, char text[8])
 {
     if (c > ' ' && c < 127)
@@ -44,9 +44,9 @@ static const char *names_byte(char c, char text[8])
 }
 
 /*
- * Bases of series that others make up beside ours: Prometheus for each scrape and for its alerts,
- * the Pushgateway for each group, and the page for its target. Sent by a metric they would be
- * dropped, overwritten or doubled, depending on who reads.
+ * Names of series that others add beside ours: Prometheus for each scrape and for its alerts, the
+ * Pushgateway for each group, the page for its target. A server would drop, overwrite or duplicate
+ * a metric of such a name, depending on the server.
  */
 static const char *const names_reserved[] = {
     "ALERTS",
@@ -211,7 +211,7 @@ static char names_export_byte(char c)
     return c == '.' || c == '-' ? '_' : c;
 }
 
-/* A name being put together in a text that may be too small for it: the length goes on counting. */
+/* A name being built in a text that may be too short for it: the length counts on. */
 typedef struct names_text {
     char *text;
     size_t size;
@@ -248,7 +248,7 @@ size_t crest_exported_base(const char *canonical, char *text, size_t size)
     return names_end(&out);
 }
 
-/* The length of a canonical name without this last word, if it ends in it and is more than it. */
+/* The length of a canonical name without this last word, if it ends in it and is longer. */
 static size_t names_without(const char *canonical, size_t length, const char *word)
 {
     size_t bytes = strlen(word);
@@ -258,14 +258,14 @@ static size_t names_without(const char *canonical, size_t length, const char *wo
     return length - bytes - 1;
 }
 
-/* Rates and peaks of a distribution count events, so the unit of what is recorded is not theirs. */
+/* Rates and peaks of a distribution count events, so they do not take the recorded values' unit. */
 static int names_counts_events(crest_kind kind, const char *qualifier)
 {
     return (kind == CREST_KIND_HISTOGRAM || kind == CREST_KIND_TIMER) &&
            (strncmp(qualifier, "rate", 4) == 0 || strncmp(qualifier, "peak", 4) == 0);
 }
 
-/* The length of what is left of a canonical name without the words that are put behind it again. */
+/* The length of a canonical name without those last words that composing appends again. */
 static size_t names_stem(const char *canonical, crest_kind kind, crest_unit unit)
 {
     size_t length = strlen(canonical);
@@ -275,10 +275,10 @@ static size_t names_stem(const char *canonical, crest_kind kind, crest_unit unit
 }
 
 /*
- * Base, qualifier, unit and a last word, each but the base possibly "". What the name already ends
- * in is taken off first and put back in its place, so that nothing is there twice and a qualifier
- * comes before the unit in every case: net.received-bytes in bytes is net_received_bytes_total and
- * net_received_rate1m_bytes. A name that is nothing but such a word keeps it.
+ * Base, qualifier, unit and a last word, each but the base possibly "". Words that the name ends in
+ * already are taken off first and put back in their place. So no word is doubled, and the qualifier
+ * always precedes the unit: net.received-bytes in bytes gives net_received_bytes_total and
+ * net_received_rate1m_bytes. A name that is only such a word keeps it.
  */
 static size_t names_compose(const crest_metric_options *metric, crest_kind kind,
                             const char *qualifier, const char *last, names_text *out)
@@ -311,8 +311,8 @@ size_t crest_exported_stem(const char *canonical, crest_kind kind, crest_unit un
     return names_end(&out);
 }
 
-/* The last word of each name; OpenMetrics calls the family of a counter by the name without _total,
- * and the birth of a series _created. */
+/* The last word of each name. OpenMetrics names a counter's family without _total, and the time a
+ * series was created _created. */
 static const char *const names_of_counter[] = {"total", "", "created"};
 static const char *const names_of_one_sample[] = {""};
 static const char *const names_of_distribution[] = {"", "bucket", "sum", "count", "created"};
