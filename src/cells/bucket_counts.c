@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counting shards below limits. See bucket_counts.h.
+ * Counting shards' records below limits. See bucket_counts.h.
  */
 #include "cells/bucket_counts.h"
 #include "cells/first_values.h"
 
 #include <string.h>
 
-/* Whether cells below this limit end at or before this cell of this block, and if not before the
- * block's end, where: *to. */
+/* Whether the cells below this limit end at or before this cell of this block. If they end later in
+ * the block, *to is where. */
 static int tally_is_past(const crest_layout *layout, uint64_t limit, unsigned block, uint32_t cell,
                          uint32_t *to)
 {
@@ -58,7 +58,8 @@ void crest_tally_begin(crest_tally *tally, const crest_layout *layout, const uin
     memset(tally->counts, 0, (count + 1) * sizeof tally->counts[0]);
 }
 
-/* The sum of cells that others are writing, modulo 2^64; *large has at least the bits of each. */
+/* The sum, modulo 2^64, of cells that their threads are writing; *large gets at least the bits of
+ * each cell. */
 static inline uint64_t tally_sum(const uint64_t *cells, uint32_t from, uint32_t to, uint64_t *large)
 {
     uint64_t sum = 0, bits = 0;
@@ -107,7 +108,8 @@ static void tally_add_value(crest_tally *tally, uint64_t value)
     tally->cells++;
 }
 
-/* In the order of crest_distribution_add_shard, and for its reasons: sum, counts, extremes. */
+/* Reads sum, counts, extremes in that order, as crest_distribution_add_shard does, and for its
+ * reasons. */
 void crest_tally_add(crest_tally *tally, const crest_shard *shard)
 {
     const crest_layout *layout = &tally->layout;
@@ -135,8 +137,8 @@ void crest_tally_add(crest_tally *tally, const crest_shard *shard)
     tally->max = max > tally->max ? max : tally->max;
 }
 
-/* Whether the sum cannot be past 2^64. A value that counts below a limit is less than its cell's
- * width above it, and a cell is no wider than its lowest value, but in the lowest block. */
+/* Whether the sum cannot exceed 2^64 - 1. A value that counts below a limit is less than its cell's
+ * width above it. A cell is no wider than its lowest value, but in the lowest block. */
 static int tally_sum_fits(const crest_tally *tally, uint64_t count)
 {
     uint64_t most = 0, part;
@@ -161,8 +163,7 @@ int crest_tally_end(const crest_tally *tally, crest_totals *totals)
     for (unsigned i = 0; i < tally->limit_count; i++)
         totals->below[i] = count += tally->counts[i];
     totals->count = count + tally->counts[tally->limit_count];
-    /* what was added to the sum by a record that the counts do not have yet belongs to the next
-     * reading */
+    /* a record whose sum was read, but whose count was not, belongs to the next reading */
     totals->sum = totals->count != 0 ? tally->sum : 0;
     return tally->layout.unit == CREST_LAYOUT_UNIT_NONE || tally_sum_fits(tally, totals->count);
 }

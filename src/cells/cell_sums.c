@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sums of a slot's cells over all threads, as counters want them; see cells.h. Made without a lock
- * and without stopping anybody: cells only ever grow, and each is read once.
+ * Sums of a slot's cells over all threads, for counters; see cells.h. Made without a lock and
+ * without stopping a thread: cells only grow, and each is read once.
  */
 #include "base/arena.h"
 #include "base/atomic.h"
@@ -10,19 +10,20 @@
 
 #include <string.h>
 
-/* So many sums are made at a time: they stay in the first-level cache from one thread's cells to
- * the next's. */
+/* Batch: sums made at a time. They stay in the first-level cache from one thread's cells to the
+ * next thread's. */
 #define SUMS_BATCH 1024
-/* Cells that lie in a row are read so many at once. */
+/* Adjacent cells are read this many at once. */
 #define SUMS_STEP 8u
-/* Sums are made of all cells from the first to the last of a batch, if these are at most so many,
- * and not more than so many for each that was asked for. */
+/* A batch reads the whole row of cells from its lowest slot to its highest, if the row has at most
+ * so many cells, and at most so many for each slot asked for. */
 #define SUMS_ROW_MAX 2048u
 #define SUMS_ROW_FACTOR 4u
 
-/* What slots that are used again were at then. There since one of the chunk was. */
+/* The sum of a reused slot at the moment of its reuse, subtracted from later sums. A chunk's table
+ * exists from the first reuse of one of its slots. */
 static uint64_t *sums_base_chunk[CREST_CHUNK_COUNT];
-/* The most, so that the next series has room to count. */
+/* The largest such base, so that the next series has room to count. */
 #define SUMS_BASE_MAX (UINT64_C(1) << 62)
 
 int crest_cells_shared_add(uint32_t slot, uint64_t amount)
@@ -31,7 +32,7 @@ int crest_cells_shared_add(uint32_t slot, uint64_t amount)
     return crest_atomic_load(shared) != UINT64_MAX && crest_atomic_add_capped(shared, amount);
 }
 
-/* All that was ever added in this slot. */
+/* The sum of everything ever added in this slot, by all its series. */
 static uint64_t sums_ever(uint32_t slot)
 {
     const uint64_t *cell = crest_cells_shared(slot);
@@ -58,7 +59,7 @@ uint64_t crest_cells_sum(uint32_t slot)
     return sum - crest_atomic_load(&base[slot & (CREST_CHUNK_CELLS - 1)]);
 }
 
-/* The cells of a chunk, biased so that the whole slot indexes them; NULL if there are none. */
+/* The cells of a chunk, biased so that the whole slot number indexes them; NULL without cells. */
 static const uint64_t *sums_biased(const uint64_t *chunk, uint32_t slot)
 {
     uint64_t before = (slot & ~(CREST_CHUNK_CELLS - 1)) * sizeof(uint64_t);
@@ -72,8 +73,7 @@ typedef struct sums_batch {
     uint32_t lowest, highest;
 } sums_batch;
 
-/* What leads to a chunk's cells is looked up once, and each thread's cells are read one after the
- * other. */
+/* Looks up each thread's chunk once, and reads the threads' cells one thread after the other. */
 static void sums_each(const sums_batch *batch, uint64_t *sums)
 {
     const uint32_t *slots = batch->slots;
@@ -87,7 +87,7 @@ static void sums_each(const sums_batch *batch, uint64_t *sums)
         sums[i] = cells != NULL ? crest_atomic_load(&cells[slots[i]]) : 0;
     for (const crest_thread_record *record = crest_cells_records(); record; record = record->next) {
         cells = crest_atomic_load_ptr_acquire(CREST_PTR(&record->cells->chunk[chunk]));
-        /* what is read next, so that it is there by then: slots of a family are in no order */
+        /* prefetch of the next cell: a family's slots come in no order */
         const uint64_t *next = record->next ? crest_cells_of(record->next, slots[0]) : NULL;
         next = next != NULL ? next - slots[0] : NULL;
         for (size_t i = 0; cells != NULL && i < count; i++) {
@@ -105,8 +105,8 @@ static void sums_each(const sums_batch *batch, uint64_t *sums)
         sums[i] = crest_cells_sum(slots[i]);
 }
 
-/* Adds one thread's cells, a multiple of SUMS_STEP, to the sums so far, modulo 2^64, and asks for
- * those of the next thread, unless NULL. Returns at least the bits of each cell. */
+/* Adds one thread's cells, a multiple of SUMS_STEP, to the sums so far, modulo 2^64, and prefetches
+ * the next thread's (NULL: none). Returns at least the bits of each cell. */
 static uint64_t sums_add_row(uint64_t *sums, const uint64_t *cells, const uint64_t *next,
                              size_t count)
 {
@@ -139,17 +139,17 @@ static uint64_t sums_add_row(uint64_t *sums, const uint64_t *cells, const uint64
 #endif
 }
 
-/* The cells from this slot on of a record, or NULL. */
+/* A record's cells from this slot on, or NULL. */
 static const uint64_t *sums_row_of(const crest_thread_record *record, uint32_t slot)
 {
     return record != NULL ? crest_cells_of(record, slot) : NULL;
 }
 
 /*
- * Sums of all cells from the lowest slot to the highest, and of these the ones that were asked for:
- * a family's slots lie together, but its series are sorted, and reading its cells in a row takes a
- * third of the time of finding them one by one. 0 where sums may be past 64 bits, or a counter is
- * full: then nothing was done.
+ * Sums the whole row from the lowest slot to the highest and picks those asked for. A family's
+ * slots lie together, but its series are sorted; reading cells in a row takes a third of the time
+ * of finding them one by one. 0, and nothing was done, where sums may exceed 64 bits or a counter
+ * is full.
  */
 static int sums_row(const sums_batch *batch, uint64_t *sums)
 {
@@ -179,7 +179,7 @@ static int sums_row(const sums_batch *batch, uint64_t *sums)
     return 1;
 }
 
-/* The slots that are of one chunk with the first one, as many as are summed at a time. */
+/* The first slots of the list that share one chunk, at most a batch. */
 static sums_batch sums_batch_of(const uint32_t *slots, size_t left)
 {
     uint32_t chunk = slots[0] >> CREST_CHUNK_BITS;

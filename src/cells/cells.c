@@ -18,22 +18,22 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Before a record is made, so many of the owned ones are asked whether their threads still exist;
- * each once at most. */
+/* Before a new record is made, this many owned records are probed for ended threads; each record
+ * once at most. */
 #define CELLS_PROBES 16
 
-/* What a thread has before its first touch and after its end: no chunk at all. */
+/* A thread's table before its first touch and after its end: no chunk. */
 static const crest_cells cells_none;
 
 __thread crest_cells *crest_thread_cells = (crest_cells *)(uintptr_t)&cells_none;
 
-/* The same word, as <crest/cell.h> says. */
+/* The table's word, as declared in <crest/cell.h>. */
 extern __attribute__((visibility("hidden"),
                       alias("crest_thread_cells"))) __thread crest_cells *crest_thread_cells_own
     __attribute__((tls_model("initial-exec")));
 
-/* This thread's record; NULL before the first touch, CELLS_GONE after the thread's end. With the
- * pointer above these are all 16 bytes of static TLS that the library takes. */
+/* This thread's record; NULL before the first touch, CELLS_GONE after the thread's end. Together
+ * with the table's pointer above, the library's whole 16 bytes of static TLS. */
 static __thread crest_thread_record *cells_record;
 
 static crest_thread_record cells_gone_mark;
@@ -42,34 +42,35 @@ static crest_thread_record cells_gone_mark;
 static crest_thread_record *cells_newest;
 static uint64_t cells_record_count;
 static uint64_t *cells_shared_chunk[CREST_CHUNK_COUNT];
-/* chunk 0 is never given, so that slot 0 always leads to the cold path */
+/* chunk 0 is never given out, so slot 0 always leads to the cold path */
 static uint32_t cells_slot_next = CREST_CHUNK_CELLS;
 
-/* Of <crest/lane.h>: how many lanes there are, and their records. */
+/* <crest/lane.h>: the number of lanes, and their records. */
 static crest_thread_record *cells_lane[CREST_LANES_MAX];
 static uint32_t cells_lane_count;
 static uint32_t cells_runtime;
 
-/* A lent table is kept for so many calls of the thread's destructors, of which there are four:
- * others may run what records by it in any but the last. */
+/* A lent table is kept for this many of the four rounds of the thread's destructors: in all but the
+ * last, other libraries' destructors may still record through it. */
 #define CELLS_LENT_ROUNDS 3u
 
 static pthread_key_t cells_key;
-static uint32_t cells_prepared; /* 0: not, 1: somebody does, 2: done, 3: there are no keys left */
+static uint32_t cells_prepared; /* 0: no; 1: under way; 2: done; 3: no key left */
 enum { CELLS_UNPREPARED, CELLS_PREPARING, CELLS_READY, CELLS_NO_KEY };
 
-static crest_thread_record *cells_probe_next; /* under the lock; NULL: the newest */
+static crest_thread_record *cells_probe_next; /* next record to probe; NULL: the newest; under the
+                                               * lock */
 
-/* The compiler may not move what handlers of this thread see across this. */
+/* Compiler barrier: signal handlers of this thread see earlier stores before later ones. */
 static inline void cells_order_for_handlers(void)
 {
     __asm__ volatile("" ::: "memory");
 }
 
 /*
- * The end of a thread. The mark comes first: a handler that still finds the table may use it,
- * because the record is not free yet, and one that finds no chunk takes the shared cell and cannot
- * bring the table back.
+ * The end of a thread. The mark comes first, so a later handler on this thread is harmless:
+ *  - it still finds the table: it may use it, for the record is not free yet;
+ *  - it finds no chunk: it takes the shared cell and cannot bring the table back.
  */
 static void cells_thread_end(void *value)
 {
@@ -88,22 +89,22 @@ static void cells_thread_end(void *value)
     crest_atomic_store32_release(&record->owned, CREST_RECORD_FREE);
 }
 
-/* Under the lock: says whose record it is. */
+/* Under the lock: notes process and thread of the record's owner. */
 static void cells_sign(crest_thread_record *record)
 {
     record->owner_process = getpid();
     record->owner = (pid_t)syscall(SYS_gettid);
 }
 
-/* The first of all that is called in a child, whose cells the kernel has zeroed. */
+/* First of all calls in a forked child, whose cells the kernel has zeroed. */
 static void cells_forked(void)
 {
     crest_arena_forked();
     crest_clock_forked();
 }
 
-/* The child of fork() has one thread: every other record is free, but for the lanes. A child of
- * _Fork() may have made others before it says so, and keeps what there is. */
+/* The child of fork() has one thread: every other thread's record is free; lanes stay. A child of
+ * _Fork() may have started threads before it makes its calls, so it frees none. */
 static void cells_forked_own(void)
 {
     for (crest_thread_record *record = cells_newest; record != NULL; record = record->next) {
@@ -116,7 +117,7 @@ static void cells_forked_own(void)
 
 void crest_cells_prepare(void)
 {
-    /* acquire: partner of the release store below; whoever sees READY sees the key */
+    /* acquire: partner of the release store below; a thread that sees READY sees the key */
     if (crest_atomic_load32_acquire(&cells_prepared) >= CELLS_READY ||
         !crest_atomic_cas32_acquire(&cells_prepared, CELLS_UNPREPARED, CELLS_PREPARING))
         return;
@@ -127,7 +128,7 @@ void crest_cells_prepare(void)
     crest_atomic_store32_release(&cells_prepared, no_key ? CELLS_NO_KEY : CELLS_READY);
 }
 
-/* Early, because setting a late key allocates; before other constructors record. */
+/* Early: setting a late key allocates; and before other constructors record. */
 __attribute__((constructor(101))) static void cells_constructor(void)
 {
     crest_cells_prepare();
@@ -147,7 +148,7 @@ uint32_t crest_cells_slot_new(void)
                                            CREST_LINE_BYTES);
         if (cells == NULL)
             return 0;
-        /* partner: crest_cells_shared's load, by threads that got the slot without the lock */
+        /* partner: crest_cells_shared's load, in threads that got the slot without the lock */
         crest_atomic_store_ptr_release(CREST_PTR(&cells_shared_chunk[chunk]), cells);
     }
     crest_atomic_store32(&cells_slot_next, slot + 1);
@@ -155,10 +156,10 @@ uint32_t crest_cells_slot_new(void)
 }
 
 /*
- * Under the lock: a record whose thread came too late for its destructor, and exists no more. A
- * thread that got the number of one that ended only keeps the record from being found. What a
- * thread wrote is there for all who are told that it is gone: its end in the kernel passes full
- * barriers.
+ * Under the lock: an orphaned record. Its thread first recorded after its own destructor could run,
+ * and has ended. If a new thread has got the ended thread's number, the record is only not found.
+ * The caller sees all that the thread wrote: the thread's exit in the kernel, which the probe
+ * observes, passes full barriers.
  */
 static crest_thread_record *cells_record_left(void)
 {
@@ -172,7 +173,7 @@ static crest_thread_record *cells_record_left(void)
         if (crest_atomic_load32(&record->owned) == CREST_RECORD_OWNED &&
             record->owner_process == process &&
             syscall(SYS_tgkill, process, record->owner, 0) != 0 && errno == ESRCH) {
-            /* it may have been freed since the look */
+            /* another thread may have freed it since the probe */
             crest_atomic_store32(&record->owned, CREST_RECORD_OWNED);
             return record;
         }
@@ -180,7 +181,7 @@ static crest_thread_record *cells_record_left(void)
     return NULL;
 }
 
-/* Under the lock: a new record, for readers to find; NULL without memory. */
+/* Under the lock: a new record, pushed to the readers' list; NULL without memory. */
 static crest_thread_record *cells_record_new(crest_record_owner owner)
 {
     crest_thread_record *record =
@@ -208,7 +209,7 @@ static crest_thread_record *cells_record_adopt(void)
     return left != NULL ? left : cells_record_new(CREST_RECORD_OWNED);
 }
 
-/* This thread's record, made or adopted; NULL if there can be none. */
+/* This thread's record, made or adopted; NULL when that is impossible. */
 static crest_thread_record *cells_record_own(void)
 {
     if (cells_record == CELLS_GONE)
@@ -232,7 +233,7 @@ static crest_thread_record *cells_record_own(void)
     return record;
 }
 
-/* The cell of a record, its chunk made if need be; NULL without memory. */
+/* A record's cell, its chunk made if need be; NULL without memory. */
 static uint64_t *cells_touch_of(const crest_thread_record *record, uint32_t slot)
 {
     if (record == NULL || slot < CREST_CHUNK_CELLS)
@@ -243,7 +244,7 @@ static uint64_t *cells_touch_of(const crest_thread_record *record, uint32_t slot
                                            CREST_LINE_BYTES);
         if (cells == NULL)
             return NULL;
-        /* biased, so that the whole slot indexes it; partner: the acquire load in crest_cells_of */
+        /* biased: the whole slot number indexes it; partner: the acquire load in crest_cells_of */
         uint64_t before = (slot & ~(CREST_CHUNK_CELLS - 1)) * sizeof(uint64_t);
         crest_atomic_store_ptr_release(CREST_PTR(chunk), (void *)((uintptr_t)cells - before));
     }
@@ -276,7 +277,7 @@ unsigned crest_cells_lanes_make(unsigned processors)
         wanted *= 2;
     if (cells_lane_count != 0)
         return cells_lane_count;
-    /* some may be there: memory was lacking for the others */
+    /* an earlier call may have made some before memory ran out */
     while (made < wanted && cells_lane[made] != NULL)
         made++;
     while (made < wanted && (cells_lane[made] = cells_record_new(CREST_RECORD_LANE)) != NULL)

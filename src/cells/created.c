@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When series were made. See created.h.
+ * The creation times of series. See created.h.
  */
 #include "cells/created.h"
 #include "base/arena.h"

@@ -81,11 +81,11 @@ uint64_t *crest_distribution_block(crest_distribution *distribution, unsigned nu
 
 /* ---- many cells at once ---- */
 
-/* Lines that are asked for ahead, of a block: all, but of the finest ranges. */
+/* Cache lines of a block that are prefetched: all, except in blocks of the finest ranges. */
 #define DISTRIBUTION_FETCHED 64u
 
-/* Copies cells that others are writing, and returns their sum modulo 2^64; *large has at least the
- * bits of each. */
+/* Copies cells that their threads are writing; returns their sum modulo 2^64; *large gets at least
+ * the bits of each. */
 static uint64_t distribution_copy_cells(uint64_t *to, const uint64_t *from, size_t cells,
                                         uint64_t *large)
 {
@@ -120,8 +120,8 @@ static uint64_t distribution_copy_cells(uint64_t *to, const uint64_t *from, size
     return sum;
 }
 
-/* Adds cells that others are writing to a distribution's. Eight at a time, unless one of them is so
- * large that a sum may be more than 64 bits say. */
+/* Adds cells that their threads are writing to a distribution's. Eight at a time, unless a cell is
+ * so large that a sum may exceed 64 bits. */
 static void distribution_add_cells(uint64_t *to, const uint64_t *from, size_t cells)
 {
     size_t i = 0;
@@ -171,12 +171,12 @@ static void distribution_extremes(crest_distribution *distribution, uint64_t max
 {
     if (max > distribution->max)
         distribution->max = max;
-    /* gathered inverted, as the shards keep it; crest_distribution_finish turns it round */
+    /* kept inverted, as in shards, while merging; crest_distribution_finish inverts it back */
     if (min_inverted > distribution->min)
         distribution->min = min_inverted;
 }
 
-/* A block is read while the next one is on its way from memory. */
+/* Prefetch: the next block is on its way from memory while this one is read. */
 static void distribution_fetch_cells(const uint64_t *cells, size_t count)
 {
     const size_t line = CREST_LINE_BYTES / sizeof(uint64_t), most = DISTRIBUTION_FETCHED * line;
@@ -216,8 +216,10 @@ static int distribution_add_value(crest_distribution *distribution, uint64_t val
 }
 
 /*
- * Sum first, counts next, extremes last: the opposite order to the writer's, so that the sum covers
- * only records that the counts have, and the extremes cover every record that the counts have.
+ * Reads in the opposite order to the writer's:
+ *  1. sum: covers only records that the counts have;
+ *  2. counts;
+ *  3. extremes: cover every record that the counts have.
  */
 int crest_distribution_add_shard(crest_distribution *distribution, const crest_shard *shard)
 {
@@ -251,7 +253,7 @@ int crest_distribution_add_shard(crest_distribution *distribution, const crest_s
     return 1;
 }
 
-/* The shared shard knows only powers of two: its records count in the middle of theirs. */
+/* The shared shard counts by powers of two: its records count in the middle of theirs. */
 int crest_distribution_add_shared(crest_distribution *distribution,
                                   const crest_shared_shard *shared)
 {
@@ -282,9 +284,10 @@ int crest_distribution_add_shared(crest_distribution *distribution,
 }
 
 /*
- * The sum is kept modulo 2^64; the buckets say between which numbers the true one lies. Past 2^64
- * it is far below the lower of them, by about 2^64: records that the counts have and the sum still
- * lacks make a much smaller difference. Of what keeps no values the buckets say too little.
+ * Whether the true sum exceeds 64 bits. The sum is kept modulo 2^64; the buckets bound the true sum
+ * from both sides. A sum that wrapped lies about 2^64 below the lower bound. Records that are
+ * counted, but not in the sum yet, make a much smaller difference. A layout without values has
+ * bounds too low to tell.
  */
 static int distribution_sum_is_past(const crest_distribution *distribution)
 {
@@ -305,7 +308,7 @@ static int distribution_sum_is_past(const crest_distribution *distribution)
     return least >> 64 != 0 || distribution->sum < (uint64_t)least / 2;
 }
 
-/* Cells of a distribution are fewer than 2^24: if all are below this, the sum is below 2^64. */
+/* A distribution has fewer than 2^24 cells: if all are below 2^40, their sum is below 2^64. */
 #define DISTRIBUTION_LARGE 40
 
 static uint64_t distribution_count(const crest_distribution *distribution)
@@ -340,16 +343,15 @@ void crest_distribution_settle(crest_distribution *distribution)
     distribution_judge(distribution);
 }
 
-/* Each block copied once was counted on the way, which is most distributions; only others are gone
- * through again. */
+/* A block copied once was counted on the way, and most are. Only others are walked again. */
 void crest_distribution_finish(crest_distribution *distribution)
 {
     distribution->min = ~distribution->min;
     if (!distribution->counted || distribution->large >> DISTRIBUTION_LARGE != 0)
         distribution->count = distribution_count(distribution);
     distribution_judge(distribution);
-    /* what was added to the sum by a record that the counts do not have yet belongs to the next
-     * reading, as its extremes do */
+    /* a record whose sum was read, but whose count was not, belongs to the next reading, as its
+     * extremes do */
     if (distribution->count == 0)
         distribution->sum = 0;
 }
@@ -383,7 +385,7 @@ int crest_distribution_next(const crest_distribution *distribution, size_t *curs
         return 0;
     const crest_layout *layout = &distribution->layout;
     uint64_t end = crest_layout_end_cell(layout);
-    /* the cursor is the block's number and the cell behind it */
+    /* the cursor holds the block's number and the cell behind the last */
     unsigned s = (unsigned)(*cursor / end);
     uint64_t cell = *cursor % end;
     for (; s < layout->blocks; s++, cell = 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Distributions of one's own: made, copied, recorded into, added and subtracted. See
+ * Distributions made by the caller: copied, recorded into, added and subtracted. See
  * <crest/distribution.h>.
  */
 #include "base/alloc.h"
@@ -68,7 +68,7 @@ crest_status crest_distribution_record(crest_distribution *distribution, int64_t
     *cell += times;
     distribution->sum += product;
     distribution->count = crest_distribution_plus(distribution->count, times);
-    /* the exact answer takes a walk over all cells, which is due when there is any doubt */
+    /* an exact answer takes a walk over all cells, made only in doubt */
     if (__builtin_mul_overflow(distribution->count, distribution->max, &product))
         crest_distribution_settle(distribution);
     if (clamped)
@@ -76,7 +76,7 @@ crest_status crest_distribution_record(crest_distribution *distribution, int64_t
     return CREST_OK;
 }
 
-/* Makes the blocks that the records of `from` fall into, so that nothing fails half way. */
+/* Makes the blocks that the records of `from` need, so that nothing fails half way. */
 static int algebra_make_room(crest_distribution *to, const crest_distribution *from)
 {
     crest_bucket bucket;
@@ -106,7 +106,7 @@ crest_status crest_distribution_add(crest_distribution *to, const crest_distribu
     return CREST_OK;
 }
 
-/* The least and the largest value that the buckets leave open. */
+/* Tightens the extremes to the least and the largest value that the buckets allow. */
 static void algebra_narrow(crest_distribution *distribution)
 {
     crest_bucket bucket;
@@ -123,7 +123,7 @@ static void algebra_narrow(crest_distribution *distribution)
         distribution->max = max;
 }
 
-/* Whether each cell has at least what the other has. */
+/* Whether each cell is at least the other's. */
 static int algebra_contains(const crest_distribution *later, const crest_distribution *earlier)
 {
     for (unsigned b = 0; b < later->layout.blocks; b++) {
@@ -146,7 +146,7 @@ crest_status crest_distribution_subtract(crest_distribution *later,
         return CREST_INVALID_ARGUMENT;
     for (unsigned b = 0; b < later->layout.blocks; b++) {
         const uint64_t *less = earlier->block[b];
-        /* a block that is not there holds no more than the earlier one did: nothing */
+        /* an absent block is all zeros: the earlier one's must be, too */
         for (size_t i = 0;
              later->block[b] != NULL && less != NULL && i < crest_distribution_cells(later, b); i++)
             later->block[b][i] -= less[i];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counting a distribution below bounds, as exported buckets want it: sums over runs of cells. Most
- * cells are empty, and adding one up takes less time than finding out.
+ * Counting a distribution below bounds, for exported buckets: sums over runs of cells. Most cells
+ * are empty, and adding one costs less than testing it.
  */
 #include "cells/distribution_inside.h"
 
@@ -35,10 +35,10 @@ static uint64_t below_sum_capped(const uint64_t *cells, size_t count)
     return total;
 }
 
-/* Where a run ends: behind this cell of this block. */
+/* The end of a run: behind this cell of this block. */
 typedef struct below_place {
     unsigned block;
-    uint64_t cell; /* from the block's first on */
+    uint64_t cell; /* from the block's first cell */
 } below_place;
 
 static below_place below_place_of(const crest_layout *layout, uint64_t limit)

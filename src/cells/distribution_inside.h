@@ -13,28 +13,28 @@
 
 struct crest_distribution {
     crest_layout layout;
-    uint64_t count; /* that of all cells, UINT64_MAX where that is more */
-    uint64_t sum;   /* modulo 2^64, as it is recorded and subtracted */
+    uint64_t count; /* sum of all cells, UINT64_MAX at most */
+    uint64_t sum;   /* modulo 2^64, as recorded and subtracted */
     uint64_t min;   /* 0 while count is 0 */
     uint64_t max;
-    int sum_is_past; /* the sum is more than 64 bits can say */
-    int counted;     /* while it is merged: `count` is that of the cells so far, modulo 2^64, */
-    uint64_t large;  /* which all have only these bits */
-    crest_note note; /* of a reading of the ticker: the largest of the tick before it */
-    uint64_t *block[CREST_DISTRIBUTION_BLOCKS];  /* from its first cell on; NULL: nothing there */
-    size_t within;                               /* cells of blocks that came with it */
-    __attribute__((aligned(16))) uint64_t own[]; /* these */
+    int sum_is_past; /* the true sum exceeds 64 bits */
+    int counted;     /* while merging: `count` is the cells' sum so far, modulo 2^64, */
+    uint64_t large;  /* and these are at least the bits of each */
+    crest_note note; /* in a reading of the ticker: the slowest operation of its tick */
+    uint64_t *block[CREST_DISTRIBUTION_BLOCKS];  /* from its first cell on; NULL: empty */
+    size_t within;                               /* cells of the blocks within this allocation */
+    __attribute__((aligned(16))) uint64_t own[]; /* those cells */
 };
 
 /* An empty one; NULL without memory. */
 crest_distribution *crest_distribution_make(const crest_layout *layout);
 
-/* One with the blocks of this mask, all in one piece of memory; others are made when needed. */
+/* One with the blocks of this mask, in one allocation; further blocks are made when needed. */
 crest_distribution *crest_distribution_make_with(const crest_layout *layout, uint64_t blocks);
-/* The blocks that a shard has, or a beginning would have. */
+/* The mask of blocks that a shard has, or that a beginning's values fall into. */
 uint64_t crest_distribution_blocks(const crest_layout *layout, const crest_shard *shard);
 
-/* The counts of a block, from its first cell on, made if need be; NULL without memory. */
+/* A block's counts from its first cell on, made if need be; NULL without memory. */
 uint64_t *crest_distribution_block(crest_distribution *distribution, unsigned number);
 
 /* Cells of a block. */
@@ -45,30 +45,30 @@ static inline size_t crest_distribution_cells(const crest_distribution *distribu
            crest_layout_first_cell(&distribution->layout, number);
 }
 
-/* Counts together, as far as 64 bits go. */
+/* Saturating sum of two counts. */
 static inline uint64_t crest_distribution_plus(uint64_t a, uint64_t b)
 {
     uint64_t sum;
     return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
-/* Reads a shard, or a beginning, that its thread may be writing and adds it; 0 without memory. */
+/* Reads a shard, or a beginning, that its thread may be writing, and adds it; 0 without memory. */
 int crest_distribution_add_shard(crest_distribution *distribution, const crest_shard *shard);
 int crest_distribution_add_shared(crest_distribution *distribution,
                                   const crest_shared_shard *shared);
-/* After the last add: the count is that of the buckets, and the extremes are as they are read. */
+/* After the last add: count and extremes become what callers read. */
 void crest_distribution_finish(crest_distribution *distribution);
 
-/* After any change of the cells and the sum: the count, and whether the sum is past 64 bits. */
+/* After any change of cells and sum: updates the count, and whether the sum exceeds 64 bits. */
 void crest_distribution_settle(crest_distribution *distribution);
 
-/* Fills counts[i] with the records in cells whose lowest value is at most limits[i]; limits ascend.
+/* counts[i] = records in cells whose lowest value is at most limits[i]; limits ascend.
  * distribution_cumulative.c. */
 void crest_distribution_below(const crest_distribution *distribution, const uint64_t *limits,
                               unsigned count, uint64_t *counts);
 
-/* The largest value recorded since `before` was read (NULL: ever), exact when it is the largest of
- * all times, else the top of its bucket; 0 when there was none. */
+/* The largest value recorded since `before` was read (NULL: ever); 0 when there was none. Exact
+ * when it is the largest of all times, else the top of its bucket. */
 uint64_t crest_distribution_max_since(const crest_distribution *now,
                                       const crest_distribution *before);
 

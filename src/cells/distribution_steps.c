@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Walking a distribution in linear and logarithmic steps of value, and in ticks of the fraction of
+ * Walks a distribution in linear and logarithmic steps of value, and in ticks of the fraction of
  * records. See <crest/distribution.h>.
  *
- * What a cursor keeps: the bucket that comes next in `next_`, the place behind it in `bucket_`, how
- * many lie below it in `seen_`, and in `level_` where this logarithmic step ends, or this tick is.
+ * A cursor's state:
+ *     next_     the next bucket
+ *     bucket_   the place behind it
+ *     seen_     records below it
+ *     level_    where this logarithmic step ends, or this tick is
  */
 #include "cells/distribution_inside.h"
 
 enum { STEPS_NEW, STEPS_ON, STEPS_DONE };
 
-/* Takes the next bucket into the cursor, or a count of 0. */
+/* Loads the next bucket into the cursor, or a count of 0. */
 static void steps_fetch(const crest_distribution *distribution, crest_distribution_cursor *cursor)
 {
     if (!crest_distribution_next(distribution, &cursor->bucket_, &cursor->next_))
         cursor->next_.count = 0;
 }
 
-/* Non-zero when there is a step to come. */
+/* Non-zero when another step follows. */
 static int steps_begin(const crest_distribution *distribution, crest_distribution_cursor *cursor)
 {
     if (cursor->state_ == STEPS_NEW)
@@ -34,7 +37,7 @@ static double steps_fraction(const crest_distribution *distribution, uint64_t co
     return count == distribution->count ? 1 : (double)count / (double)distribution->count;
 }
 
-/* Makes the step from behind the last one to `highest`. */
+/* Makes the step from the end of the last one to `highest`. */
 static void steps_take(const crest_distribution *distribution, uint64_t highest,
                        crest_distribution_cursor *cursor)
 {
@@ -73,15 +76,15 @@ int crest_distribution_next_logarithmic(const crest_distribution *distribution, 
     if (cursor->state_ == STEPS_NEW)
         end = first;
     uint64_t highest = end - 1;
-    /* factors close to 1: a step is one value at least */
+    /* factors close to 1: a step covers one value at least */
     if (cursor->state_ == STEPS_ON && highest <= cursor->highest)
         highest = cursor->highest + 1;
     steps_take(distribution, highest, cursor);
     return 1;
 }
 
-/* The tick after this one: the distance to 1 is halved in so many ticks. 1 once the next tick
- * cannot be told from this one, which is before counts past 2^50 come to their last bucket. */
+/* The next tick: the distance to 1 halves in this many ticks. Returns 1 once the next tick equals
+ * this one; that is before counts beyond 2^50 come to their last bucket. */
 static double steps_tick_after(double tick, unsigned ticks)
 {
     double left = 1 - tick, half = 0.5;
@@ -91,7 +94,7 @@ static double steps_tick_after(double tick, unsigned ticks)
     return after > tick ? after : 1;
 }
 
-/* The value of a tick, as crest_distribution_quantile has it. */
+/* A tick's value, as crest_distribution_quantile computes it. */
 static uint64_t steps_value(const crest_distribution *distribution,
                             const crest_distribution_cursor *cursor)
 {

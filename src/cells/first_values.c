@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Making beginnings, and their places. See first_values.h.
+ * Making beginnings, and their values' places. See first_values.h.
  */
 #include "cells/first_values.h"
 #include "base/arena.h"
@@ -8,25 +8,25 @@
 
 #define BEGINNING_BYTES (CREST_BEGINNING_VALUES * sizeof(uint64_t))
 
-/* The last address of a page from which on a whole shard of zeros lies in the page. */
+/* The last address of a page at which a shard of zeros still lies within the page. */
 #define BEGINNING_LAST (CREST_BEGINNING_PAGE - sizeof(crest_shard))
 
 _Static_assert(BEGINNING_BYTES % (2 * CREST_BEGINNING_MARK) == 0 &&
                    CREST_LINE_BYTES % (2 * CREST_BEGINNING_MARK) == 0,
                "a beginning's address is told from a shard's by its mark");
 
-/* The next address of those that the thread has in reserve; 0 when there is none. */
+/* The next address in the thread's reserve; 0 when there is none. */
 static uint64_t beginning_next(crest_reserve *reserve)
 {
     uint64_t next = crest_atomic_load(&reserve->beginning);
-    /* a handler's move makes the replacing fail; the place never comes back */
+    /* a handler that moved it makes the replacing fail; the address never comes back */
     while (next != 0 && next % CREST_BEGINNING_PAGE <= BEGINNING_LAST)
         if (crest_word_replace(&reserve->beginning, &next, next + BEGINNING_BYTES))
             return next;
     return 0;
 }
 
-/* Under the lock: two pages more, if a handler has not been here before. 0 without memory. */
+/* Under the lock: two pages more, unless a handler did it first. 0 without memory. */
 static int beginning_fill(crest_reserve *reserve)
 {
     uint64_t next = reserve->beginning;
@@ -39,7 +39,7 @@ static int beginning_fill(crest_reserve *reserve)
     return pages != NULL;
 }
 
-/* Under the lock: one that was given back; 0 when there is none. */
+/* Under the lock: a beginning that was given back; 0 when there is none. */
 static uint64_t beginning_given(const crest_layout *layout)
 {
     void *values = crest_arena_take_given(crest_layout_use(layout), BEGINNING_BYTES);
@@ -48,7 +48,7 @@ static uint64_t beginning_given(const crest_layout *layout)
                : 0;
 }
 
-/* An empty one; 0 without memory, or while somebody forks. */
+/* An empty beginning; 0 without memory, or while a fork holds the lock. */
 static uint64_t beginning_take(const crest_layout *layout, crest_reserve *reserve)
 {
     crest_lock_saved saved;
@@ -75,7 +75,7 @@ int crest_beginning_has_room(const uint64_t *cell)
             crest_atomic_load(&crest_beginning_values(address)[CREST_BEGINNING_VALUES - 1]) == 0);
 }
 
-/* Puts the value where a place is free; a handler that comes in between takes it first. */
+/* Puts the value into a free place; a handler in between takes that place first. */
 static int beginning_put(uint64_t address, uint64_t value)
 {
     uint64_t *values = crest_beginning_values(address);
@@ -101,7 +101,7 @@ int crest_beginning_add(uint64_t *cell, const crest_layout *layout, crest_reserv
     there = crest_word_settle(cell, address);
     if (there == 0)
         return 1;
-    /* a handler came; lost if there is a fork at the same time, too */
+    /* a handler was faster; leaked if a fork holds the lock now */
     if (crest_lock_take_unless_forking(&saved)) {
         crest_beginning_give(layout, address);
         crest_lock_drop(&saved);

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Beginnings: the first few values that a thread records into a histogram, as they are, in half a
- * cache line. A shard and its block of counts take 1.6 KiB of fresh pages, which is most of what
- * meeting a histogram costs; many are met by many threads, and few by each of them often.
+ * Beginnings: a thread's first few values in a histogram, kept one by one in half a cache line. A
+ * shard with its block of counts takes 1.6 KiB of fresh pages, most of the cost of a first touch.
+ * Most pairs of thread and histogram record little.
  *
- * The cell leads to a beginning until it is full, then to a shard that has its values. To the
- * inlined part a beginning is a shard without blocks: the address in the cell is one where zeros
- * lie that nobody ever writes to, a page of them, which the system lends without memory; the values
- * lie a page behind. That it is no multiple of a line tells it from a shard.
+ * States of a thread's cell:
  *
- * A value, once there, stays: a reader finds all in the beginning, or all in the shard, and asks
- * crest_shard_values which. The places
- * of a full one are not written to any more, by handlers neither, so that they can be read and
- * taken over.
+ *     0          first record: BEGINNING, or SHARD on the other cold paths
+ *     BEGINNING  a record with all places full: SHARD, which gets the beginning's values
+ *     SHARD      stays
+ *
+ * To the inlined recording a beginning is a shard without blocks. The cell's address points at
+ * zeros: a page that is never written, which the system lends without memory. The values lie a page
+ * behind. The address is no multiple of a cache line, which tells it from a shard's.
+ *
+ * Invariant: a value, once there, stays, and no thread or handler writes to the places of a full
+ * beginning. So a reader finds all values in the beginning, or all in the shard; it asks
+ * crest_shard_values which. Model: tests/model/beginning.pml.
  *
  *     if (!crest_beginning_add(cell, layout, reserve, value))
  *         ... into a shard
@@ -26,15 +30,15 @@
 
 #include <crest/cell.h>
 
-/* Each of the first ones takes the cold path, and then all of them are recorded once more. */
+/* Values of a beginning. Each takes the cold path, and all are recorded again into the shard. */
 #define CREST_BEGINNING_VALUES 4u
 
-/* Zeros, and as many bytes of values behind them. */
+/* Bytes of zeros, and of values behind them. */
 #define CREST_BEGINNING_PAGE 4096u
-/* Where in its first line the first address is. */
+/* Where in its first line the first address lies. */
 #define CREST_BEGINNING_MARK 8u
 
-/* A value is kept plus one, for 0 is a place that is free. This one will never be used. */
+/* A place holds its value plus one; 0: free. CLOSED: the place will never be used. */
 #define CREST_BEGINNING_CLOSED UINT64_MAX
 
 static inline int crest_beginning_is(uint64_t address)
@@ -42,32 +46,31 @@ static inline int crest_beginning_is(uint64_t address)
     return (address & (CREST_BEGINNING_MARK)) != 0;
 }
 
-/* The values of a beginning, plus one each; readers load them with acquire. */
+/* The places of a beginning; readers load them with acquire. */
 static inline uint64_t *crest_beginning_values(uint64_t address)
 {
     return (uint64_t *)(uintptr_t)(address - CREST_BEGINNING_MARK + CREST_BEGINNING_PAGE);
 }
 
-/* The value of a place; 0 if there is none. Any thread. */
+/* The value of a place; 0 if it has none. Any thread. */
 static inline int crest_beginning_value(uint64_t address, unsigned place, uint64_t *value)
 {
-    /* acquire: partner of the release in crest_beginning_add; who sees a value sees its note */
+    /* acquire: partner of the release in crest_beginning_add; a reader of a value sees its note */
     uint64_t there = crest_atomic_load_acquire(&crest_beginning_values(address)[place]);
     *value = there - 1;
     return there != 0 && there != CREST_BEGINNING_CLOSED;
 }
 
-/* The shard that a cell's word leads to; NULL where it leads to nothing, or to single values. */
+/* The shard that a cell's word leads to; NULL for none, or for a beginning. */
 static inline crest_shard *crest_shard_counted(uint64_t word)
 {
     return crest_beginning_is(word) ? NULL : (crest_shard *)(uintptr_t)word;
 }
 
 /*
- * The values that are kept one by one at what a cell leads to, from *place = 0 on; 0 at the end,
- * and at once of a shard, whose records are counts. All readers ask here. Each place is loaded
- * once, so that a value is in all of what the reader makes of it, or in nothing. Any thread, any
- * handler.
+ * Iterator over the values kept one by one at what a cell leads to, from *place = 0 on. 0 at the
+ * end; at once for a shard, whose records are counts. All readers use it. Each place is loaded
+ * once, so a value is in all of what the reader makes of it, or in none. Any thread, any handler.
  *
  *     for (unsigned place = 0; crest_shard_values(shard, &place, &value);)
  *         ... value
@@ -84,18 +87,19 @@ static inline int crest_shard_values(const crest_shard *shard, unsigned *place, 
     return 0;
 }
 
-/* Whether a cell has nothing, or a beginning that is not full; out of date once a handler comes. */
+/* Whether a cell is empty or leads to a beginning that is not full; out of date once a handler
+ * comes. */
 int crest_beginning_has_room(const uint64_t *cell);
 
-/* By the cell's thread, not under the lock: records the value once; 0, and nothing was done, when
- * the cell has a shard or a full beginning, or there is no memory. Any handler. */
+/* By the cell's thread, not under the lock: records the value once. 0, and nothing was done, when
+ * the cell leads to a shard or a full beginning, or without memory. Any handler. */
 int crest_beginning_add(uint64_t *cell, const crest_layout *layout, crest_reserve *reserve,
                         uint64_t value);
 
-/* By the same: from now on it is full. */
+/* By the cell's thread: closes all free places. */
 void crest_beginning_close(uint64_t address);
 
-/* Under the lock: gives its memory back, where nobody records into it any more. */
+/* Under the lock: gives back a beginning that no thread records into any more. */
 void crest_beginning_give(const crest_layout *layout, uint64_t address);
 
 #endif

@@ -17,7 +17,7 @@ const crest_range crest_range_none = {1, CREST_RANGE_HIGHEST_MAX, 0};
 const crest_layout crest_layout_default = {
     .bits = 7, .blocks = 35, .highest = (UINT64_C(1) << 42) - 1};
 
-/* Those that metrics use beside the default; under the lock. */
+/* Layouts that metrics use beside the default; under the lock. */
 typedef struct layouts_kept {
     crest_layout layout;
     struct layouts_kept *next;
@@ -32,7 +32,7 @@ static unsigned layouts_top_bit(uint64_t value)
 
 crest_status crest_layout_make(const crest_range *range, crest_layout *layout)
 {
-    /* ceil(log2(2 * 10^digits)) - 1, so that a cell is at most 10^-digits of its values wide */
+    /* ceil(log2(2 * 10^digits)) - 1: a cell is at most 10^-digits of its values wide */
     static const unsigned char bits[CREST_RANGE_DIGITS_MAX + 1] = {0, 4, 7, 10, 14, 17};
     if (range == NULL)
         range = CREST_RANGE_DEFAULT;
@@ -47,7 +47,7 @@ crest_status crest_layout_make(const crest_range *range, crest_layout *layout)
     if (range->digits == 0)
         layout->unit = CREST_LAYOUT_UNIT_NONE;
     else if (unit + layout->bits >= top)
-        layout->bits = top - unit; /* one block holds it all */
+        layout->bits = top - unit; /* one block holds the whole range */
     else
         layout->blocks = top - unit - layout->bits + 1;
     return CREST_OK;

@@ -8,15 +8,16 @@
 
 #define NATIVE_BOUNDS 256u
 
-/* Counts together, as far as 64 bits go. */
+/* Saturating sum of two counts. */
 static uint64_t native_plus(uint64_t a, uint64_t b)
 {
     uint64_t sum;
     return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
-/* 2^(i/256) / 2, each rounded correctly: the bounds within a power of two of the finest schema; of
- * coarser ones every second, fourth and so on. A logarithm would miss some by a bucket. */
+/* 2^(i/256) / 2, each correctly rounded: the bounds within a power of two of the finest schema.
+ * Coarser schemas use every second, fourth and so on. A logarithm would be off by a bucket for some
+ * values. */
 /* clang-format off */
 static const double native_bounds[NATIVE_BOUNDS] = {
     0.5, 0.5013556375251013, 0.5027149505564014, 0.5040779490592088, 0.5054446430258502,
@@ -102,7 +103,7 @@ int crest_native_index(double value, int schema)
         return (power + (1 << -schema) - 1) >> -schema;
     }
     unsigned step = NATIVE_BOUNDS >> schema, low = 0, high = 1u << schema;
-    while (low < high) { /* the first bound that is not below it */
+    while (low < high) { /* the first bound not below it */
         unsigned middle = (low + high) / 2;
         if (native_bounds[middle * step] < fraction)
             low = middle + 1;
@@ -124,7 +125,7 @@ uint64_t crest_native_upper(int index, int schema, double divisor)
 {
     double bound = crest_native_bound(index, schema), most = bound * divisor;
     uint64_t upper = most < 0x1p64 ? (uint64_t)most : UINT64_MAX;
-    /* the product may be off by a rounding either way, and what decides is the quotient */
+    /* the product may be off by a rounding either way; the quotient decides */
     while (upper != 0 && (double)upper / divisor > bound)
         upper--;
     while (upper != UINT64_MAX && (double)(upper + 1) / divisor <= bound)
@@ -162,7 +163,7 @@ void crest_native_begin(crest_native *native, int schema, unsigned limit, unsign
     native->used = 0;
 }
 
-/* Puts a bucket, of the present schema, behind the others. */
+/* Appends a bucket of the present schema. */
 static void native_append(crest_native *native, int index)
 {
     native->bucket[native->used++] = (crest_native_bucket){index, 0};

@@ -6,15 +6,15 @@
 
 #include <string.h>
 
-/* 2^(2^-s) - 1, the part of its lower bound that a bucket is wide, is more than 2^-bits, the most
- * that a cell is of its lowest value, as long as s is below bits. */
+/* A bucket is 2^(2^-s) - 1 of its lower bound wide; a cell at most 2^-bits of its lowest value. The
+ * former is larger as long as s is below bits. */
 int crest_native_schema_within(int schema, const crest_layout *layout)
 {
     int finest = (int)layout->bits - 1;
     return schema < finest ? schema : finest;
 }
 
-/* Cells of a block above the lowest, in runs. */
+/* Cuts the cells of a block above the lowest into runs. */
 static void native_cut(crest_native_runs *runs, unsigned s)
 {
     const crest_layout *layout = &runs->layout;
@@ -31,7 +31,7 @@ static void native_cut(crest_native_runs *runs, unsigned s)
     runs->cut |= UINT64_C(1) << s;
 }
 
-/* Whether blocks can be cut, as of this layout and schema. */
+/* Whether blocks of this layout can be cut for this schema. */
 static int native_runs_begin(crest_native *native, const crest_layout *layout)
 {
     crest_native_runs *runs = &native->runs;
@@ -67,7 +67,7 @@ static inline uint64_t native_sum(const uint64_t *cells, uint32_t count)
     return sum[0] + sum[1] + (i < count ? cells[i] : 0);
 }
 
-/* A block above the lowest, whose counts together do not go past 64 bits. */
+/* Adds a block above the lowest whose counts together stay within 64 bits. */
 static void native_add_runs(crest_native *native, unsigned s, const uint64_t *counts,
                             uint32_t cells)
 {

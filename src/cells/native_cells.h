@@ -12,9 +12,9 @@
  * with a finer one every second bucket would stay empty. */
 int crest_native_schema_within(int schema, const crest_layout *layout);
 
-/* Begins one and adds all cells of a distribution, NULL being an empty one of the layout, with the
- * schema that the layout has a use for. 0, and nothing is done, for a layout without cells
- * (CREST_RANGE_NONE): nothing is known of its values. */
+/* Begins a histogram and adds all cells of a distribution, NULL being an empty one of the layout.
+ * The schema is that of crest_native_schema_within. 0, and nothing is done, for a layout without
+ * cells (CREST_RANGE_NONE), whose values are unknown. */
 int crest_native_of(crest_native *native, int schema, unsigned limit, unsigned decimals,
                     const crest_layout *layout, const crest_distribution *distribution);
 

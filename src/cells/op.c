@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an operation is called: identities longer than an integer, and the texts of outcomes. See
+ * Identities of operations that are longer than an integer, and the texts of outcomes. See
  * <crest/op.h> and <crest/timer.h>.
  */
 #define _GNU_SOURCE
@@ -71,7 +71,7 @@ crest_op crest_op_hex(const char *digits)
     return op;
 }
 
-/* Digits of a number, base 10 or 16, without stdio, which handlers may not use. */
+/* Digits of a number, base 10 or 16, without stdio, which signal handlers may not use. */
 static size_t op_put_number(char *text, uint64_t number, unsigned base)
 {
     char digits[20];
@@ -84,7 +84,7 @@ static size_t op_put_number(char *text, uint64_t number, unsigned base)
     return at;
 }
 
-/* The bytes of these that are left when a character cut in the middle is taken away. */
+/* The length of the bytes without a character cut in the middle at their end. */
 static size_t op_whole_characters(const char *text, size_t length)
 {
     size_t lead = length;
@@ -95,7 +95,7 @@ static size_t op_whole_characters(const char *text, size_t length)
     return first >= 0xc0 && length - (lead - 1) < bytes ? lead - 1 : length;
 }
 
-/* The kept bytes as text, or as hexadecimal digits; an ellipsis where some were not kept. */
+/* The kept bytes as text, or as hexadecimal digits; an ellipsis if bytes were dropped. */
 static size_t op_put_bytes(const crest_op *op, char *text)
 {
     const unsigned char *bytes = (const unsigned char *)op->word;

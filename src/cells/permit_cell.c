@@ -19,8 +19,8 @@ void crest_permit_close(crest_permit *permit)
     crest_atomic_store(&permit->user, CREST_PERMIT_SHARED);
 }
 
-/* How long it was held between two looks, in counts. Of a counter that begins again, or one that
- * another processor has a little behind: nothing, and at most all the time. */
+/* Counts of the clock's counter that it was held between two looks. 0 when the counter was reset,
+ * or another processor's is a little behind; at most the whole time. */
 static uint64_t permit_busy(const crest_permit *permit, uint64_t held, uint64_t count)
 {
     uint64_t from = (permit->seen_held & 1) * permit->seen_count;
@@ -54,6 +54,6 @@ void crest_permit_read(crest_permit *permit, crest_range_reading *reading)
     reading->maximum += before || changed;
     reading->minimum += before && !changed;
     reading->value += now;
-    /* so that value * time - moment is greater by the area, and by no more */
+    /* value * time - moment grows by exactly the area */
     reading->moment += (uint64_t)now * reading->time - permit->area;
 }

@@ -59,12 +59,12 @@ void crest_range_cell_begin(crest_range_cell *cell, int64_t value)
 
 /* ---- the end of a tick ---- */
 
-/* Value and time are read together: when a thread is preempted in between, again, so often. Nothing
- * is lost when all tries fail, but a part of one tick's area is then in the next tick's. */
+/* Value and time are read together; a reader preempted in between tries again, at most so often.
+ * When all tries fail nothing is lost, but part of one tick's area falls into the next tick's. */
 #define RANGE_READ_TICKS_MAX 100u
 #define RANGE_READ_TRIES 8u
 
-/* Value and moment as they are together: a replacement of what is there by itself. */
+/* Value and moment as a consistent pair, by a compare-and-swap with itself. */
 static crest_range_state range_read(crest_range_cell *cell)
 {
     crest_range_state seen = {0, 0};
@@ -75,7 +75,7 @@ static crest_range_state range_read(crest_range_cell *cell)
 
 void crest_range_rotate(crest_range_cell *cell, crest_range_reading *reading)
 {
-    /* R1: both are full barriers, and R2 comes after them: partner of crest_range_extend */
+    /* R1, two full barriers, before R2: partner of crest_range_extend */
     reading->maximum =
         (int64_t)crest_atomic_exchange((uint64_t *)&cell->maximum, (uint64_t)INT64_MIN);
     reading->minimum = (int64_t)crest_atomic_exchange((uint64_t *)&cell->minimum, INT64_MAX);
@@ -88,7 +88,7 @@ void crest_range_rotate(crest_range_cell *cell, crest_range_reading *reading)
     reading->value = (int64_t)state.value;
     reading->moment = state.moment;
     crest_atomic_store(&cell->rotated, 1);
-    /* R3: it stands at the end of the one tick and at the beginning of the other */
+    /* R3: the value stands at the end of this tick and at the beginning of the next */
     crest_range_extend(cell, reading->value);
     if (reading->value > reading->maximum)
         reading->maximum = reading->value;

@@ -8,7 +8,7 @@
 #include "base/lock.h"
 #include "cells/first_values.h"
 
-/* Even biased, a block begins on a cache line, so that the bits of the shift are free. */
+/* Even a biased block begins on a cache line, so that the bits of the shift are free. */
 _Static_assert(CREST_LINE_BYTES > CREST_BLOCK_SHIFT, "a block's word has no room for its shift");
 _Static_assert((sizeof(uint64_t) << CREST_LAYOUT_BITS_MIN) % (CREST_BLOCK_SHIFT + 1) == 0,
                "a block's bias moves it off its cache line");
@@ -21,7 +21,8 @@ static void *shards_take(crest_reserve *reserve, crest_arena_use use, size_t byt
                            : crest_arena_take_again(use, bytes);
 }
 
-/* Puts new counts where none are; returns what is there then, a handler's if one came before. */
+/* Puts new counts where there are none; returns the word then there: a handler's if it was faster.
+ */
 static uint64_t shards_settle(uint64_t *word, uint64_t leads, void *counts, size_t bytes)
 {
     uint64_t others = crest_word_settle(word, leads);
@@ -31,14 +32,14 @@ static uint64_t shards_settle(uint64_t *word, uint64_t leads, void *counts, size
     return others;
 }
 
-/* What a block takes: whole lines. */
+/* Bytes of a block: whole lines. */
 static size_t shards_block_bytes(const crest_layout *layout, unsigned number)
 {
     uint64_t cells = crest_layout_end_cell(layout) - crest_layout_first_cell(layout, number);
     return (cells * sizeof(uint64_t) + CREST_LINE_BYTES - 1) & ~(size_t)(CREST_LINE_BYTES - 1);
 }
 
-/* The word of a block, made if need be; 0 without memory. */
+/* The word of a block, the block made if need be; 0 without memory. */
 static uint64_t shards_block(crest_shard *shard, const crest_layout *layout, unsigned number,
                              crest_reserve *reserve)
 {
@@ -49,8 +50,8 @@ static uint64_t shards_block(crest_shard *shard, const crest_layout *layout, uns
     if (block == NULL)
         return there;
     uint64_t biased = (uint64_t)(uintptr_t)block - first * sizeof(uint64_t);
-    /* partner: the acquire load in distribution.c, which reads this word; the lowest block's others
-     * lead to cells that it has then seen */
+    /* partner: the acquire load in distribution.c, which reads this word. The lowest block's other
+     * words lead to the same cells, visible by then */
     return shards_settle(word, biased | crest_layout_shift(layout, number), block, bytes);
 }
 
@@ -62,17 +63,17 @@ int crest_shard_touch(crest_shard *shard, const crest_layout *layout, uint64_t v
         return 1;
     uint64_t word = shards_block(shard, layout, number, reserve);
     unsigned top = 63u - (unsigned)__builtin_clzll(layout->highest);
-    /* a handler that comes meanwhile writes the same */
+    /* a handler in between writes the same */
     for (unsigned p = 1; word != 0 && number == 0 && p <= top && p <= layout->unit + layout->bits;
          p++)
         crest_atomic_store_ptr_release(CREST_PTR(&shard->block[p]), (void *)(uintptr_t)word);
     return word != 0;
 }
 
-/* The cell of a value, or NULL while its block is not there. */
+/* The cell of a value, or NULL while it has no block. */
 static uint64_t *shard_cell(const crest_shard *shard, uint64_t value)
 {
-    /* acquire for who reads another thread's shard; partner: the release store above */
+    /* acquire for readers of another thread's shard; partner: the release store above */
     uintptr_t block = (uintptr_t)crest_atomic_load_ptr_acquire(
         CREST_PTR(&shard->block[63u - (unsigned)__builtin_clzll(value | 1)]));
     if (block == 0)
@@ -102,7 +103,7 @@ int crest_shard_record_atomic(crest_shard *shard, uint64_t value, uint64_t times
     if (cell == NULL)
         return 0;
     crest_atomic_raise(&shard->max, value);
-    /* partner: the runtime's acquire load of it, before it counts a value that is not larger */
+    /* partner: the runtime's acquire load, made before it counts a value that is not larger */
     if (noting)
         crest_atomic_raise_release(&shard->noted, value);
     crest_atomic_lower(&shard->min, value);
@@ -146,7 +147,7 @@ void crest_shard_give(crest_shard *shard, const crest_layout *layout)
     crest_arena_give(crest_layout_use(layout), shard, sizeof *shard);
 }
 
-/* Records what a beginning has into a shard that nobody else has seen; 0 without memory. */
+/* Records a beginning's values into an unpublished shard; 0 without memory. */
 static int shards_take_over(crest_shard *shard, const crest_layout *layout, uint64_t beginning,
                             crest_reserve *reserve)
 {
@@ -160,7 +161,7 @@ static int shards_take_over(crest_shard *shard, const crest_layout *layout, uint
     return 1;
 }
 
-/* Gives back a shard that nobody else has seen, as crest_reserve_give does. */
+/* Gives back an unpublished shard, as crest_reserve_give does. */
 static void shards_drop(crest_shard *shard, const crest_layout *layout,
                         const crest_reserve *reserve)
 {
@@ -173,8 +174,8 @@ static void shards_drop(crest_shard *shard, const crest_layout *layout,
     }
 }
 
-/* Puts a shard where `before` is, nothing or a beginning; NULL when a handler has changed the cell
- * or, which *whole 0 says, there is no memory. */
+/* Publishes a shard in place of `before`, 0 or a beginning. NULL when a handler changed the cell
+ * first, or without memory; *whole tells: 0 without memory. */
 static crest_shard *shards_replace(uint64_t *cell, uint64_t before, const crest_layout *layout,
                                    crest_reserve *reserve, int *whole)
 {
@@ -198,9 +199,13 @@ static crest_shard *shards_replace(uint64_t *cell, uint64_t before, const crest_
 }
 
 /*
- * A handler that meets the cell in between puts a beginning or a shard there itself, and what was
- * made here is not needed. What it records meanwhile cannot be lost: a beginning that is closed
- * takes no more.
+ * Steps, with signal handlers of the same thread in between:
+ *  1. Take a shard.
+ *  2. Close the cell's beginning, if there is one: it takes no more values.
+ *  3. Copy its values into the shard.
+ *  4. Compare-and-swap the cell. It fails if a handler put a beginning or a shard there; then the
+ *     new shard is given back and the steps begin again.
+ * Invariant: no record is lost, for a closed beginning takes none.
  */
 crest_shard *crest_shard_at(uint64_t *cell, const crest_layout *layout, crest_reserve *reserve)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shards: the counts of one histogram series, one shard per thread that records into it, and one
- * shared by whoever can have none. The inside of crest_shard in <crest/cell.h>; it knows no
+ * Shards: the counts of one histogram series. Each recording thread has one; threads that can have
+ * none use the series' shared shard. The inside of crest_shard in <crest/cell.h>; it knows no
  * metrics.
  */
 #ifndef CREST_SHARDS_H
@@ -12,53 +12,53 @@
 #include "cells/layouts.h"
 #include "cells/thread_arena.h"
 
-/* No cell is brought beyond this by a record of more than CREST_RECORD_TIMES_INLINE_MAX at once:
- * such a record is refused. One at a time it would take 292 years. */
+/* The most that a record of more than CREST_RECORD_TIMES_INLINE_MAX at once may bring a cell to; a
+ * record beyond is refused. Reaching it one by one would take 292 years. */
 #define CREST_CELL_MAX (UINT64_C(1) << 63)
 
 /*
- * The shard that threads without one share: a count per power of two, given when the series is
- * made, so that a record always has a place to go.
+ * The shared shard: a count per power of two, made with the series, so that a record always has a
+ * place to go.
  */
 typedef struct crest_shared_shard {
     uint64_t sum;
     uint64_t max;
     uint64_t min_inverted;
-    uint64_t noted; /* as a shard's, and of whoever could not note whose it was */
-    uint64_t count[CREST_DISTRIBUTION_BLOCKS]; /* by the number of the value's significant bits */
-    uint64_t zeros; /* more records of 0, which the holder of the permit's mutex adds to alone */
+    uint64_t noted; /* as a shard's, also of records without a known operation */
+    uint64_t count[CREST_DISTRIBUTION_BLOCKS]; /* by the number of significant bits of the value */
+    uint64_t zeros; /* further records of 0, written by the holder of the permit's mutex only */
 } crest_shared_shard;
 
-/* Whether nobody has recorded into it. */
+/* Whether nothing was ever recorded into it. */
 static inline int crest_shared_shard_is_empty(const crest_shared_shard *shard)
 {
-    /* a thread that has begun to record has raised one of these */
+    /* a thread in the middle of a record has raised one of these */
     return crest_atomic_load(&shard->max) == 0 && crest_atomic_load(&shard->min_inverted) == 0 &&
            crest_atomic_load(&shard->zeros) == 0;
 }
 
 /*
- * The shard that a cell leads to, made if need be, with the values of a beginning that was there;
- * NULL without memory. Of the arena's memory under the lock, or without it by the cell's thread,
- * handlers included, of that thread's reserve.
+ * The shard that a cell leads to, made if need be from a beginning's values; NULL without memory.
+ * Memory: the arena's under the lock, or the thread's reserve for the cell's thread (and its
+ * handlers) without the lock.
  */
 crest_shard *crest_shard_at(uint64_t *cell, const crest_layout *layout, crest_reserve *reserve);
 
-/* Likewise: makes the block that `value`, within the range, falls into; non-zero when it is there.
- */
+/* The same conditions: makes the block of `value`, which is within the range; non-zero when it is
+ * there. */
 int crest_shard_touch(crest_shard *shard, const crest_layout *layout, uint64_t value,
                       crest_reserve *reserve);
 
-/* By the shard's thread: records on the cold path, extremes included; `noting` 0 leaves `noted` as
- * it is. 0 when the block is not there. Any handler. */
+/* By the shard's thread: records on the cold path, extremes included; `noting` 0 leaves `noted`
+ * alone. 0 when there is no block. Any handler. */
 int crest_shard_record_cold(crest_shard *shard, uint64_t value, uint64_t times, int noting);
 
-/* The same of a lane's, by any thread: others add to it at the same time. */
+/* The same for a lane's shard, by any thread, beside concurrent writers. */
 int crest_shard_record_atomic(crest_shard *shard, uint64_t value, uint64_t times, int noting);
 
-/* What the next thread's cell of a histogram's slot leads to, a shard or single values
- * (crest_shard_values), from *record on, which goes on behind it; NULL at the end. Of a slot of
- * another kind it is a number that is no address. Any thread. */
+/* Iterator over a histogram slot's threads: what the next thread's cell leads to, a shard or single
+ * values (crest_shard_values). It starts at *record and moves *record behind; NULL at the end. For
+ * a slot of another kind the cell holds a number, not an address. Any thread. */
 static inline const crest_shard *crest_shard_next(uint32_t slot, const crest_thread_record **record)
 {
     while (*record != NULL) {
@@ -72,35 +72,34 @@ static inline const crest_shard *crest_shard_next(uint32_t slot, const crest_thr
     return NULL;
 }
 
-/* Whether the block of a value is there. */
+/* Whether the block of a value exists. */
 static inline int crest_shard_has_block(const crest_shard *shard, uint64_t value)
 {
     return crest_atomic_load(&shard->block[63u - (unsigned)__builtin_clzll(value | 1)]) != 0;
 }
 
-/* Whether so many more would still fit into the cell of a value whose block is there. */
+/* Whether `times` more fit into the cell of a value whose block exists. */
 int crest_shard_has_room(const crest_shard *shard, uint64_t value, uint64_t times);
 
 /* Under the lock: a new shared shard, or NULL. */
 crest_shared_shard *crest_shared_shard_new(void);
 
-/* Under the lock: gives the memory back of what a cell led to, a shard or single values, which no
- * thread records into any more. */
+/* Under the lock: gives back the memory that a cell led to, a shard or a beginning, which no thread
+ * records into any more. */
 void crest_shard_give(crest_shard *shard, const crest_layout *layout);
 void crest_shared_shard_give(crest_shared_shard *shard);
 
-/* Records into a shared shard, atomically; 0 when so many would not fit any more. Any thread, any
- * handler. */
+/* Records into a shared shard, atomically; 0 when so many do not fit. Any thread, any handler. */
 int crest_shared_shard_record(crest_shared_shard *shard, uint64_t value, uint64_t times);
 
-/* The word of a shard that leads to a block: that of its power of two, or for block 0, which serves
- * several, that of the lowest. */
+/* The index of a shard's word that leads to a block: that of its power of two. Block 0 has several;
+ * the lowest is its. */
 static inline unsigned crest_shard_place(const crest_layout *layout, unsigned block)
 {
     return block == 0 ? 0 : layout->unit + layout->bits + block;
 }
 
-/* The counts of a block of a shard, from the block's first cell on, or NULL. Any thread. */
+/* A block's counts from its first cell on, or NULL. Any thread. */
 static inline const uint64_t *crest_shard_cells(const crest_shard *shard,
                                                 const crest_layout *layout, unsigned block)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Places, turns and the changes of both. See slowest_board.h.
+ * Claiming, publishing and taking payloads. See slowest_board.h for the protocol.
  *
- * The word: a bit for each place that is somebody's, from BOARD_SHOWN_SHIFT on the place that shows
- * plus one (0: none), from BOARD_TURN_SHIFT on the number of the turn.
+ * The state word: claimed bitmap from bit 0, a bit a place; from BOARD_SHOWN_SHIFT the published
+ * place plus one (0: none); from BOARD_TURN_SHIFT the epoch (turn).
  *
- * In a turn the value only rises, and the turn's number never comes back. So value and word say
- * all: who finds them as he saw them finds the board as he saw it.
+ * No ABA: within an epoch the value only rises, and an epoch's number never repeats. So the pair
+ * (value, state) never repeats, and a compare-and-swap that succeeds found the board unchanged.
  */
 #include "cells/slowest_board.h"
 #include "base/atomic.h"
@@ -21,16 +21,16 @@
 _Static_assert(CREST_NOTE_PLACES <= BOARD_SHOWN_SHIFT && CREST_NOTE_PLACES <= BOARD_SHOWN_MASK,
                "the word has no room for so many places");
 
-/* The place that shows, as the bit that says whose it is; 0: none does. */
+/* The bit of the published place; 0: none. */
 static uint64_t board_shown(uint64_t word)
 {
     return (UINT64_C(1) << (word >> BOARD_SHOWN_SHIFT & BOARD_SHOWN_MASK)) >> 1;
 }
 
 /*
- * Value and word, not at once: what was shown in the meantime makes the compare-and-swap fail. The
- * value is of no earlier turn than the word, which is read first (acquire: each change is a full
- * barrier).
+ * Reads state, then value; not both at once: a change in between makes the compare-and-swap fail.
+ * The state is read first with acquire, and each change is a full barrier: so the value is of no
+ * earlier epoch than the state.
  */
 static void board_look(const crest_note_board *board, uint64_t seen[2])
 {
@@ -45,7 +45,7 @@ static int board_change(crest_note_board *board, const uint64_t seen[2], uint64_
     return crest_atomic_cas_pair(board->shown, expected, value, word);
 }
 
-/* Gives a place back, if it is not gone with all the rest. */
+/* Releases a claimed place, unless the board was emptied meanwhile. */
 static void board_leave(crest_note_board *board, uint64_t place)
 {
     uint64_t seen[2];
@@ -54,8 +54,8 @@ static void board_leave(crest_note_board *board, uint64_t place)
     while ((seen[1] & place) != 0 && !board_change(board, seen, seen[0], seen[1] & ~place));
 }
 
-/* The bit of a place that is the caller's now; 0 when there is none, or *turn has a value as large,
- * which non-zero *there says. */
+/* Claims a place for the caller and returns its bit. 0 when none is free, or when *turn has a value
+ * as large; then *there is non-zero. */
 static uint64_t board_enter(crest_note_board *board, uint64_t value, uint64_t *turn, int *there)
 {
     uint64_t seen[2], place;
@@ -96,7 +96,8 @@ int crest_note_board_write(crest_note_board *board, uint64_t value, const crest_
 
 int crest_note_board_is_over(const crest_note_board *board, uint64_t turn)
 {
-    /* acquire: the change that ended the turn; so the caller goes on in a later one */
+    /* acquire: partner of the change that ended the turn; the caller's next look is at a later one
+     */
     return crest_atomic_load_acquire(&board->shown[1]) >> BOARD_TURN_SHIFT != turn;
 }
 

@@ -1,15 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A board: the largest value of a turn, and whose it was. Whoever has a larger one writes it up,
- * whoever takes it begins the next turn. Any thread and any handler, at any moment, without a lock;
- * it knows no metrics.
+ * Lock-free max register with payload (board): the largest value of an epoch (turn), and its
+ * operation. Any thread and any handler, at any moment; it knows no metrics.
  *
- * A word says which turn it is, which place of a few shows what the value's operation is, and which
- * places are somebody's. A writer takes a place, writes the operation there, and shows it: value
- * and word change together, by a compare-and-swap of 16 bytes. Who takes the note first makes the
- * place his, then reads it. So nobody reads what somebody else writes, value and operation belong
- * together, and nobody waits: a writer that finds no free place, because so many others stopped
- * half way, is told so.
+ * State: value, and a word {epoch, published place, bitmap of claimed places}. Both change together
+ * by one compare-and-swap of 16 bytes (CAS16), a full barrier. Beside them the payloads: one
+ * operation a place.
+ *
+ *   writer, with a larger value:
+ *     W1  claim a free place (CAS16)
+ *     W2  write its operation there
+ *     W3  publish: value, and its place as the published one (CAS16); the claim ends
+ *         a value as large came first: release the place instead
+ *   taker (the ticker):
+ *     T1  claim the published place, value = 0, epoch + 1 (CAS16)
+ *     T2  copy the operation
+ *     T3  release the place
+ *
+ * Invariants: a payload is written and read only under its claim, so value and operation belong
+ * together. (value, state) never repeats, so there is no ABA (slowest_board.c). Without a free
+ * place, because stopped threads have claimed them all, a writer is told so; it never waits.
+ * Model: tests/model/note_board.pml.
  *
  *     if (crest_note_board_write(&board, value, op, &turn))
  *         ... it, or a larger one, is what this turn's crest_note_board_take gives
@@ -19,34 +30,35 @@
 
 #include <crest/op.h>
 
-/* A record worth telling of, and whose it was. */
+/* A value worth reporting, and its operation. */
 typedef struct crest_note {
     uint64_t value;
-    crest_op op; /* CREST_OP_NONE: of nobody known */
+    crest_op op; /* CREST_OP_NONE: not known */
 } crest_note;
 
-/* One shows, one is being read, the others are being written. */
+/* One published, one being read, the others being written. */
 #define CREST_NOTE_PLACES 4u
 
-/* Zeroed it is empty; also when that happens while somebody writes, as to the memory of a child. */
+/* Zeroed it is empty. Zeroing is safe beside a stopped writer too, as in a forked child's memory.
+ */
 typedef struct crest_note_board {
-    uint64_t shown[2]; /* the value, 0: none; the word, see slowest_board.c */
+    uint64_t shown[2]; /* value (0: none), state: see slowest_board.c */
     crest_op op[CREST_NOTE_PLACES];
 } __attribute__((aligned(64))) crest_note_board;
 
-/* Writes up the value, unless one as large is there. 0 when all places are somebody's, and nothing
- * was done; otherwise *turn is the turn in which it or a larger one is, or was, on the board. */
+/* Publishes the value, unless one as large is published. 0, and nothing was done, when no place is
+ * free. Otherwise the turn *turn has it, or a larger one, on the board. */
 int crest_note_board_write(crest_note_board *board, uint64_t value, const crest_op *op,
                            uint64_t *turn);
 
-/* Whether that turn is over. A full barrier is the caller's business. */
+/* Whether that turn is over. The caller provides a full barrier before. */
 int crest_note_board_is_over(const crest_note_board *board, uint64_t turn);
 
-/* Whether there is something to take. */
+/* Whether a value is published. */
 int crest_note_board_shows(const crest_note_board *board);
 
-/* Takes what is there, value 0 if nothing is, and ends the turn if there was something. A full
- * barrier then. */
+/* Takes the published note (value 0: none) and, if there was one, ends the turn; a full barrier
+ * then. */
 void crest_note_board_take(crest_note_board *board, crest_note *note);
 
 #endif

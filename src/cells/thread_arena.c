@@ -8,8 +8,8 @@
 
 #define RESERVE_PAGE 4096u
 
-/* A handler that fills the reserve in the middle of this moves `next` to where it never was, so
- * the replacing fails. */
+/* A handler that refills the reserve meanwhile moves `next` to an address it never had, so the
+ * replacing fails. */
 static void *reserve_piece(crest_reserve *reserve, uint64_t bytes)
 {
     uint64_t next = crest_atomic_load(&reserve->next);
@@ -27,27 +27,27 @@ static uint64_t reserve_bytes(const crest_reserve *reserve)
     return bytes < CREST_RESERVE_BYTES_MAX ? bytes : CREST_RESERVE_BYTES_MAX;
 }
 
-/* 0 without memory, or while somebody forks. */
+/* 0 without memory, or while a fork holds the lock. */
 static int reserve_fill(crest_reserve *reserve, uint64_t wanted)
 {
     crest_lock_saved saved;
     char *more = NULL;
     if (!crest_lock_take_unless_forking(&saved))
         return 0;
-    /* a handler may have been here before the signals were blocked */
+    /* a handler may have done it before the signals were blocked */
     int enough = wanted <= reserve->end - reserve->next;
     uint64_t bytes = reserve_bytes(reserve);
     if (!enough)
         more = crest_arena_take(CREST_ARENA_CELLS, bytes, CREST_LINE_BYTES);
     if (more != NULL) {
         uint64_t start = (uint64_t)(uintptr_t)more;
-        if (start != reserve->end) /* otherwise what is left of the last one is used too */
+        if (start != reserve->end) /* adjacent: the rest of the last piece is used too */
             crest_atomic_store(&reserve->next, start);
         crest_atomic_store(&reserve->end, start + bytes);
         reserve->taken += bytes;
     }
     crest_lock_drop(&saved);
-    /* without the lock, for nobody is to wait for it */
+    /* without the lock: other threads must not wait for it */
     if (more != NULL && bytes > CREST_RESERVE_BYTES_MIN)
         crest_arena_populate(more, bytes);
     return enough || more != NULL;
