@@ -19,7 +19,7 @@ crest_poll_value crest_poll_call(const crest_poll *poll)
     return result;
 }
 
-/* A growth that no counter takes cannot be one: the source gave something else for once. */
+/* A growth that no counter can hold is no growth: the source gave a wrong count once. */
 static void poll_value_count(crest_poll *poll, uint64_t count)
 {
     if (count == CREST_POLL_NO_COUNT)

@@ -48,32 +48,31 @@ struct crest_poll {
     uint64_t budget_ns;
     uint64_t interval_ns; /* 0: with each snapshot */
     uint64_t due_ns;
-    uint64_t last; /* count of a counter's source */
-    int counted;   /* there is a last */
+    uint64_t last; /* previous count of a counter's source */
+    int counted;   /* `last` holds a count */
     int from_now;
-    int loop; /* called by the host's loop alone */
+    int loop; /* only the host's loop calls it */
     /* all below: under the poller's lock */
     crest_poll_state state;
     pthread_t runner; /* while state.running */
     uint64_t began_ns;
     uint32_t penalty; /* rounds to leave out after the next overrun, halved */
     uint32_t skip;    /* rounds to leave out now */
-    int wanted;       /* in the round that is under way */
-    uint64_t tried;   /* the last round without a poller that tried it */
-    int ended;        /* not to be called again */
-    int lost;       /* nor is what a call that runs gives of use: the registry was freed, or this is
-                         the child of a fork that cut the call off */
-    int overran;    /* the call that is running has been counted as one */
-    int late;       /* its runner is no longer the poller */
-    int own;        /* stopped by its own callback: the runner frees it */
-    int told, tell; /* of its overruns, to the log callback */
+    int wanted;       /* the round under way still has to call it */
+    uint64_t tried;   /* the last inline round that tried it */
+    int ended;        /* the poller does not call it again */
+    int lost;         /* its running call's value is dropped: registry freed, or cut off by fork */
+    int overran;      /* the running call has been counted as an overrun */
+    int late;         /* its runner was replaced as poller */
+    int own;          /* stopped by its own callback: the runner frees it */
+    int told, tell;   /* of its overruns, to the log callback */
 };
 
-/* Calls back, without a lock; blocks as long as the callback does. */
+/* Calls the poll's callback, without a lock; blocks as long as the callback does. */
 crest_poll_value crest_poll_call(const crest_poll *poll);
-/* Records the value, under the poller's lock. */
+/* Records the value. The caller holds the poller's lock. */
 void crest_poll_apply(crest_poll *poll, crest_poll_value value);
-/* It is in no list, and its callback does not run. */
+/* The poll must be in no list, and its callback must not be running. */
 void crest_poll_free(crest_poll *poll);
 
 #endif

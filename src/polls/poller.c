@@ -17,31 +17,31 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Somebody waiting for a round, on the waiter's own stack. */
+/* A caller waiting for a round: a node of the waiting list, on the caller's stack. */
 typedef struct poller_request {
     struct poller_request *next;
     const crest_registry_state *registry;
     int served;
 } poller_request;
 
-/* Guards all of this and the state of every poll. No callback, log callback or snapshot happens
- * under it, but records of values do. */
+/* Guards all of this and the state of every poll. Values are recorded under it; callbacks, log
+ * callbacks and snapshots run without it. */
 static pthread_mutex_t poller_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t poller_once = PTHREAD_ONCE_INIT;
-static pthread_cond_t poller_wake;    /* for the poller: there is something to do */
-static pthread_cond_t poller_changed; /* for the others: a round or an ended poll's call is over */
+static pthread_cond_t poller_wake;    /* wakes the poller: there is something to do */
+static pthread_cond_t poller_changed; /* wakes callers: a round or an ended poll's call is over */
 static crest_poll *poller_polls;      /* in the order in which they were registered */
-static crest_poll *poller_rest;       /* none before it is wanted */
+static crest_poll *poller_rest;       /* the rest of the list: no wanted poll is before it */
 static unsigned poller_count;
-/* Polls that have not ended and are not the host's loop's; read without the lock too. */
+/* Polls that have not ended and are not the host's loop's. Also read without the lock. */
 static uint32_t poller_live;
-static crest_poll *poller_runs; /* whose callbacks are running */
-static uint64_t poller_turn;    /* which thread is the poller: it ends when this moves on */
-static int poller_alive;        /* there is one */
-static int poller_allowed;      /* there may be one */
+static crest_poll *poller_runs; /* polls whose callbacks are running */
+static uint64_t poller_turn;    /* the poller's number: a thread with an older one ends */
+static int poller_alive;        /* a poller runs */
+static int poller_allowed;      /* threads are allowed */
 static pthread_t poller_thread;
-static crest_poll *poller_current; /* what the poller runs */
-static unsigned poller_late;       /* threads that were replaced and have not come back */
+static crest_poll *poller_current; /* the poll that the poller runs */
+static unsigned poller_late;       /* replaced threads whose callbacks still run */
 static poller_request *poller_waiting, *poller_serving;
 static uint64_t poller_inline_rounds;
 static int poller_to_tell; /* some poll's overruns */
@@ -63,8 +63,8 @@ static void poller_conditions_init(void)
     crest_monotonic_condition(&poller_changed);
 }
 
-/* The child has no poller. A callback that was running in the parent is cut off in the middle of
- * what it does, so its poll ends. The lists are whole at any step; the counts may not be. */
+/* Fork handler: the child has no poller. A callback that was running in the parent is cut off, so
+ * its poll ends. The lists are whole at any step; the counts may not be. */
 static void poller_forked(void)
 {
     crest_mutex_fresh(&poller_lock);
@@ -94,7 +94,7 @@ static void poller_prepare(void)
 
 /* ---- calls, all under the lock ---- */
 
-/* Whether this thread is the poller or in a callback. */
+/* Whether the calling thread is the poller or runs a callback. */
 static int poller_inside(void)
 {
     pthread_t self = pthread_self();
@@ -119,7 +119,7 @@ static void poller_overran(crest_poll *poll)
         poll->tell = poll->told = poller_to_tell = 1;
 }
 
-/* Non-zero when this time is one to leave out. */
+/* Non-zero when the poll's penalty leaves this time out. */
 static int poller_skips(crest_poll *poll)
 {
     if (poll->skip == 0)
@@ -162,7 +162,7 @@ static void poller_run_end(crest_poll *poll, uint64_t now_ns)
         poll->penalty /= 2;
 }
 
-/* Gives up the lock meanwhile; the poll may be gone afterwards. */
+/* Gives up the lock during the call; the poll may be freed afterwards. */
 static void poller_call(crest_poll *poll, int as_poller)
 {
     poller_run_begin(poll, crest_monotonic_ns());
@@ -181,7 +181,7 @@ static void poller_call(crest_poll *poll, int as_poller)
         crest_poll_free(poll);
 }
 
-/* Gives up the lock meanwhile. */
+/* Gives up the lock during each log callback. */
 static void poller_tell(void)
 {
     while (poller_to_tell && crest_log_wanted()) {
@@ -246,7 +246,7 @@ static crest_poll *poller_next_wanted(void)
     return poller_rest;
 }
 
-/* Non-zero when the poll's own time has come; its next one follows from it. */
+/* Non-zero when the poll's own time has come; also sets its next time. */
 static int poller_is_due(crest_poll *poll, uint64_t now_ns)
 {
     if (poll->ended || poll->state.running || poll->interval_ns == 0 || poll->due_ns > now_ns)
@@ -257,8 +257,8 @@ static int poller_is_due(crest_poll *poll, uint64_t now_ns)
     return !poller_skips(poll);
 }
 
-/* The poll with an interval whose time comes, or came, first: of the poller's thread, or of the
- * host's loop, which has all of them where there are no threads. */
+/* The poll with an interval that is due first: of the poller's thread, or of the host's loop. The
+ * loop has all of them where threads are forbidden. */
 static crest_poll *poller_earliest(int loop)
 {
     crest_poll *earliest = NULL;
@@ -270,9 +270,9 @@ static crest_poll *poller_earliest(int loop)
     return earliest;
 }
 
-/* One whose own time has come, or NULL and when the next one's will. The one that has waited
- * longest: in the order of the list, one that takes longer than its interval would be all that is
- * ever called. */
+/* The poll that has been due longest; NULL if none is due, and *next_ns says when one will be.
+ * Earliest deadline first: in the list's order, a poll that takes longer than its interval would be
+ * called alone for ever. */
 static crest_poll *poller_next_due(int loop, uint64_t *next_ns)
 {
     uint64_t now_ns = crest_monotonic_ns();
@@ -309,14 +309,14 @@ static void *poller_run(void *argument)
     return NULL;
 }
 
-/* Under the lock. */
+/* The caller holds the lock. */
 static int poller_start(void)
 {
     poller_alive = !crest_thread_detach(&poller_thread, poller_run, (void *)(uintptr_t)poller_turn);
     return poller_alive;
 }
 
-/* Under the lock: the thread that is the poller is so no longer. What it is running is late. */
+/* Under the lock: the present poller is replaced. Its running poll becomes late. */
 static void poller_dismiss(void)
 {
     if (poller_current != NULL) {
@@ -328,13 +328,13 @@ static void poller_dismiss(void)
     poller_alive = 0;
 }
 
-/* Under the lock: there is a poller, if there can be one. */
+/* Under the lock: starts a poller unless one runs; 0 if there can be none. */
 static int poller_ensure(void)
 {
     return poller_alive || (poller_allowed && poller_live != 0 && poller_start());
 }
 
-/* Under the lock: nobody waits for the poller any more, which ends. */
+/* Under the lock: releases every caller that waits for the poller, which ends. */
 static void poller_end(void)
 {
     poller_dismiss();
@@ -343,7 +343,7 @@ static void poller_end(void)
     pthread_cond_broadcast(&poller_wake);
 }
 
-/* Under the lock: this poll has ended. */
+/* Under the lock: counts the poll as ended. */
 static void poller_one_less(const crest_poll *poll)
 {
     if (poll->loop)
@@ -353,7 +353,7 @@ static void poller_one_less(const crest_poll *poll)
         poller_end();
 }
 
-/* ---- rounds, for those who take snapshots ---- */
+/* ---- rounds, for callers that take snapshots ---- */
 
 static int poller_inline_has(crest_poll *poll, const crest_registry_state *registry, uint64_t round,
                              uint64_t now_ns)
@@ -371,9 +371,9 @@ static int poller_inline_has(crest_poll *poll, const crest_registry_state *regis
     return 0;
 }
 
-/* Under the lock, given up meanwhile: on this thread, for there is no other. The list may change
- * during a call, so it is begun again after each; rounds are numbered, so that none is called
- * twice. */
+/* Under the lock, given up during each call: an inline round, on the caller's thread, where there
+ * is no poller. A call may change the list, so the walk begins again after each. Rounds are
+ * numbered, so that no poll is called twice. */
 static void poller_round_inline(const crest_registry_state *registry)
 {
     uint64_t round = ++poller_inline_rounds;
@@ -392,8 +392,8 @@ static void poller_round_inline(const crest_registry_state *registry)
     poller_tell();
 }
 
-/* Under the lock: the callback that the poller runs has taken its time, while somebody waits.
- * Non-zero when another thread goes on. */
+/* Under the lock: the poller's callback has overrun while a caller waits. Non-zero when another
+ * thread becomes the poller. */
 static int poller_replace(void)
 {
     if (!poller_current->overran)
@@ -404,20 +404,21 @@ static int poller_replace(void)
     return poller_start();
 }
 
-/* Under the lock: the same, whenever it is so. Zero when nobody else could go on. */
+/* Under the lock: replaces the poller when its callback has overrun. Zero when no thread can be
+ * had. */
 static int poller_replace_if_over(uint64_t now_ns)
 {
     return poller_current == NULL ||
            poller_current->began_ns + poller_current->budget_ns > now_ns || poller_replace();
 }
 
-/* Under the lock: waits for the round that the request asks for. */
+/* Under the lock: the caller waits for the round that its request asks for. */
 static void poller_await(poller_request *request)
 {
     uint64_t now_ns = crest_monotonic_ns();
     const uint64_t until_ns = now_ns + CREST_POLL_ROUND_MS * CREST_NS_PER_MS;
     for (; !request->served && now_ns < until_ns; now_ns = crest_monotonic_ns()) {
-        /* a callback that has not begun yet may have the default budget */
+        /* a callback that has not begun may still use the default budget */
         uint64_t look_ns = now_ns + CREST_POLL_BUDGET_MS_DEFAULT * CREST_NS_PER_MS;
         if (!poller_replace_if_over(now_ns))
             break;
@@ -452,11 +453,11 @@ void crest_poller_round(const crest_registry_state *registry)
         return;
     pthread_mutex_lock(&poller_lock);
     if (poller_inside()) {
-        /* it would wait for itself */
+        /* the caller is the poller or a callback: it would wait for itself */
     } else if (!poller_ensure()) {
         poller_round_inline(registry);
     } else if (!poller_has(registry)) {
-        /* none of its own to wait for; but intervals of others may be held up */
+        /* no poll of this registry to wait for; but intervals of others may be held up */
         (void)poller_replace_if_over(crest_monotonic_ns());
     } else {
         poller_request request = {poller_waiting, registry, 0};
@@ -510,7 +511,7 @@ crest_status crest_poller_add(crest_poll *poll)
     if (status == CREST_OK && !poll->loop) {
         crest_atomic_store32(&poller_live, poller_live + 1);
         poller_allowed = 1;
-        (void)poller_ensure(); /* without a thread, snapshots call it */
+        (void)poller_ensure(); /* without a thread, callers that take snapshots call it */
         pthread_cond_signal(&poller_wake);
     }
     if (status == CREST_OK && (poll->loop || crest_threads_forbidden()))

@@ -19,7 +19,7 @@ CREST_COUNTER_FAMILY(polls_resets, "crest.poll-resets",
 
 /* ---- making ---- */
 
-/* The registry that the handle records into; why it records nowhere otherwise. */
+/* Finds the registry that the handle records into; otherwise why it records nowhere. */
 static crest_status polls_registry(crest_handle *handle, const crest_registry_state **registry)
 {
     crest_status status = crest_handle_dead(handle);
@@ -72,7 +72,7 @@ static crest_status polls_set_up(crest_poll *poll, const char *name,
     return crest_poller_add(poll);
 }
 
-/* A poll like the sketch, which has the kind, function, context and handle. */
+/* Makes a poll from a sketch that has the kind, function, context and handle. */
 static crest_poll *polls_make(const crest_poll *sketch, const char *name,
                               const crest_poll_options *options, crest_status *status)
 {
@@ -89,7 +89,7 @@ static crest_poll *polls_make(const crest_poll *sketch, const char *name,
     }
     *poll = *sketch;
     int handled = poll->kind != CREST_POLL_EVERY;
-    /* any of the functions: they lie in one place */
+    /* any of the functions: they share one place (a union) */
     *status = poll->fn.every != NULL ? CREST_OK : CREST_INVALID_ARGUMENT;
     if (handled && poll->handle.any == NULL)
         *status = CREST_INVALID_ARGUMENT;
