@@ -8,21 +8,21 @@
 
 #include "registry/metric_inside.h"
 
-/* One of those, as it was when it was last seen. */
+/* A carried series, as it was last seen. */
 typedef struct crest_carried {
     const crest_series *series;
     uint64_t value; /* as in a snapshot */
-    uint64_t birth; /* which life this is about */
+    uint64_t birth; /* which life (generation) of the series this is about */
 } crest_carried;
 
 /* Sorted by address. */
 typedef struct crest_carried_list {
-    int taken; /* the distributions are this list's; before, those of the one they come from */
+    int taken; /* this list owns the distributions; before, the list that they come from */
     size_t count;
     crest_carried all[];
 } crest_carried_list;
 
-/* Sorts it, which is done once it is filled. */
+/* Sorts the list, once it is filled. */
 void crest_carried_sort(crest_carried_list *carried);
 
 /* What is carried of a series; NULL: nothing. NULL is an empty list. */

@@ -2,9 +2,9 @@
 /*
  * Finding a report's series in the report before. See delta_base.h and <crest/reporter.h>.
  *
- * Both snapshots are sorted in the same order, and they differ by the few series that came or went
- * in between. So a series is where it was found the last time, but for how many were passed since
- * then (the snapshot's `shift`); where it is not, the search spreads from there.
+ * Both snapshots are sorted alike, and they differ by the few series that came or went in between.
+ * So the search starts where the series was found last time, moved by the snapshot's `shift` (how
+ * many were passed since then), and spreads from there.
  */
 #include "snapshot/delta_base.h"
 #include "base/alloc.h"
@@ -14,7 +14,8 @@
 #include <crest/reporter.h>
 #include <string.h>
 
-/* The first index at or after which no series of the directory comes before this one. */
+/* Lower bound: the first index at or after which no series of the directory comes before this
+ * one. */
 static size_t previous_lower(const crest_directory *directory, const crest_series *series,
                              size_t guess)
 {
@@ -50,8 +51,8 @@ static size_t previous_lower(const crest_directory *directory, const crest_serie
     return low;
 }
 
-/* Where a series is in a directory, from a guess on; 0 if it is not there, and *place is then
- * where the next one is to be looked for. */
+/* Finds a series in a directory, from a guess on. 0 if it is not there; *place is then where to
+ * look for the next series. */
 static int previous_find(const crest_directory *directory, const crest_series *series, size_t guess,
                          size_t *place)
 {
@@ -60,7 +61,7 @@ static int previous_find(const crest_directory *directory, const crest_series *s
         return 1;
     size_t at = previous_lower(directory, series, guess);
     *place = at;
-    /* a retired series and the one that replaces it are alike */
+    /* a retired series and its replacement compare as equal */
     for (; at < directory->count && crest_directory_compare(directory->series[at], series) == 0;
          at++) {
         if (directory->series[at] == series) {
@@ -73,14 +74,15 @@ static int previous_find(const crest_directory *directory, const crest_series *s
 
 /* ---- what is carried ---- */
 
-/* Whether this life of the series may still come back into snapshots. A retired one never does. */
+/* Whether this life of the series may return to snapshots. A retired life never does. */
 static int previous_may_return(const crest_series *series, uint64_t birth)
 {
     return crest_series_birth(series) == birth && crest_series_life(series) != CREST_LIFE_GONE &&
            !crest_series_retired(series);
 }
 
-/* Stores the first `room` of those that `next` lacks into `to`, and returns how many there are. */
+/* Stores the first `room` of the series that `next` lacks into `to`, and returns how many there
+ * are. */
 static size_t previous_lacking(const crest_directory *next, const crest_snapshot *before,
                                crest_carried *to, size_t room)
 {
@@ -118,7 +120,7 @@ crest_status crest_previous_prepare(crest_snapshot *next, const crest_snapshot *
     crest_carried_list *carried = crest_alloc(1, sizeof *carried + count * sizeof carried->all[0]);
     if (carried == NULL)
         return CREST_NO_MEMORY;
-    /* some may have gone meanwhile; none has become one that may return */
+    /* some may have gone meanwhile; no other has become one that may return */
     size_t stored = previous_lacking(next->directory, before, carried->all, count);
     carried->count = stored < count ? stored : count;
     crest_carried_sort(carried);
@@ -141,7 +143,7 @@ void crest_previous_commit(crest_snapshot *next, crest_snapshot *before)
 
 /* ---- the public function ---- */
 
-/* The view of now with the values of then. */
+/* A view as of now with the values of the report before. */
 static void previous_view(const crest_report *report, size_t index, const crest_carried *then,
                           crest_series_view *view)
 {
@@ -167,7 +169,7 @@ crest_status crest_report_previous(const crest_report *report, size_t index,
         return CREST_NOT_FOUND;
     const crest_directory *now = report->snapshot->directory, *then = report->previous->directory;
     const crest_series *series = now->series[index];
-    /* one reader's note for its next look: no other memory hangs on it */
+    /* a hint for this reader's next search: no other memory depends on it */
     uint64_t *shift = (uint64_t *)(uintptr_t)&report->snapshot->shift;
     size_t place;
     int found = previous_find(then, series, index - (size_t)crest_atomic_load(shift), &place);

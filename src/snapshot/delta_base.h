@@ -3,9 +3,9 @@
  * The snapshot before, of reporters that hand out differences: the inside of crest_report_previous
  * in <crest/reporter.h>.
  *
- * A series that was idle leaves the snapshots and comes back with the value it had, and so does one
- * that was released. What was delivered of it must not be delivered again: so the snapshot that is
- * kept carries what the one before had of series that it has not itself.
+ * A series that was idle or released leaves the snapshots and may come back with the value it had.
+ * What was delivered of it must not be delivered again. So each kept snapshot carries, from the
+ * snapshot before it, the series that it lacks itself.
  *
  *     if (crest_previous_prepare(next, before) == CREST_OK && deliver(next, before) == CREST_OK)
  *         crest_previous_commit(next, before), crest_snapshot_free(before), before = next;
@@ -18,12 +18,11 @@
 #include "snapshot/carried.h"
 #include "snapshot/snapshot_inside.h"
 
-/* Notes what `next` will have to carry if it takes the place of `before` (NULL: nothing), which
- * stays as it is. CREST_NO_MEMORY. Cost: a walk over both. */
+/* Notes what `next` will have to carry if it replaces `before` (NULL: nothing). `before` stays as
+ * it is. CREST_NO_MEMORY. Cost: a walk over both. */
 crest_status crest_previous_prepare(crest_snapshot *next, const crest_snapshot *before);
 
-/* `next` takes the place of `before`, and what it carries out of it. `before` can then only be
- * freed. */
+/* `next` replaces `before` and takes what it carries from it. `before` can then only be freed. */
 void crest_previous_commit(crest_snapshot *next, crest_snapshot *before);
 
 #endif

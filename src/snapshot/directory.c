@@ -16,8 +16,8 @@
 
 /*
  * "The lock" here is the readers' (registry/readers.h). It guards every registry's `directory` and
- * the directories' users and readers. It is held while a directory is made, so that each has all
- * series that the one before had.
+ * the directories' users and readers. It is held while a directory is made, so that each new
+ * directory has all series of its predecessor.
  */
 
 static void directory_free(crest_directory *directory)
@@ -29,7 +29,7 @@ static void directory_free(crest_directory *directory)
     crest_alloc_free(directory);
 }
 
-/* Under the lock: one user less. The last of them frees. */
+/* Under the lock: drops a reference (user). The last one frees. */
 static void directory_drop_locked(crest_directory *directory)
 {
     if (directory == NULL || --directory->users != 0)
@@ -91,14 +91,14 @@ const crest_directory_run *crest_directory_run_of(const crest_directory *directo
 
 /* ---- planning: which runs there are, and the series of those that changed ---- */
 
-/* Of a run in a plan: its `first` is a place in `fresh`, not in the directory before. */
+/* Flag of a run in a plan: its `first` is a place in `fresh`, not in the previous directory. */
 #define DIRECTORY_FRESH (UINT32_C(1) << 31)
 _Static_assert(CREST_SLOT_COUNT < DIRECTORY_FRESH, "a place has no room for its mark");
 
 /* The runs of a directory that is being made. */
 typedef struct directory_plan {
     crest_registry_state *state;
-    const crest_directory *before; /* NULL: none can be used */
+    const crest_directory *before; /* NULL: no previous one can be used */
     const crest_metric *newest;
     crest_directory_run *runs;
     size_t run_count, count;
@@ -106,7 +106,8 @@ typedef struct directory_plan {
     size_t fresh_count, fresh_room;
 } directory_plan;
 
-/* Metrics since the directory before, whose newest is in the list: or else it cannot be used. */
+/* Metrics made since the previous directory. Its newest must be in the list, or it cannot be
+ * used. */
 static size_t directory_plan_added(directory_plan *plan)
 {
     /* acquire: partner of the release store in metric_make.c */
@@ -116,12 +117,12 @@ static size_t directory_plan_added(directory_plan *plan)
     for (; metric != NULL && metric != known; metric = metric->next)
         added++;
     if (metric == NULL)
-        plan->before = NULL; /* the newest then could not be published after all, and was undone */
+        plan->before = NULL; /* that newest could not be published after all, and was undone */
     return added;
 }
 
-/* All metrics, in order: those of the directory before with their runs, and those that came since,
- * without. 0 without memory. */
+/* All metrics, sorted: those of the previous directory with their runs, and newer ones without. 0
+ * without memory. */
 static int directory_plan_runs(directory_plan *plan)
 {
     size_t added = directory_plan_added(plan);
@@ -169,7 +170,7 @@ static int directory_plan_add(directory_plan *plan, crest_series *series)
     return 1;
 }
 
-/* The series of one metric that snapshots have; 0 without memory. */
+/* The series of one metric that snapshots show; 0 without memory. */
 static int directory_plan_walk(directory_plan *plan, const crest_metric *metric)
 {
     crest_children_cursor at = {NULL, 0, NULL};
@@ -182,7 +183,7 @@ static int directory_plan_walk(directory_plan *plan, const crest_metric *metric)
     return 1;
 }
 
-/* The same, sorted, as a run. Links that are being moved lead astray: then it is walked again. */
+/* The same, sorted, as a run. Walks again if links were moved during the walk. */
 static int directory_plan_fresh(directory_plan *plan, crest_directory_run *run)
 {
     size_t first = plan->fresh_count;
@@ -195,7 +196,7 @@ static int directory_plan_fresh(directory_plan *plan, crest_directory_run *run)
     } while (crest_children_version(run->metric) != version);
     run->first = (uint32_t)first | DIRECTORY_FRESH;
     run->count = (uint32_t)(plan->fresh_count - first);
-    if (run->count > 1) /* none at all may mean no list */
+    if (run->count > 1) /* an empty list may be NULL */
         qsort(plan->fresh + first, run->count, sizeof(crest_series *), directory_by_series);
     return 1;
 }
@@ -207,8 +208,8 @@ static int directory_plan_make(directory_plan *plan)
         return 0;
     for (size_t i = 0; i < plan->run_count; i++) {
         crest_directory_run *run = &plan->runs[i];
-        /* acquire: partner of the release stores in generation.c; a metric had no series while the
-         * number was 0 */
+        /* acquire: partner of the release stores in generation.c; while the number was 0 the metric
+         * had no series */
         uint64_t changes = crest_atomic_load_acquire(&run->metric->changes);
         if (run->changes != changes || (changes & 1) != 0) {
             run->changes = changes;
@@ -267,7 +268,7 @@ crest_directory *crest_directory_new(crest_registry_state *state, size_t count)
     return directory_new(state, count, 0);
 }
 
-/* Puts runs together; without a place for stretches it only counts them. */
+/* Merges runs of one kind into stretches; with `stretches` NULL it only counts them. */
 static size_t directory_stretch(const crest_directory *directory,
                                 crest_directory_stretch *stretches)
 {
@@ -289,7 +290,7 @@ static size_t directory_stretch(const crest_directory *directory,
     return count;
 }
 
-/* Under the lock: it is filled and sorted; 0 without memory, and it is freed. */
+/* Under the lock: sorts and completes a filled directory; 0 without memory, and it is freed. */
 static int directory_finish(crest_directory *directory)
 {
     directory->stretch_count = directory_stretch(directory, NULL);
@@ -304,7 +305,7 @@ static int directory_finish(crest_directory *directory)
     return 1;
 }
 
-/* The runs of what it was filled with; 0 without memory. */
+/* Makes the runs of a filled directory; 0 without memory. */
 static int directory_run_through(crest_directory *directory)
 {
     size_t count = 0;
@@ -340,8 +341,8 @@ int crest_directory_ready(crest_directory *directory)
     return ready;
 }
 
-/* The plan's runs, one after the other. A series that is shown cannot begin another life or get
- * another slot while the lock is held, because its slot would have to rest out first. */
+/* The plan's runs, one after the other. A shown series cannot begin another life or change its slot
+ * while the lock is held, because its slot would have to pass quarantine first. */
 static void directory_fill(crest_directory *directory, const directory_plan *plan)
 {
     uint32_t to = 0;
@@ -367,9 +368,9 @@ static void directory_fill(crest_directory *directory, const directory_plan *pla
 }
 
 /*
- * Under the lock: a new directory, without users yet. What was added while it was made may or may
- * not be in it, and the next one has it, because the generation and the metric's count of changes
- * are odd before a series can be found and grow afterwards.
+ * Under the lock: a new directory, without users yet. A series added meanwhile may or may not be in
+ * it; the next directory has it. For the generation and the metric's count of changes are odd
+ * before a series can be found, and grow afterwards.
  */
 static crest_directory *directory_make(crest_registry_state *state)
 {
@@ -396,8 +397,8 @@ static crest_directory *directory_make(crest_registry_state *state)
 /* ---- keeping ---- */
 
 /*
- * A thread that forks meanwhile hands its child what is there at any step: a directory that the
- * registry keeps has been counted before it is kept, and is dropped after another is.
+ * Fork: the child may inherit any step. Invariant: a directory is counted before the registry keeps
+ * it, and dropped only after another one is kept.
  */
 crest_directory *crest_directory_of(crest_registry_state *state)
 {
@@ -408,7 +409,7 @@ crest_directory *crest_directory_of(crest_registry_state *state)
     if (kept != NULL && kept->reading.generation == generation && (generation & 1) == 0) {
         kept->users++;
     } else if ((directory = directory_make(state)) != NULL) {
-        /* what a freed registry kept would never be dropped */
+        /* a directory kept by a freed registry would never be dropped */
         int keep = !crest_atomic_load32(&state->dead);
         directory->users = keep ? 2 : 1;
         if (keep) {

@@ -8,9 +8,9 @@
 #include "base/arena.h"
 #include "base/atomic.h"
 
-/* Threads, the latest first, whose cells, shards and counts are asked for. */
+/* Threads, the latest first, whose cells, shards and counts are prefetched. */
 #define PREFETCH_THREADS 8u
-/* Cache lines of counts that are asked for of a series: all, of what some ten threads record at the
+/* Cache lines of counts that are prefetched for a series: all that some ten threads record at the
  * usual precision. */
 #define PREFETCH_LINES 2048u
 
@@ -22,7 +22,7 @@ static void prefetch_cells(uint32_t slot, const crest_series *series)
     __builtin_prefetch(series->shared);
 }
 
-/* Numbers, not pointers: after the last distribution comes another kind, whose cells are no
+/* Addresses as numbers: after the last distribution comes another kind, whose cells are no
  * addresses. */
 static void prefetch_shards(uint32_t slot)
 {
@@ -34,7 +34,8 @@ static void prefetch_shards(uint32_t slot)
     }
 }
 
-/* Into the second-level cache: of how many lines a processor waits for the first is little. */
+/* Into the second-level cache: a processor waits for few lines at a time on the way to the
+ * first. */
 static size_t prefetch_block(const uint64_t *cells, size_t count, size_t left)
 {
     size_t lines = count * sizeof *cells / CREST_LINE_BYTES;

@@ -8,9 +8,9 @@
 #include "cells/distribution_inside.h"
 #include "snapshot/directory.h"
 
-/* What `count` series from `index` on hold now, all of one kind that has no distributions: of a
- * counter its sum, of a gauge its bits, of a range sampler its current value. Any thread, which is
- * a reader of the directory; takes no lock. */
+/* Reads the current values of `count` series from `index` on, all of one kind without
+ * distributions: a counter's sum, a gauge's bits, a range sampler's current value. Any thread that
+ * is a reader of the directory; takes no lock. */
 void crest_snapshot_read_values(const crest_directory *directory, crest_kind kind, size_t index,
                                 size_t count, uint64_t *values);
 

@@ -21,7 +21,8 @@
 
 #include <string.h>
 
-/* What a snapshot has of distributions: all of each; the notes of a tick too; or nothing yet. */
+/* What a snapshot has of distributions: all of each; a tick's notes too; or nothing yet
+ * (streaming). */
 typedef enum snapshot_how { SNAPSHOT_PLAIN, SNAPSHOT_NOTES, SNAPSHOT_PASSING } snapshot_how;
 
 /* The merged distributions of a stretch; 0 without memory. */
@@ -64,7 +65,7 @@ int crest_snapshot_lacked(const crest_snapshot *snapshot)
     return snapshot->passing != NULL && snapshot->passing->lacked;
 }
 
-/* One without values yet; NULL without memory. */
+/* A snapshot without values yet; NULL without memory. */
 static crest_snapshot *snapshot_new(crest_directory *directory, int passing)
 {
     size_t values = passing ? 0 : directory->count;
@@ -253,7 +254,7 @@ crest_status crest_snapshot_window(const crest_snapshot *snapshot, size_t index,
 
 /* ---- finding ---- */
 
-/* The label values that are looked for; NULL counts as "". */
+/* The wanted label values; NULL counts as "". */
 typedef struct snapshot_wanted {
     const char *const *values;
     unsigned count;
@@ -266,8 +267,8 @@ static const char *snapshot_wanted_value(const snapshot_wanted *wanted, unsigned
     return wanted->values[i];
 }
 
-/* Whether the last label values of a series, at most `constants` of the first ones being left out,
- * are the wanted ones. */
+/* Whether the last label values of a series are the wanted ones; at most `constants` of the first
+ * ones are left out. */
 static int snapshot_is(const crest_series_view *series, unsigned constants,
                        const snapshot_wanted *wanted)
 {
@@ -280,8 +281,8 @@ static int snapshot_is(const crest_series_view *series, unsigned constants,
     return 1;
 }
 
-/* The first series of a run that is not before the wanted ones. The registry's labels do not count,
- * and neither do a timer's outcomes, which are in another order than their names. */
+/* Lower bound: the first series of a run that is not before the wanted values. Not compared: the
+ * registry's labels, and a timer's outcomes, which are in another order than their names. */
 static uint32_t snapshot_lower(const crest_directory *directory, const crest_directory_run *run,
                                const snapshot_wanted *own)
 {
@@ -300,7 +301,7 @@ static uint32_t snapshot_lower(const crest_directory *directory, const crest_dir
     return low;
 }
 
-/* Among the series of a metric; the directory's count if there is none. */
+/* Searches among the series of a metric; the directory's count if there is none. */
 static size_t snapshot_search(const crest_snapshot *snapshot, const crest_directory_run *run,
                               const snapshot_wanted *wanted, crest_series_view *view)
 {
@@ -327,7 +328,7 @@ crest_status crest_snapshot_find(const crest_snapshot *snapshot, const char *nam
     const snapshot_wanted wanted = {values, count};
     const crest_directory *directory =
         name != NULL && snapshot != NULL ? snapshot->directory : NULL;
-    /* a metric's name is its own as long as the process runs */
+    /* a metric keeps its name as long as the process runs */
     const crest_metric *metric =
         directory != NULL
             ? crest_metric_find((crest_registry_state *)(uintptr_t)directory->state, name)

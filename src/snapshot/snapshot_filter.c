@@ -6,7 +6,7 @@
 #include "names/globs.h"
 #include "snapshot/snapshot_inside.h"
 
-/* The series of a metric are adjacent: its name is matched once. */
+/* The series of a metric are adjacent, so its name is matched once. */
 typedef struct selection_rule {
     const char *include;
     const char *exclude;
@@ -26,7 +26,7 @@ static int selection_wants(selection_rule *rule, const crest_series *series)
     return rule->wanted;
 }
 
-/* A directory of those that are wanted; NULL without memory. */
+/* A directory of the wanted series; NULL without memory. */
 static crest_directory *selection_directory(const crest_directory *all, selection_rule *rule)
 {
     size_t count = 0;

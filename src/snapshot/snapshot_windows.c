@@ -11,7 +11,7 @@
 #define COPIES_WORDS(type) (sizeof(type) / COPIES_WORD)
 #define COPIES_COUNTER (1u << 31)
 
-/* All that a counter's window says. */
+/* The stored result of a counter's window. */
 typedef struct copies_counter {
     double covered_s, per_second, peak;
     uint64_t events;
@@ -19,14 +19,14 @@ typedef struct copies_counter {
 
 typedef struct copies_item {
     uint32_t index; /* of the series */
-    uint32_t at;    /* of its first window among the words, and whether it is a counter */
+    uint32_t at;    /* place of its first window among the words, and whether it is a counter */
 } copies_item;
 
 struct crest_window_copies {
     unsigned windows;
     unsigned window_s[CREST_WINDOWS_MAX];
     size_t count;             /* items */
-    size_t moved_from, moved; /* of a selection: items looked at, items kept */
+    size_t moved_from, moved; /* while narrowing: items looked at, items kept */
     int selected;
     size_t used; /* words */
     uint64_t *words;

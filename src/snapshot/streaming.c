@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* The counters from `index` on, as many as are read at a time. */
+/* Reads the counters from `index` on, up to CREST_PASSING_COUNTERS of them. */
 static void passing_read_counters(crest_passing *passing, const crest_directory *directory,
                                   size_t index)
 {
@@ -46,7 +46,7 @@ void crest_passing_values(crest_passing *passing, const crest_directory *directo
     memcpy(values, passing->counters + (index - passing->first), count * sizeof *values);
 }
 
-/* What a tally cannot tell: 0 without memory. */
+/* Merges what a tally cannot tell; 0 without memory. */
 static int passing_merge(const crest_series *series, const uint64_t *limits, unsigned count,
                          crest_totals *totals)
 {

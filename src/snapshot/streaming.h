@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Snapshots for one page, which keep no values: they read them as they are asked for, counters some
- * at a time, distributions one by one.
+ * Snapshots for one page, which keep no values: they are read on demand, counters some at a time,
+ * distributions one by one.
  */
 #ifndef CREST_STREAMING_H
 #define CREST_STREAMING_H
@@ -17,7 +17,7 @@
 typedef struct crest_passing {
     uint64_t counters[CREST_PASSING_COUNTERS];
     size_t first, end; /* the series that these are of */
-    int lacked;        /* memory for a distribution, which is not on the page then */
+    int lacked;        /* memory lacked for a distribution, which the page then lacks */
     crest_tally tally;
 } crest_passing;
 
