@@ -6,11 +6,11 @@
 #ifndef CREST_OWN_GAUGES_H
 #define CREST_OWN_GAUGES_H
 
-/* They are there before the first tick. Any thread; locks, allocates. */
+/* Makes them, before the first tick. Any thread; locks, allocates. */
 void crest_own_gauges_make(void);
 
-/* Sets them; of the default registry's windows, `windows` of them, the first so many seconds are
- * covered. The thread that ticks. */
+/* Sets them. `window_s` and `covered_s`: of the default registry's `windows` windows, the length
+ * and the covered seconds. Called by the ticker. */
 void crest_own_gauges_set(const unsigned *window_s, const double *covered_s, unsigned windows);
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * Ticks of range samplers. See range_windows.h.
  *
- * The area under the value between two readings is the difference of value * time - moment, of
- * which the readings have the low 64 bits. It lies within extremes times time, and the numbers with
- * these low bits are 2^64 apart: so it is the one nearest to the middle, as long as the swing times
- * the length of the tick stays below 2^64. How high the value stands does not matter.
+ * The area under the value between two readings is the difference of value * time - moment. The
+ * readings have its low 64 bits. The area lies within extremes times time, and the numbers with
+ * these low bits are 2^64 apart. So it is the number nearest to the middle, as long as the swing
+ * times the length of the tick stays below 2^64. How high the value stands does not matter.
  */
 #include "windows/range_windows.h"
 #include "base/alloc.h"
@@ -82,7 +82,7 @@ static int range_area(const crest_range_reading *from, const crest_range_reading
         ((crest_range_area)to->maximum + to->minimum) * (crest_range_area)time / 2;
     int known = swing == 0 || time <= (uint64_t)((((crest_range_area)1 << 64) - 1) / swing);
     *area = known ? middle + range_signed(low - (uint64_t)middle) : middle;
-    /* a clock that was set back, as tests do: there is no area over no time */
+    /* a clock that was set back, as by tests: there is no area over no time */
     if (time == 0)
         *area = 0;
     return known;
@@ -117,8 +117,8 @@ static int range_result(const crest_range_ring *ring, const crest_range_slot *al
     result->maximum = (double)all->maximum;
     result->average =
         all->time != 0 ? (double)all->area / (double)all->time : (double)ring->last.value;
-    /* an update that was interrupted between its steps is in the area before it is in the extremes,
-       and one interrupted before them is in the area of a time when it was not made yet */
+    /* An interrupted update: between its steps, it is in the area before it is in the extremes.
+     * Before its steps, it is in the area of a time when it was not made yet. */
     if (result->average < result->minimum)
         result->average = result->minimum;
     if (result->average > result->maximum)

@@ -12,7 +12,7 @@
 
 __extension__ typedef __int128 crest_range_area;
 
-/* Several ticks together. */
+/* The sum of several ticks. */
 typedef struct crest_range_slot {
     crest_range_area area;
     int64_t minimum, maximum; /* above the maximum: no tick is there */
@@ -29,25 +29,25 @@ typedef struct crest_range_ring {
     uint64_t time[CREST_WINDOW_READINGS]; /* how long the tick was, in CREST_RANGE_TICK_NS */
 } crest_range_ring;
 
-/* Without ticks. `new`: no reading before this ring's first should have had the sampler; if no
- * window of it has ended, it was made since, stood at 0 then, and what it did is that first tick's.
- * Otherwise its past is nobody's. NULL without memory. */
+/* An empty ring. `new`: the sampler was made after the reading before this ring's first. Then, if
+ * no window of the cell has ended, it stood at 0 and what it did belongs to the first tick.
+ * Otherwise its past belongs to no tick. NULL without memory. */
 crest_range_ring *crest_range_ring_new(const crest_range_cell *cell, int new);
 void crest_range_ring_free(crest_range_ring *ring);
 
-/* Ends the cell's window and keeps it as the tick at this place. 0 if the area of this tick is not
- * known: swing times time left 64 bits; the middle of the extremes then stands for it. */
+/* Ends the cell's window and keeps it as the tick at this place. 0 if the tick's area is not known:
+ * swing times time left 64 bits. The middle of the extremes then stands for it. */
 int crest_range_ring_take(crest_range_ring *ring, crest_range_cell *cell, unsigned at);
 
-/* Gives it slots for these times; 0 without memory. */
+/* Gives the ring slots for these times; 0 without memory. */
 int crest_range_ring_slots(crest_range_ring *ring, const crest_window_times *times);
-/* The tick just taken goes into its slot too. */
+/* Adds the tick just taken to its slot. */
 void crest_range_ring_add(crest_range_ring *ring, const crest_window_times *times);
 
 /* Fills minimum, maximum and average from the `count` ticks up to `newest`; 0 if there are none. */
 int crest_range_ring_result(const crest_range_ring *ring, unsigned newest, unsigned count,
                             crest_window *result);
-/* The same from what a window has. */
+/* The same from the ticks or slots of a window. */
 int crest_range_ring_window(const crest_range_ring *ring, const crest_window_times *times,
                             const crest_window_span *span, crest_window *result);
 

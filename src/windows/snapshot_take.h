@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A whole snapshot: what has to be done before it is done in order, then series and values are
- * read, and what windows say of them is copied. In this order:
+ * A whole snapshot, taken in this order:
  *
  *  1. listeners are called, which set gauges of what is under way (tick_listeners.h);
  *  2. the registry's polls are called (poller.h);
@@ -15,11 +14,11 @@
 #include "snapshot/snapshot_inside.h"
 
 /*
- * A snapshot to be read once, by one thread, and freed soon: it keeps no values, but reads them as
- * they are asked for, and has no distributions, but their totals. So a page takes no more memory
- * however many series it has. It has at least what was recorded before this was called. Slots that
- * it knows get no other series until it is freed. NULL without memory, or before the first metric;
- * what memory lacked for later is not in it, and crest_snapshot_lacked says so.
+ * A snapshot for one page (streaming): read once, by one thread, and freed soon. It keeps no values
+ * but reads them on demand, and has distributions' totals alone. So a page takes no more memory
+ * however many series it has. It has at least what was recorded before this call. Until it is
+ * freed, slots that it knows get no other series. NULL without memory, or before the first metric.
+ * What memory lacked for later is missing; crest_snapshot_lacked says so.
  */
 crest_snapshot *crest_snapshot_take_passing(crest_registry *registry);
 

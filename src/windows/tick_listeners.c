@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-/* Functions' addresses; the first 0 ends a list. Written once each, by crest_atomic_cas: no other
- * memory hangs on one, so that they are read as they come. */
+/* Functions' addresses; the first 0 ends a list. Written once each, by crest_atomic_cas. No other
+ * memory depends on an address, so a reader needs no ordering. */
 typedef uint64_t listeners_list[CREST_LISTENERS_MAX];
 
 static listeners_list listeners_of_ticks, listeners_of_snapshots;

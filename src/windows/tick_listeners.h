@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What rooms above the windows want done at each tick, and before each snapshot: they say so once,
- * and the ticker and snapshot_take need not know them.
+ * Listeners: what rooms above the windows want done at each tick, and before each snapshot. Each
+ * room registers once, so the ticker and snapshot_take need not know it.
  *
  *     crest_on_tick(crest_report_watch_now);
  *
@@ -12,19 +12,19 @@
 #ifndef CREST_TICK_LISTENERS_H
 #define CREST_TICK_LISTENERS_H
 
-/* Of each of the two kinds. */
+/* Listeners of each of the two kinds, at most. */
 #define CREST_LISTENERS_MAX 8u
 
 typedef void crest_listener(void);
 
-/* At each tick, in the thread that ticks, before the registries are read. Given before, it is not
- * added again. Any thread; takes no lock. Non-zero, which is a mistake of the library's own, where
- * there are CREST_LISTENERS_MAX. */
+/* Registers a listener for each tick: the ticker calls it before the registries are read. A second
+ * registration does nothing. Any thread; takes no lock. Non-zero, a bug of the library, when there
+ * are CREST_LISTENERS_MAX already. */
 int crest_on_tick(crest_listener *listener);
-/* Before each snapshot that is taken whole, in the thread that takes it. Likewise. */
+/* Likewise before each whole snapshot, on the thread that takes it. */
 int crest_before_snapshot(crest_listener *listener);
 
-/* Calls them, in the order in which they were given. */
+/* Calls the listeners, in the order of registration. */
 void crest_listeners_tick(void);
 void crest_listeners_snapshot(void);
 

@@ -42,29 +42,29 @@ typedef struct ticker_observed {
     crest_windows *windows;
 } ticker_observed;
 
-/* Guards attaching and detaching, the thread's start and end included. Taken before ticker_lock. */
+/* Guards attaching, detaching, and the thread's start and end. Lock order: before ticker_lock. */
 static pthread_mutex_t ticker_control = PTHREAD_MUTEX_INITIALIZER;
-/* Guards the table and every series' window. Nothing is called under it that takes another lock but
- * the directory's. */
+/* Guards the table and every series' window. Under it no other lock is taken but the
+ * directory's. */
 static pthread_mutex_t ticker_lock = PTHREAD_MUTEX_INITIALIZER;
 static ticker_observed ticker_table[CREST_OBSERVED_MAX];
 static pthread_cond_t ticker_wake;
-static crest_step_clock ticker_clock; /* what ticks are due by; steps under ticker_lock */
+static crest_step_clock ticker_clock; /* the clock of due ticks; stepped under ticker_lock */
 static pthread_t ticker_thread;
 static int ticker_running;
 static int ticker_stopping;
-static unsigned ticker_keepers; /* that want ticks whatever is observed; under ticker_control */
+static unsigned ticker_keepers; /* callers that want ticks in any case; under ticker_control */
 
-/* Of the next tick. */
+/* The next tick's times. */
 typedef struct ticker_pace {
     uint64_t due_ns;  /* when it should come */
-    uint64_t next_ns; /* when it is to come, since the last took so long */
+    uint64_t next_ns; /* when it comes, given how long the last tick took */
 } ticker_pace;
 
 static int ticker_loops;           /* the host's loop ticks; under ticker_lock */
 static ticker_pace ticker_upcoming; /* under ticker_lock */
 
-/* The child of a fork has no ticker and observes nothing; its own crest_start begins anew. */
+/* Fork handler: the child has no ticker and observes nothing; its own crest_start begins anew. */
 static void ticker_forked(void)
 {
     crest_mutex_fresh(&ticker_control);
@@ -82,7 +82,7 @@ __attribute__((constructor)) static void ticker_constructor(void)
     crest_monotonic_condition(&ticker_wake);
 }
 
-/* Under ticker_lock. */
+/* The caller holds ticker_lock. */
 static ticker_observed *ticker_find(const crest_registry_state *state)
 {
     for (unsigned i = 0; i < CREST_OBSERVED_MAX; i++)
@@ -114,8 +114,9 @@ int crest_ticker_copy(const crest_directory *directory, int ranges_only,
     return whole;
 }
 
-/* One reading of a registry, taken before the lock: snapshots are not made under it. Non-zero if
- * memory lacked. `by_hand` and not alike: it is the other's turn, and the reading goes. */
+/* Takes one reading of a registry, before the lock: snapshots are not made under it. Non-zero if
+ * memory lacked. When `by_hand` is not the table's, the reading is the other party's and is
+ * dropped. */
 static int ticker_tick(crest_registry_state *state, int by_hand)
 {
     crest_lives_delivered(state);
@@ -134,9 +135,9 @@ static int ticker_tick(crest_registry_state *state, int by_hand)
     return lacked;
 }
 
-/* The registry at a place of the table that a reading is due of. One that was attached a moment ago
- * waits for the next tick: in a short one its few events would look like a peak. The first reading
- * is not this thread's. */
+/* The registry at a place of the table that is due for a reading. A registry attached a moment ago
+ * waits for the next tick: in a short tick its few events would look like a peak. The ticker does
+ * not take the first reading. */
 static crest_registry_state *ticker_due(unsigned place)
 {
     const uint64_t least_ns = CREST_TICK_MS * UINT64_C(1000000) / 2;
@@ -155,7 +156,7 @@ static crest_registry_state *ticker_due(unsigned place)
     return state;
 }
 
-/* What the library says about itself, as of this tick. */
+/* Sets the library's own figures, as of this tick. */
 static void ticker_tell(void)
 {
     pthread_mutex_lock(&ticker_lock);
@@ -171,7 +172,7 @@ static void ticker_tell(void)
     crest_misuse_tell();
 }
 
-/* One thread at a time. */
+/* Called by one thread at a time. */
 static void ticker_check_clock(void)
 {
     uint64_t before = crest_clock_rebases();
@@ -210,18 +211,18 @@ static void ticker_begin(int loops)
     pthread_mutex_unlock(&ticker_lock);
 }
 
-/* The tick whose time has come, and when the one after it comes. */
+/* Runs the tick that is due, and sets when the next tick comes. */
 static void ticker_turn(ticker_pace *pace)
 {
     uint64_t begun_ns = crest_step_clock_ns(&ticker_clock);
     ticker_tick_all();
     uint64_t now_ns = crest_step_clock_ns(&ticker_clock);
-    /* in this order: who sees that a tick has ended sees how late it was */
+    /* In this order: a reader that sees the tick ended also sees how late it was. */
     crest_counter_add(&ticker_late,
                       (int64_t)((begun_ns - pace->due_ns + TICKER_NS / 2) / TICKER_NS));
     crest_timer_record(&ticker_time, (int64_t)(now_ns - begun_ns), CREST_OUTCOME_OK);
-    /* a late tick is measured as it is; the one after it still gets at least half its time, so
-       that a short tick's few events do not look like a peak */
+    /* A late tick is measured at its real length. The next tick still gets at least half its time,
+     * so that a short tick's few events do not look like a peak. */
     pace->due_ns = ticker_later(pace->due_ns + TICKER_NS, begun_ns + TICKER_NS / 2);
     pace->next_ns = ticker_later(pace->due_ns, now_ns + TICKER_NS / 2);
 }
@@ -269,7 +270,7 @@ static int ticker_start_loop(void)
     return 1;
 }
 
-/* Under ticker_control: there are ticks from now on; 0 if there can be none. */
+/* Under ticker_control: starts ticks, by the thread or the loop; 0 if neither can be had. */
 static int ticker_ensure(void)
 {
     if (ticker_running || ticker_loops)
@@ -322,7 +323,7 @@ static crest_status ticker_add(crest_registry_state *state, crest_windows *windo
     return status;
 }
 
-/* Under ticker_control: takes one user away, or all of them. */
+/* Under ticker_control: drops one user of the registry, or all of them. */
 static void ticker_remove(const crest_registry_state *state, int all)
 {
     pthread_mutex_lock(&ticker_lock);
@@ -332,7 +333,7 @@ static void ticker_remove(const crest_registry_state *state, int all)
         windows = observed->windows;
         *observed = (ticker_observed){.state = NULL};
     }
-    /* the series' windows are guarded by the lock */
+    /* ticker_lock guards the series' windows */
     crest_windows_free(windows);
     pthread_mutex_unlock(&ticker_lock);
 }
@@ -399,7 +400,7 @@ crest_status crest_ticker_by_hand(crest_registry *registry)
     return status;
 }
 
-/* A registry that is not observed, NULL included, would be found as a free place. */
+/* A registry that is not observed, NULL included, would match a free place. */
 static crest_status ticker_detach(const crest_registry_state *state, int all)
 {
     if (state == NULL)
@@ -466,7 +467,7 @@ crest_status crest_windows_configure(const crest_windows_options *options)
     return CREST_OK;
 }
 
-/* The series that a handle leads to, if it leads to one. */
+/* The series behind a handle, if there is one. */
 static crest_series *ticker_series_of(const crest_handle *handle)
 {
     crest_status dead;

@@ -4,10 +4,10 @@
  */
 #include "windows/window_copies.h"
 
-/* What a walk over the entries does with each. */
+/* The walk over the entries, and what it does with each. */
 typedef struct copies_walk {
     const crest_windows *windows;
-    crest_window_copies *copies; /* NULL: it only counts */
+    crest_window_copies *copies; /* NULL: only count */
     int ranges_only;
     size_t counters, others;
 } copies_walk;
@@ -16,7 +16,7 @@ static void copies_visit(copies_walk *walk, const crest_window_entry *entry)
 {
     const crest_window_times *times = &walk->windows->times;
     crest_kind kind = crest_windows_entry_kind(walk->windows, entry);
-    /* timers: a page has their slowest operations as exemplars */
+    /* timers: a page shows their slowest operations as exemplars */
     if (walk->ranges_only && kind != CREST_KIND_RANGE_SAMPLER && kind != CREST_KIND_TIMER)
         return;
     int counter = kind == CREST_KIND_COUNTER;
@@ -33,7 +33,7 @@ static void copies_visit(copies_walk *walk, const crest_window_entry *entry)
     }
 }
 
-/* By the entries when they are of this directory, else by the series. */
+/* Walks by the entries when they are of this directory, else by the series. */
 static void copies_visit_all(copies_walk *walk, const crest_directory *directory)
 {
     const crest_windows *windows = walk->windows;

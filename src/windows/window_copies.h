@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Copies what windows say into what a snapshot keeps of them.
+ * Copies window results into what a snapshot keeps of them.
  */
 #ifndef CREST_WINDOW_COPIES_H
 #define CREST_WINDOW_COPIES_H
@@ -8,8 +8,8 @@
 #include "snapshot/snapshot_windows.h"
 #include "windows/windows.h"
 
-/* Copies what all windows say of the directory's series, or of its range samplers alone; NULL
- * without memory. Freed with crest_alloc_free. */
+/* Copies all windows of the directory's series, or of its range samplers alone; NULL without
+ * memory. Freed with crest_alloc_free. */
 crest_window_copies *crest_windows_copy(const crest_windows *windows,
                                         const crest_directory *directory, int ranges_only);
 

@@ -3,10 +3,10 @@
  * Frames: how much each windowed series grew in each tick and slot, and how fast its fastest tick
  * of each slot was.
  *
- * They lie by time: what all 64 series of a block grew by in one tick is one row of 256 bytes, so
- * that a tick writes a few rows and nothing else. Growth is kept in 32 bits; a series that once
- * grows by more in a tick or a slot gets the upper halves beside it, and if there is no memory for
- * them, what does not fit counts with the next tick.
+ * Stored by time: the growth of all 64 series of a block in one tick is one row of 256 bytes, so a
+ * tick writes a few rows and nothing else. Growth is kept in 32 bits. A series that once grows by
+ * more in a tick or a slot gets the upper halves beside it. Without memory for them, the rest
+ * counts with the next tick.
  */
 #ifndef CREST_WINDOW_FRAMES_H
 #define CREST_WINDOW_FRAMES_H
@@ -23,10 +23,10 @@ typedef struct crest_window_high {
     uint32_t peak[CREST_SLOTS_MAX];
 } crest_window_high;
 
-/* A windowed series; `series` is NULL in a place that nobody has. */
+/* A windowed series; `series` is NULL in a free place. */
 typedef struct crest_window_place {
     crest_series *series;
-    uint64_t last;     /* what it had at the last reading */
+    uint64_t last;     /* its count at the last reading */
     uint64_t since_ns; /* it is known from then on (crest_window_times.elapsed_ns, plus 1); 0: from
                           its beginning on */
     void *more;        /* a distribution's and a range sampler's own part, or NULL */
@@ -48,18 +48,18 @@ typedef struct crest_window_frames {
 crest_window_frames *crest_window_frames_new(const crest_window_times *times);
 void crest_window_frames_free(crest_window_frames *frames);
 
-/* The reading opened a slot: its rows are zero. */
+/* The reading opened a slot: zeroes its rows. */
 void crest_window_frames_open(crest_window_frames *frames, unsigned slot);
 
 /* Empties a place, for another series. */
 void crest_window_frames_clear(crest_window_frames *frames, unsigned at, unsigned slots);
 
-/* What the series has at the newest reading. 0 if memory lacked: not all of it is taken yet. */
+/* Takes the series' count at the newest reading. 0 if memory lacked: not all of it is taken yet. */
 int crest_window_frames_wide(crest_window_frames *frames, const crest_window_times *times,
                              unsigned at, uint64_t value);
 
-/* The same; nearly all that a tick does, so it is here. `rate`: 1 over the tick's seconds, or 0;
- * `peaks`: the same of the ticks of the unfinished slot. */
+/* The same; inline because it is nearly all of a tick's work. `rate`: 1 over the tick's seconds, or
+ * 0; `peaks`: the rates of the unfinished slot's ticks. */
 static inline int crest_window_frames_take(crest_window_frames *frames,
                                            const crest_window_times *times, unsigned at,
                                            uint64_t value, const double *rates)
@@ -88,7 +88,7 @@ static inline int crest_window_frames_take(crest_window_frames *frames,
     return 1;
 }
 
-/* Fills covered_s, events, per_second and peak of the window; 0 if nothing of it is covered. */
+/* Fills covered_s, events, per_second and peak of the window; 0 if none of it is covered. */
 int crest_window_frames_result(const crest_window_frames *frames, const crest_window_times *times,
                                unsigned at, const crest_window_span *span, crest_window *result);
 

@@ -7,7 +7,7 @@
 #include "registry/growth.h"
 #include "registry/life.h"
 
-/* Only what can be recorded into can be idle: gauges and range samplers stand. */
+/* Only series that are recorded into can be idle: gauges and range samplers stand. */
 static int idle_is_watched(const crest_metric *metric)
 {
     return metric->idle_s != 0 &&

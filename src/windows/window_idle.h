@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Series that are hidden when nothing was recorded for some time: looks at each tick for how long
- * they have been the same. They need no windows for it.
+ * Idle series: hidden when nothing was recorded for some time. The ticker looks at each tick for
+ * how long their counts have stood still. They need no windows for it.
  */
 #ifndef CREST_WINDOW_IDLE_H
 #define CREST_WINDOW_IDLE_H
@@ -11,7 +11,7 @@
 typedef struct crest_idle_watch {
     crest_series *series;
     uint64_t events;     /* recorded at the last reading */
-    uint64_t changed_ns; /* the reading before which there was a record the last time */
+    uint64_t changed_ns; /* the reading before which a record was last seen */
     uint64_t birth;
     uint32_t index; /* in the directory */
 } crest_idle_watch;
@@ -21,9 +21,10 @@ typedef struct crest_idle {
     size_t count;
 } crest_idle;
 
-/* Watches those of another directory from now on; 0 without memory, and nothing has changed. */
+/* Watches the series of another directory from now on; 0 without memory, and nothing has
+ * changed. */
 int crest_idle_follow(crest_idle *idle, const crest_directory *directory);
-/* Hides what the reading finds to have been the same for too long. */
+/* Hides the series whose counts have stood still for too long at this reading. */
 void crest_idle_look(crest_idle *idle, const crest_snapshot *snapshot);
 void crest_idle_fini(crest_idle *idle);
 

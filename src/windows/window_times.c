@@ -7,10 +7,10 @@
 #include <string.h>
 
 #define TIMES_SECOND_NS UINT64_C(1000000000)
-/* A window may be short of its length by half a tick, so that ticks which are early and late by
- * milliseconds do not make it now one tick longer and now one shorter. */
+/* A window may be short of its length by half a tick. Otherwise ticks that are early or late by
+ * milliseconds would make it now one tick longer and now one shorter. */
 #define TIMES_SLACK_NS (CREST_TICK_MS * UINT64_C(1000000) / 2)
-/* Slots likewise, but so little that all of them together are not short of the longest window. */
+/* Slots likewise, but by so little that all together are not short of the longest window. */
 #define TIMES_SLOT_SLACK_NS (TIMES_SLACK_NS / 50)
 
 void crest_window_times_init(crest_window_times *times, const unsigned *window_s, unsigned windows)

@@ -2,11 +2,11 @@
 /*
  * The times of windows: when readings were taken, and which of them each window is made of.
  *
- * A tick is the time between two readings. The ticks of the 1m window are kept one by one; those of
- * the longer ones lie in slots of half a minute, of which the last is unfinished. A window is
- * the fewest newest ticks, or slots, that together are as long as it; so it follows each tick at
- * once, and a longer one covers up to CREST_SLOT_S more than its length. Everything is measured: a
- * late tick is as long as it was, and after a suspension windows have the one tick that it took.
+ * A tick is the time between two readings. The ticks of the 1m window are kept one by one. Those of
+ * longer windows lie in slots of half a minute, of which the last is unfinished. A window is the
+ * fewest newest ticks, or slots, that together are as long as it. So it follows each tick at once,
+ * and a longer one covers up to CREST_SLOT_S more than its length. Lengths are measured: a late
+ * tick counts as long as it was, and a suspension is one long tick in the windows.
  */
 #ifndef CREST_WINDOW_TIMES_H
 #define CREST_WINDOW_TIMES_H
@@ -15,15 +15,15 @@
 
 /* Sixty ticks lie between sixty-one readings. */
 #define CREST_WINDOW_READINGS 61u
-/* Length of a slot; it is full at so many ticks too. */
+/* Length of a slot; it is also full at so many ticks. */
 #define CREST_SLOT_S 30u
 #define CREST_SLOT_TICKS_MAX 64u
-/* Those of the longest window, and the unfinished one. */
+/* Slots of the longest window, and the unfinished one. */
 #define CREST_SLOTS_MAX (900u / CREST_SLOT_S + 1)
 
 typedef struct crest_window_span {
     unsigned window_s;
-    unsigned count; /* of ticks for the 1m window, of slots for the others; the newest ones */
+    unsigned count; /* the newest ticks (1m window) or slots (the others) that it is made of */
     uint64_t ns;
 } crest_window_span;
 
@@ -31,13 +31,13 @@ typedef struct crest_window_times {
     uint64_t time_ns[CREST_WINDOW_READINGS];
     uint64_t tick_ns[CREST_WINDOW_READINGS]; /* before each reading; 0 if the clock went back */
     unsigned newest;                         /* index of the last reading */
-    unsigned count;                          /* readings there are */
-    uint64_t readings;                       /* there ever were */
+    unsigned count;                          /* readings kept */
+    uint64_t readings;                       /* readings ever taken */
     uint64_t elapsed_ns;                     /* all ticks together */
-    unsigned slots;                          /* there is room for; 0: no window is longer than 1m */
+    unsigned slots;                          /* room for so many; 0: no window is longer than 1m */
     unsigned slot;                           /* the unfinished one */
-    unsigned slot_count;                     /* it and the finished ones there are */
-    int slot_opened;                         /* by the newest reading */
+    unsigned slot_count;                     /* slots kept, the unfinished one included */
+    int slot_opened;                         /* the newest reading opened the slot */
     uint64_t slot_ns[CREST_SLOTS_MAX];
     unsigned slot_ticks[CREST_SLOTS_MAX];
     uint64_t slot_tick_ns[CREST_SLOTS_MAX][CREST_SLOT_TICKS_MAX];
@@ -45,17 +45,17 @@ typedef struct crest_window_times {
     crest_window_span span[CREST_WINDOWS_MAX];
 } crest_window_times;
 
-/* For these windows, ascending, of which the first is of CREST_WINDOW_S. */
+/* For these windows, ascending; the first is CREST_WINDOW_S. */
 void crest_window_times_init(crest_window_times *times, const unsigned *window_s, unsigned windows);
 
-/* A reading was taken at this time. */
+/* Adds a reading taken at this time. */
 void crest_window_times_add(crest_window_times *times, uint64_t time_ns);
 
 /* The window of so many seconds; NULL if it is not kept. */
 const crest_window_span *crest_window_times_span(const crest_window_times *times,
                                                  unsigned window_s);
 
-/* The slot or reading `back` before the newest. */
+/* The index of the slot or reading `back` before the newest. */
 static inline unsigned crest_window_times_slot(const crest_window_times *times, unsigned back)
 {
     return (times->slot + times->slots - back) % times->slots;

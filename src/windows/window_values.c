@@ -38,10 +38,11 @@ void crest_window_values_free(crest_window_values *values)
 /* ---- maxima ---- */
 
 /*
- * The largest value of the tick that ends with `now`, as it was noted. The counts that grew say in
- * which bucket it must lie. When no note is as high, the record was made between the taking of the
- * notes and the reading of the counts: the bucket must do, and the note shows one tick late. A note
- * above it is such a late one, or its count comes with the next tick, to which it then belongs too.
+ * The tick's maximum: the largest value noted in the tick that ends with `now`. The counts that
+ * grew say in which bucket it must lie. When no note is as high, the record came between the taking
+ * of the notes and the reading of the counts: the bucket's value stands, and the note shows one
+ * tick late. A note above the bucket is such a late note, or its count comes with the next tick, to
+ * which the note then belongs too.
  */
 static crest_note values_maximum(crest_window_values *values, const crest_distribution *now)
 {
@@ -51,7 +52,7 @@ static crest_note values_maximum(crest_window_values *values, const crest_distri
     if (early.value > note.value && early.value <= counted)
         note = early;
     values->early = note.value > counted ? note : (crest_note){.value = 0};
-    /* what keeps no values cannot say where they lie */
+    /* a distribution without values cannot say where they lie */
     if (layout->unit == CREST_LAYOUT_UNIT_NONE && values->last != NULL &&
         now->max <= values->last->max)
         return note;
@@ -64,7 +65,7 @@ static crest_note values_maximum(crest_window_values *values, const crest_distri
     return note;
 }
 
-/* A maximum of which only the bucket was known, once the note has come: now it is exact. */
+/* Makes a maximum exact of which only the bucket was known, once its note has come. */
 static void values_refine(crest_window_values *values, unsigned reading,
                           const crest_distribution *now)
 {
@@ -77,7 +78,7 @@ static void values_refine(crest_window_values *values, unsigned reading,
     values->rough = 0;
 }
 
-/* The maximum of the tick before the newest is final: it goes into its slot. */
+/* The maximum of the tick before the newest is final: adds it to its slot. */
 static int values_settle(crest_window_values *values, const crest_window_times *times)
 {
     unsigned before = crest_window_times_reading(times, 1);
@@ -97,13 +98,13 @@ static void values_open(crest_window_values *values, const crest_window_times *t
 {
     const crest_note none = {.value = 0};
     memset(&values->slot[times->slot], 0, sizeof values->slot[0]);
-    /* grows nothing: it only forgets what the slot's place held */
+    /* adds nothing: it only clears the slot's place */
     crest_slowest_push(&values->slowest_slots, times->slot, &none);
 }
 
 /* ---- quantiles ---- */
 
-/* Keeps a reading for a window; `reading` NULL: there was nothing yet. */
+/* Keeps a reading for a window; `reading` NULL: the distribution was empty. */
 static void values_point(crest_window_points *points, unsigned window, uint64_t at_ns,
                          crest_distribution *reading)
 {
@@ -135,7 +136,7 @@ static int values_keep(crest_window_values *values, const crest_window_times *ti
     return whole;
 }
 
-/* The readings begin: with nothing before this tick, or with the newest reading itself. */
+/* Begins a window's readings: with nothing before this tick, or with the newest reading itself. */
 static int values_begin_points(crest_window_values *values, const crest_window_times *times,
                                int past)
 {
@@ -211,7 +212,7 @@ int crest_window_values_take(crest_window_values *values, const crest_window_tim
     return whole;
 }
 
-/* The largest of the newest `count` ticks, the newest one of those that are as large. */
+/* The maximum of the newest `count` ticks; of equal ticks, the newest. */
 static uint64_t values_of_ticks(const crest_window_values *values, const crest_window_times *times,
                                 unsigned count, crest_window *result, uint64_t *sum)
 {

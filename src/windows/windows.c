@@ -19,13 +19,13 @@
 #define PLACE_RANGE 2u
 #define PLACE_HOW_SHIFT 30u
 #define PLACE_NUMBER ((1u << PLACE_HOW_SHIFT) - 1)
-/* A series' `window`: its place plus 1, or this: it goes without. */
+/* A series' `window`: its place plus 1, or this: it has none. */
 #define PLACE_REFUSED UINT32_MAX
 
 static unsigned windows_series_max = CREST_WINDOWED_SERIES_DEFAULT;
 static unsigned windows_longest_s = 900;
 static unsigned windows_has_5m = 1;
-/* Of all registries. */
+/* Sums over all registries. */
 static uint64_t windows_places, windows_without;
 
 void crest_windows_set(const unsigned *window_s, unsigned windows, unsigned series_max)
@@ -150,7 +150,8 @@ void crest_windows_free(crest_windows *windows)
     crest_alloc_free(windows);
 }
 
-/* The place of this life of the series, if it has one here; *known: it has been seen before. */
+/* Finds the place of this life of the series here, if it has one; *known: it has been seen
+ * before. */
 static int windows_place_of(const crest_windows *windows, const crest_series *series,
                             uint32_t *number, int *known)
 {
@@ -163,7 +164,7 @@ static int windows_place_of(const crest_windows *windows, const crest_series *se
            windows_place(windows, *number)->series == series;
 }
 
-/* An earlier life of the series may still have a place. */
+/* Frees the place that an earlier life of the series may still have. */
 static void windows_forget_life(crest_windows *windows, crest_series *series)
 {
     uint32_t number = series->window - 1;
@@ -183,7 +184,7 @@ int crest_windows_entry_of(const crest_windows *windows, const crest_series *ser
     return 1;
 }
 
-/* A place that nobody has; 0 without memory for another block. */
+/* Finds a free place; 0 without memory for another block. */
 static int windows_place_find(crest_windows *windows, uint32_t *number)
 {
     for (unsigned b = windows->free_from; b < windows->block_count; b++, windows->free_from++)
@@ -209,7 +210,7 @@ static int windows_place_find(crest_windows *windows, uint32_t *number)
     return 1;
 }
 
-/* What a distribution and a range sampler have beside their rows. `new`: as below. */
+/* Makes the part that a distribution or range sampler has beside its rows. `new`: as below. */
 static void *windows_more_new(const crest_windows *windows, const crest_series *series, int new)
 {
     if (series->metric->layout != NULL)
@@ -228,8 +229,8 @@ static uint64_t windows_events(const crest_snapshot *snapshot, size_t index)
     return values != NULL ? values->count : snapshot->values[index];
 }
 
-/* Gives a series a place. One that is `new` began at zero, and its first events count; one that was
- * there before the reading begins with what it has. 0 without memory. */
+/* Gives a series a place. A `new` series began at zero, and its first events count; an older one
+ * begins with what it has. 0 without memory. */
 static int windows_place_give(crest_windows *windows, const crest_snapshot *snapshot, size_t index,
                               int new)
 {
@@ -256,8 +257,8 @@ static int windows_place_give(crest_windows *windows, const crest_snapshot *snap
     return 1;
 }
 
-/* Whether the series began after the reading before. One that was hidden then, or had gone from
- * snapshots and kept its slot, comes with what it had. */
+/* Whether the series began after the reading before. A series that was hidden then, or had left
+ * snapshots and kept its slot, comes back with its count: it is not new. */
 static int windows_is_new(const crest_windows *windows, const crest_series *series)
 {
     return windows->last != NULL && crest_series_birth(series) > windows->last->born;
@@ -289,7 +290,7 @@ static int windows_settle(crest_windows *windows, const crest_snapshot *snapshot
     return has;
 }
 
-/* Lists the entries, if there is memory for that; otherwise they are found one by one. */
+/* Lists the entries, if there is memory for that; otherwise the places are looked up one by one. */
 static void windows_list(crest_windows *windows, const crest_directory *directory, size_t count)
 {
     crest_alloc_free(windows->entries);
@@ -306,7 +307,7 @@ static void windows_list(crest_windows *windows, const crest_directory *director
     }
 }
 
-/* A directory that is not the last reading's, or places that became free. */
+/* Lists the entries again, for another directory or freed places. */
 static int windows_follow(crest_windows *windows, const crest_snapshot *snapshot)
 {
     const crest_directory *directory = snapshot->directory;
@@ -394,8 +395,8 @@ static int windows_take_all(crest_windows *windows, crest_snapshot *snapshot)
     return whole;
 }
 
-/* A series with a place that this reading does not have: without growth while it may come back, and
- * gone with its slot. */
+/* Handles a series that has a place but is not in this reading. While it may come back it has no
+ * growth; once its slot is gone, its place is freed. */
 static void windows_pass_over(crest_windows *windows, uint32_t number)
 {
     crest_window_place *place = windows_place(windows, number);
@@ -410,7 +411,7 @@ static void windows_pass_over(crest_windows *windows, uint32_t number)
     if (windows_how(place->series) == PLACE_VALUES)
         crest_window_values_take(place->more, &windows->times, place->series->metric, NULL, 0);
     else if (windows_how(place->series) == PLACE_RANGE)
-        /* it may come back with an update, whose extremes must not be older ones' too */
+        /* it may come back with an update, whose tick must not take older updates' extremes */
         windows_take_range(windows, place);
 }
 

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Windows: what series did in the last minutes. It knows no threads and no clock: the ticker feeds
- * it snapshots, which carry their own time.
+ * Windows: what series did in the last minutes. Knows no threads and no clock: the ticker feeds it
+ * snapshots, which carry their own time.
  *
- * A windowed series has a place. Places are given at a reading, in the order of the snapshot (by
- * exported name, then label values), to the series that have none and whose metrics want windows,
- * until CREST_WINDOWED_SERIES_DEFAULT of the process, or what crest_windows_configure set, are
- * taken; the series after them go without until places become free. A series that was there before
- * it got its place is known only from then on, and its window says so by what it covers.
+ * A windowed series has a place. Places are given at each reading:
+ *
+ *   1. the series without a place whose metrics want windows, in the order of the snapshot
+ *      (exported name, then label values);
+ *   2. until the process has CREST_WINDOWED_SERIES_DEFAULT places, or as many as
+ *      crest_windows_configure set;
+ *   3. the other series go without until places become free.
+ *
+ * A series that is older than its place is known only from then on, and its window says so by what
+ * it covers.
  */
 #ifndef CREST_WINDOWS_H
 #define CREST_WINDOWS_H
@@ -33,27 +38,27 @@ typedef struct crest_windows {
     crest_snapshot *last;
     crest_window_block *blocks;
     unsigned block_count;
-    unsigned free_from;          /* the blocks before have no place left */
+    unsigned free_from;          /* blocks before this one have no free place */
     crest_window_entry *entries; /* of the last snapshot's directory, ascending */
     size_t entry_count;
-    int stale;        /* the entries are not those of all that should have a place */
+    int stale;        /* the entries are not those of all series that should have a place */
     uint64_t refused; /* series that go without a place */
     crest_idle idle;
 } crest_windows;
 
 crest_windows *crest_windows_new(void);
-/* The series have no places then. */
+/* The series then have no places. */
 void crest_windows_free(crest_windows *windows);
 
 /* Takes a reading; owns the snapshot from then on. Non-zero if memory lacked for a series, which is
  * then known from a later reading on, or for a part of what is kept of it. */
 int crest_windows_tick(crest_windows *windows, crest_snapshot *snapshot);
 
-/* What the window of so many seconds says of a series; all zero if it has none. */
+/* The result of the window of so many seconds for a series; all zero if it has none. */
 void crest_windows_result(const crest_windows *windows, const crest_series *series,
                           unsigned window_s, crest_window *result);
-/* The same of an entry, which is of the last snapshot or made by the third; that is 0 if the series
- * has no place, and leaves `index` alone. */
+/* The same for an entry, of the last snapshot or made by the third function. That returns 0 if the
+ * series has no place, and leaves `index` alone. */
 void crest_windows_entry_result(const crest_windows *windows, const crest_window_entry *entry,
                                 const crest_window_span *span, crest_window *result);
 crest_kind crest_windows_entry_kind(const crest_windows *windows, const crest_window_entry *entry);
@@ -64,17 +69,17 @@ int crest_windows_entry_of(const crest_windows *windows, const crest_series *ser
 /* How much of the window is covered, in seconds. */
 double crest_windows_covered_s(const crest_windows *windows, unsigned window_s);
 
-/* Series of all registries that have a place, and that go without for want of one. */
+/* Series of all registries with a place, and those without for want of one. */
 uint64_t crest_windows_places(void);
 uint64_t crest_windows_refused(void);
 
 /* In the child of a fork, which has no windows yet. */
 void crest_windows_forked(void);
 
-/* The windows that registries observed from now on have (ascending, the first CREST_WINDOW_S), and
- * how many places there are; 0 for what is to stay. */
+/* Sets the windows of registries observed from now on (ascending, the first CREST_WINDOW_S), and
+ * how many places there are; 0 keeps the present setting. */
 void crest_windows_set(const unsigned *window_s, unsigned windows, unsigned series_max);
-/* The windows that are kept. */
+/* The windows that are kept; returns how many. */
 unsigned crest_windows_kept(unsigned window_s[CREST_WINDOWS_MAX]);
 
 #endif
