@@ -2,8 +2,8 @@
 /*
  * Pages in text 0.0.4 and OpenMetrics. See exposition.h.
  *
- * A metric becomes several families (X_total, X_rate1m and so on), and the lines of a family have
- * to stand together, so the series of each metric are walked once for each of its families.
+ * A metric becomes several families (X_total, X_rate1m and so on). The lines of a family must stand
+ * together, so the encoder walks the series of a metric once for each of its families.
  */
 #include "page/exposition.h"
 #include "page/page_protobuf.h"
@@ -37,8 +37,8 @@ static void exposition_put_target(const crest_page *page)
     crest_buffer_put_text(page->out, options->target_count != 0 ? "} 1\n" : " 1\n");
 }
 
-/* All of the snapshot, or only the first, the shortest: extremes of longer ones can be had from
- * those of several pages. */
+/* Chooses the page's windows: all of the snapshot, or only the first, the shortest. A reader can
+ * take extremes of longer windows from those of several pages. */
 static void exposition_choose_windows(crest_page *page)
 {
     page->window_count = page->options->windows >= CREST_PAGE_WINDOWS_RANGES

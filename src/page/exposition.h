@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The encoder of pages, in Prometheus' text format 0.0.4, in OpenMetrics 1.0, and in Prometheus'
- * protobuf format, which page_protobuf.h tells of: a snapshot in, bytes out, and nothing else; no
- * clock, no locale, no registry. The public way to it is <crest/page.h>.
+ * The encoder of pages: a snapshot in, bytes out, and nothing else; no clock, no locale, no
+ * registry. Formats: Prometheus' text format 0.0.4, OpenMetrics 1.0, and Prometheus' protobuf
+ * format (page_protobuf.h). The public way to it is <crest/page.h>.
  *
  *     exposition.c          the page: metric after metric, the target, the end
  *     page_families.c       names and headers of families, and which are wanted
@@ -13,8 +13,8 @@
  *     page_escape.c         text that has to be escaped
  *     page_rows.c           the snapshot as it is read; page_source.h
  *
- * The formats differ in their headers, in the name of a counter's family, in escaping HELP, and in
- * what OpenMetrics has beside: units, times of creation, exemplars, an end. All else is one.
+ * The formats differ in their headers, in the name of a counter's family, and in escaping HELP.
+ * OpenMetrics has besides: units, times of creation, exemplars, an end. All else is the same.
  *
  * Sources: prometheus.io/docs/instrumenting/exposition_formats, and, where that is silent, what
  * Prometheus 2.42 and Pushgateway 1.5.1 accept: each family in one piece under one HELP and TYPE,
@@ -27,7 +27,7 @@
 #include "page/page_families.h"
 #include <crest/page.h>
 
-/* As crest_snapshot_write, for formats that there are. `snapshot` is only handed to the source. */
+/* As crest_snapshot_write, for valid formats. `snapshot` is only handed to the source. */
 crest_status crest_exposition_write(const crest_page_source *source, const crest_snapshot *snapshot,
                                     crest_format format, const crest_page_options *options,
                                     crest_write_fn *write, void *context, crest_error *error);

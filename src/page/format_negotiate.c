@@ -7,8 +7,8 @@
  *
  *     application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6, text/plain;q=0.5
  *
- * It is read from left to right, once; what is malformed ends only the range that it is in. Of the
- * ranges that accept a format the most specific one says how welcome it is.
+ * It is read from left to right, once. A malformed part ends only the range that it is in. Of the
+ * ranges that accept a format, the most specific says how welcome it is (its q).
  */
 #include <crest/page.h>
 
@@ -20,8 +20,8 @@ typedef struct negotiate_text {
     const char *at, *end;
 } negotiate_text;
 
-/* How a name is escaped that has more than letters, digits and _ in it. Ours have not. `dots`
- * changes even those, so it is never promised. */
+/* Escaping schemes of names with other characters than letters, digits and _. Our names have none.
+ * `dots` changes even those, so it is never promised. */
 static const char *const negotiate_escapings[] = {"allow-utf-8", "underscores", "values"};
 #define NEGOTIATE_ESCAPINGS (sizeof negotiate_escapings / sizeof negotiate_escapings[0])
 
@@ -31,7 +31,7 @@ static const char *const negotiate_escapings[] = {"allow-utf-8", "underscores", 
 #define NEGOTIATE_PROTOBUF                                                                         \
     "application/vnd.google.protobuf; proto=" NEGOTIATE_PROTO "; encoding=delimited"
 
-/* With the escaping that was asked for, and without one. Text 0.0.4 knows none. */
+/* An offer with the escaping that the client asked for, and without one. Text 0.0.4 knows none. */
 #define NEGOTIATE_ESCAPED(type)                                                                    \
     {                                                                                              \
         type "; escaping=allow-utf-8", type "; escaping=underscores", type "; escaping=values",    \
@@ -46,7 +46,7 @@ static const char *const negotiate_types[][NEGOTIATE_ESCAPINGS + 1] = {
 
 typedef struct negotiate_offer {
     const char *type, *subtype, *version;
-    const char *proto; /* not NULL: for a client that names it, and encoding=delimited, only */
+    const char *proto; /* not NULL: only for a client that names it, and encoding=delimited */
 } negotiate_offer;
 
 static const negotiate_offer negotiate_offers[] = {
@@ -57,22 +57,22 @@ static const negotiate_offer negotiate_offers[] = {
 };
 #define NEGOTIATE_OFFERS (sizeof negotiate_offers / sizeof negotiate_offers[0])
 
-/* How exactly a range names a type. */
+/* How exactly a range names a type, least first. */
 enum { NEGOTIATE_NOT, NEGOTIATE_ANY, NEGOTIATE_ANY_SUBTYPE, NEGOTIATE_TYPE, NEGOTIATE_VERSION };
 
 /* One media range. */
 typedef struct negotiate_range {
-    /* at NULL: it names none */
+    /* at NULL: the range names none */
     negotiate_text type, subtype, version, proto, encoding;
     unsigned thousandths; /* its q */
-    size_t escaping;      /* index; NEGOTIATE_ESCAPINGS: none that we know */
+    size_t escaping;      /* index; NEGOTIATE_ESCAPINGS: none known here */
 } negotiate_range;
 
-/* What is known about a format so far. */
+/* The best range found so far for a format. */
 typedef struct negotiate_answer {
-    int exactness; /* of the range that spoke for it */
+    int exactness; /* of that range */
     unsigned thousandths;
-    unsigned place; /* of that range in the header */
+    unsigned place; /* its place in the header */
     size_t escaping;
 } negotiate_answer;
 
@@ -106,7 +106,7 @@ static int negotiate_take(negotiate_text *rest, char c)
     return 1;
 }
 
-/* A token; 0 if there is none. */
+/* Takes a token off; 0 if there is none. */
 static int negotiate_take_token(negotiate_text *rest, negotiate_text *token)
 {
     token->at = rest->at;
@@ -116,8 +116,8 @@ static int negotiate_take_token(negotiate_text *rest, negotiate_text *token)
     return token->end != token->at;
 }
 
-/* A token or a quoted string, without its quotes; what is escaped in it stays so, and is then none
- * of the values that matter here. */
+/* Takes a token or a quoted string off, without its quotes. An escape in it stays; such a value
+ * matches none that matter here. */
 static int negotiate_take_value(negotiate_text *rest, negotiate_text *value)
 {
     if (!negotiate_take(rest, '"'))
@@ -129,13 +129,13 @@ static int negotiate_take_value(negotiate_text *rest, negotiate_text *value)
     return negotiate_take(rest, '"');
 }
 
-/* Not tolower, which asks the locale. */
+/* ASCII only: tolower asks the locale. */
 static char negotiate_lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* Whether it is this word of small letters, whatever letters it has. */
+/* Whether the text is this lower-case word, in any case. */
 static int negotiate_is(negotiate_text text, const char *word)
 {
     for (; text.at < text.end && *word != '\0'; text.at++, word++)
@@ -144,7 +144,7 @@ static int negotiate_is(negotiate_text text, const char *word)
     return text.at == text.end && *word == '\0';
 }
 
-/* 0 to 1 with at most three decimals, in thousandths; 0 if it is something else. */
+/* Reads a q: 0 to 1 with at most three decimals, in thousandths; 0 if malformed. */
 static int negotiate_quality(negotiate_text text, unsigned *thousandths)
 {
     static const unsigned scale[] = {100, 10, 1};
@@ -161,13 +161,13 @@ static int negotiate_quality(negotiate_text text, unsigned *thousandths)
     return *thousandths <= 1000;
 }
 
-/* What follows a ; of the range. 0 if it is malformed. */
+/* Reads a parameter, behind the ; of the range. 0 if malformed. */
 static int negotiate_parameter(negotiate_text *rest, negotiate_range *range)
 {
     negotiate_text key, value = {NULL, NULL};
     negotiate_skip_blanks(rest);
     if (!negotiate_take_token(rest, &key))
-        return rest->at == rest->end || *rest->at == ';' || *rest->at == ','; /* an empty one */
+        return rest->at == rest->end || *rest->at == ';' || *rest->at == ','; /* empty */
     negotiate_skip_blanks(rest);
     if (!negotiate_take(rest, '='))
         return !negotiate_is(key, "q");
@@ -188,7 +188,7 @@ static int negotiate_parameter(negotiate_text *rest, negotiate_range *range)
     return 1;
 }
 
-/* One range and the comma behind it. 0 if it is malformed. */
+/* Reads one range and the comma behind it. 0 if malformed. */
 static int negotiate_take_range(negotiate_text *rest, negotiate_range *range)
 {
     *range = (negotiate_range){.thousandths = 1000, .escaping = NEGOTIATE_ESCAPINGS};
@@ -202,7 +202,7 @@ static int negotiate_take_range(negotiate_text *rest, negotiate_range *range)
     }
     if (negotiate_take(rest, ',') || rest->at == rest->end)
         return good;
-    /* to the next comma that is not in quotes */
+    /* skips to the next comma that is not in quotes */
     for (negotiate_text quoted; rest->at < rest->end && *rest->at != ',';)
         if (*rest->at != '"' || !negotiate_take_value(rest, &quoted))
             rest->at += rest->at < rest->end;
@@ -212,7 +212,7 @@ static int negotiate_take_range(negotiate_text *rest, negotiate_range *range)
 
 static int negotiate_exactness(const negotiate_range *range, const negotiate_offer *offer)
 {
-    /* a Prometheus that did not ask for protobuf fails the whole scrape, so no wildcard does */
+    /* no wildcard offers protobuf: a Prometheus that did not ask for it fails the whole scrape */
     if (offer->proto != NULL)
         return negotiate_is(range->type, offer->type) &&
                        negotiate_is(range->subtype, offer->subtype) &&
@@ -233,7 +233,7 @@ static int negotiate_exactness(const negotiate_range *range, const negotiate_off
     return negotiate_is(range->version, offer->version) ? NEGOTIATE_VERSION : NEGOTIATE_NOT;
 }
 
-/* Whether the client would rather have a than b. */
+/* Whether the client prefers a to b. */
 static int negotiate_better(const negotiate_answer *a, const negotiate_answer *b)
 {
     int a_named = a->exactness >= NEGOTIATE_TYPE, b_named = b->exactness >= NEGOTIATE_TYPE;

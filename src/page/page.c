@@ -32,7 +32,7 @@ crest_status crest_page_write(crest_registry *registry, crest_format format, cre
                               void *context, crest_error *error)
 {
     CREST_UNCANCELLED;
-    /* a family's length stands before it: its values must not change while they are written */
+    /* a family's length stands before it: its values must not change while the page is written */
     crest_snapshot *snapshot =
         format == CREST_FORMAT_PROMETHEUS_PROTOBUF
             ? crest_snapshot_take_windows(registry, CREST_PAGE_WINDOWS_RANGES)
@@ -52,7 +52,7 @@ crest_status crest_page_write(crest_registry *registry, crest_format format, cre
     return status;
 }
 
-/* A stream, and errno as its first failure left it. */
+/* A stream to write to, and the errno of its first failure. */
 typedef struct page_stream {
     FILE *stream;
     int failure;
@@ -68,7 +68,7 @@ static int page_stream_write(void *context, const void *bytes, size_t length)
     return -1;
 }
 
-/* Flushed, because a full disk shows itself only then. */
+/* Flushes the stream, because a full disk shows itself only then. */
 int crest_prometheus_write(crest_registry *registry, FILE *stream)
 {
     page_stream into = {stream, 0};

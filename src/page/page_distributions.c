@@ -29,7 +29,7 @@ static void distributions_bounds(crest_page_bounds *bounds, const crest_series_v
     if (buckets == NULL)
         buckets = crest_buckets_for_unit(unit, series->kind);
     unsigned count = buckets->count < CREST_BUCKETS_MAX ? buckets->count : CREST_BUCKETS_MAX;
-    /* the count first: it alone is set before any bounds have been made */
+    /* compare the count first: it alone is set before any bounds have been made */
     if (bounds->count == count && bounds->bounds == buckets->bounds && bounds->unit == unit &&
         bounds->labelled == labelled)
         return;
@@ -59,23 +59,23 @@ void crest_page_distributions_begin(crest_page_distributions *lines, const crest
     distributions_bounds(bounds, &metric->first);
 }
 
-/* The operation that the last minute's slowest one was, and the line that it belongs on. */
+/* An exemplar: the slowest operation of the last minute, and the line that it belongs on. */
 typedef struct distributions_exemplar {
-    unsigned bucket; /* whose bounds its value lies within */
+    unsigned bucket; /* index of the bucket that holds its value */
     double value;
     crest_op operation;
 } distributions_exemplar;
 
 #define DISTRIBUTIONS_NO_BUCKET (CREST_BUCKETS_MAX + 1)
 
-/* The lines of one series. */
+/* The lines of one series, as they are put together. */
 typedef struct distributions_series {
     const crest_page_distributions *shared;
     const crest_page_row *row;
     size_t lead, labels; /* bytes of name_bucket{ and of the labels behind it */
     int whole;           /* zero: the labels are put the long way each time */
     distributions_exemplar exemplar;
-    uint64_t count; /* of the line before, and its digits */
+    uint64_t count; /* the previous line's number, and its digits */
     size_t digits_length;
     char digits[CREST_NUMBER_BYTES_MAX + CREST_COPY_PAD];
     char head[CREST_EXPORTED_BYTES_MAX + 16 + CREST_LINE_FORM_BYTES + CREST_COPY_PAD];
@@ -96,8 +96,8 @@ static void distributions_head(distributions_series *series)
         crest_line_fill(at, form, series->row);
 }
 
-/* Which line an exemplar goes on, if there is one. The bucket is that of the value itself, which a
- * bucket of the distribution that straddles a bound may have counted one further down. */
+/* Finds the line of the exemplar, if there is one: the bucket of the value itself. A bucket of the
+ * distribution that straddles a bound may have counted it one bucket further down. */
 static void distributions_find_exemplar(distributions_series *series, size_t index)
 {
     const crest_page *page = series->shared->page;
@@ -123,7 +123,8 @@ static void distributions_put_exemplar(crest_buffer *out, const distributions_ex
 {
     char id[CREST_OP_TEXT_BYTES];
     crest_op_format(&exemplar->operation, id, sizeof id);
-    /* Python's reader drops a page in which an exemplar's label has something escaped. */
+    /* The parser of Prometheus' Python client drops a page with an escape in an exemplar's
+     * label. */
     for (char *at = id; *at != '\0'; at++)
         *at = *at == '"' ? '\'' : *at == '\\' ? '/' : *at == '\n' ? ' ' : *at;
     crest_buffer_put_text(out, " # {");
@@ -132,7 +133,7 @@ static void distributions_put_exemplar(crest_buffer *out, const distributions_ex
     crest_buffer_put_double(out, exemplar->value);
 }
 
-/* Counts of neighbouring buckets are often the same. */
+/* Keeps the digits of the line before: neighbouring buckets often have the same count. */
 static char *distributions_digits(distributions_series *series, char *at, uint64_t count)
 {
     if (series->digits_length == 0 || series->count != count) {
@@ -164,7 +165,7 @@ static void distributions_put_bucket(distributions_series *series, unsigned buck
     crest_line_end(out, at);
 }
 
-/* A line without le, up to its number. */
+/* Begins a line without le, up to its number. */
 static char *distributions_begin(const distributions_series *series, const char *suffix)
 {
     crest_buffer *out = series->shared->page->out;
@@ -184,9 +185,9 @@ static char *distributions_begin(const distributions_series *series, const char 
 }
 
 /*
- * A recorded value is known only to lie between the ends of its bucket. It counts under the first
- * bound that is not below the lower end: counted by the upper end, values exactly on a bound would
- * go to the next one.
+ * Puts the bucket lines. A recorded value is known only to lie between the ends of its bucket. It
+ * is counted under the first bound that is not below the lower end. By the upper end, values
+ * exactly on a bound would go to the next one.
  */
 static void distributions_put_buckets(distributions_series *series, const crest_totals *totals)
 {

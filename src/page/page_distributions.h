@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Histograms and timers on a page: some fifteen lines a series, that differ in a bound and a
+ * Histograms and timers on a page: some fifteen lines a series, which differ in a bound and a
  * number.
  *
  *     crest_page_distributions lines;
@@ -25,10 +25,10 @@ typedef struct crest_page_text {
 
 /* Exported buckets as integers to count by, and as lines show them. */
 typedef struct crest_page_bounds {
-    const double *bounds; /* that the rest was made of */
-    unsigned count;       /* CREST_PAGE_NO_BOUNDS: of nothing yet */
+    const double *bounds; /* the bounds that the rest was made of */
+    unsigned count;       /* CREST_PAGE_NO_BOUNDS: none yet */
     crest_unit unit;
-    int labelled; /* le comes behind other labels */
+    int labelled; /* le follows other labels */
     uint64_t limits[CREST_BUCKETS_MAX];
     crest_page_text le[CREST_BUCKETS_MAX + 1]; /* the last is +Inf */
 } crest_page_bounds;
@@ -43,13 +43,13 @@ typedef struct crest_page_distributions {
     crest_line_form labels;
 } crest_page_distributions;
 
-/* `bounds` is made anew unless it has been made of the same before. All are borrowed as long as
- * lines are put. */
+/* Begins the lines of a family. `bounds` is remade unless it was made of the same bounds. All are
+ * borrowed as long as lines are put. */
 void crest_page_distributions_begin(crest_page_distributions *lines, const crest_page *page,
                                     const crest_page_metric *metric,
                                     const crest_page_family *family, crest_page_bounds *bounds);
 
-/* All lines of the series `index`. */
+/* Puts all lines of the series `index`. */
 void crest_page_put_distribution(const crest_page_distributions *lines, const crest_page_row *row,
                                  size_t index);
 

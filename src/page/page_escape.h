@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Text that a line cannot hold as it is: backslashes, line feeds and quotes get a backslash, what
- * is not UTF-8 becomes U+FFFD. Label values are escaped with quotes in every format, HELP in
- * OpenMetrics only: a reader of text 0.0.4 would keep the backslash.
+ * Escaping: text that a line cannot hold as it is. Backslashes, line feeds and quotes get a
+ * backslash; a byte that is not UTF-8 becomes U+FFFD. Quotes are escaped in label values of every
+ * format, and in HELP of OpenMetrics only: a reader of text 0.0.4 would keep the backslash.
  */
 #ifndef CREST_PAGE_ESCAPE_H
 #define CREST_PAGE_ESCAPE_H
 
 #include "base/buffer.h"
 
-/* Room that crest_page_escape wants at least. */
+/* Least room that crest_page_escape needs. */
 #define CREST_PAGE_ESCAPE_MIN 4u
 
 /* Escapes from *text as much as fits into `size` bytes, CREST_PAGE_ESCAPE_MIN or more, and moves

@@ -10,7 +10,7 @@ int crest_page_is_distribution(crest_kind kind)
     return kind == CREST_KIND_HISTOGRAM || kind == CREST_KIND_TIMER;
 }
 
-/* The name without what a counter's samples end in. */
+/* Sets the family's name; a counter's loses the ending of its samples, _total. */
 static void families_name(crest_page_family *family, const crest_series_view *series,
                           const char *qualifier)
 {
@@ -43,7 +43,7 @@ void crest_page_family_window(crest_page_family *family, const crest_page_metric
     family->computed = computed;
 }
 
-/* What the names of a type's samples end in, the family's own name first. */
+/* The endings of the names of a type's samples, the family's own name first. */
 static const char *const *families_suffixes(const char *type)
 {
     static const char *const counter[] = {"", "_total", "_created", NULL};
@@ -93,8 +93,8 @@ static void families_put_meta(const crest_page *page, const char *what,
     crest_buffer_put_text(page->out, text);
 }
 
-/* What every client of Prometheus exports of its process, with the same words: a Pushgateway that
- * has them of several clients tells of each difference, with each scrape. */
+/* Families that every client of Prometheus exports of its process, with the same HELP. A
+ * Pushgateway that has such a family from several clients logs each difference, at each scrape. */
 int crest_page_family_is_standard(const crest_page_family *family)
 {
     static const char prefix[] = "process_";
@@ -115,8 +115,8 @@ int crest_page_family_is_standard(const crest_page_family *family)
     return 0;
 }
 
-/* The canonical name ends HELP, so that an operator can go from here to the source; what a window
- * computes begins it. */
+/* Puts HELP. A windowed family's begins with what the window computes. The canonical name ends it,
+ * so that an operator can go from there to the source. */
 static void families_put_help(const crest_page *page, const crest_page_family *family,
                               const crest_series_view *series)
 {
@@ -142,8 +142,8 @@ static void families_put_type(const crest_page *page, const crest_page_family *f
     crest_buffer_put_char(page->out, '\n');
 }
 
-/* OpenMetrics wants a unit to be what the name ends in. That of rates of a distribution does not:
- * they count events. */
+/* OpenMetrics wants a family's name to end in its unit. A distribution's rates have none: they
+ * count events. */
 const char *crest_page_family_unit(const crest_page_family *family)
 {
     const char *unit = crest_unit_suffix(family->unit);

@@ -4,7 +4,7 @@
  */
 #include "page/page_lines.h"
 
-/* A form being put together: what does not fit is not there, and the form is not whole. */
+/* A form being put together. What does not fit is left out, and the form is not whole. */
 typedef struct lines_form_text {
     crest_line_form *form;
     size_t used;
@@ -31,7 +31,7 @@ static void lines_add_escaped(lines_form_text *to, const char *text)
         to->form->whole = 0;
 }
 
-/* What was added since the last part is a part. */
+/* Ends a part: all that was added since the last one. */
 static void lines_part_end(lines_form_text *to)
 {
     crest_line_part *part = &to->form->part[to->part];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sample lines of a page. What the lines of a family have in common is put together once, in a
- * form; a line is then the form's parts with the values of its labels between them, and a number:
+ * Sample lines of a page. The common text of a family's lines is put together once, in a form. A
+ * line is the form's parts with the values of its labels between them, and a number:
  *
  *     comm_messages_total{peer="    10.0.0.7    ",kind="    ping    "}     12
  *     part 0                                    part 1             part 2
@@ -10,7 +10,7 @@
  *     at += crest_number_u64(at, row.counter);
  *     crest_line_end(out, at);
  *
- * Where the values need escaping, or the labels are very long, lines are put together the long way.
+ * Where values need escaping, or labels are very long, lines are put together the long way.
  */
 #ifndef CREST_PAGE_LINES_H
 #define CREST_PAGE_LINES_H
@@ -20,10 +20,10 @@
 #include "page/page_escape.h"
 #include "page/page_source.h"
 
-/* Bytes of a form's parts together; with longer ones, as long constant labels make them, lines are
+/* Bytes of a form's parts together. With longer parts, as long constant labels make them, lines are
  * put together the long way. */
 #define CREST_LINE_FORM_BYTES 2048u
-/* What crest_line_begin leaves room for: a number and what may follow it. */
+/* Room that crest_line_begin leaves: for a number and what may follow it. */
 #define CREST_LINE_VALUE_BYTES 64u
 
 typedef struct crest_line_part {
@@ -32,28 +32,28 @@ typedef struct crest_line_part {
 
 typedef struct crest_line_form {
     const crest_page_metric *metric;
-    const char *before, *name, *suffix, *after; /* after: behind the labels */
+    const char *before, *name, *suffix, *after; /* after: text behind the labels */
     size_t fixed;                               /* bytes of all parts */
-    unsigned labels;                            /* of a row */
+    unsigned labels;                            /* labels of a row */
     int whole;                                  /* the parts fit */
     crest_line_part part[CREST_PAGE_LABELS_MAX + 1];
     char text[CREST_LINE_FORM_BYTES + CREST_COPY_PAD];
 } crest_line_form;
 
-/* The form of samples: name and suffix, {, the labels, } and a space. `name` is borrowed as long as
- * the form is used, `suffix` and `metric` too. */
+/* The form of samples: name and suffix, {, the labels, } and a space. `name`, `suffix` and `metric`
+ * are borrowed as long as the form is used. */
 void crest_line_form_sample(crest_line_form *form, const crest_page_metric *metric,
                             const char *name, const char *suffix);
 /* The form of the labels alone. */
 void crest_line_form_labels(crest_line_form *form, const crest_page_metric *metric);
 
-/* Bytes that a row makes with the form; 0: it has to go the long way. */
+/* Bytes of a row in this form; 0: the row has to go the long way. */
 static inline size_t crest_line_bytes(const crest_line_form *form, const crest_page_row *row)
 {
     return form->whole && row->plain ? form->fixed + row->bytes : 0;
 }
 
-/* Writes those bytes, and touches up to CREST_COPY_PAD behind them; returns their end. */
+/* Writes those bytes and returns their end. Touches up to CREST_COPY_PAD bytes behind it. */
 static inline char *crest_line_fill(char *at, const crest_line_form *form,
                                     const crest_page_row *row)
 {
@@ -65,14 +65,14 @@ static inline char *crest_line_fill(char *at, const crest_line_form *form,
     return at;
 }
 
-/* The labels of a row, escaped piece by piece, with no more than commas between them. */
+/* Puts the labels of a row, escaped piece by piece, with commas between them and nothing else. */
 void crest_line_put_labels(crest_buffer *out, const crest_page_metric *metric,
                            const crest_page_row *row);
 /* The long way of crest_line_begin. */
 char *crest_line_begin_long(crest_buffer *out, const crest_line_form *form,
                             const crest_page_row *row);
 
-/* Begins a line, up to its value; there is room for CREST_LINE_VALUE_BYTES. */
+/* Begins a line, up to its value; leaves room for CREST_LINE_VALUE_BYTES. */
 static inline char *crest_line_begin(crest_buffer *out, const crest_line_form *form,
                                      const crest_page_row *row)
 {
@@ -82,7 +82,7 @@ static inline char *crest_line_begin(crest_buffer *out, const crest_line_form *f
     return crest_line_fill(crest_buffer_reserve(out, bytes + CREST_LINE_VALUE_BYTES), form, row);
 }
 
-/* Ends it behind its value. */
+/* Ends the line behind its value. */
 static inline void crest_line_end(crest_buffer *out, char *at)
 {
     *at++ = '\n';

@@ -11,7 +11,7 @@
 #include <crest/window.h>
 #include <math.h>
 
-/* Of Metric. */
+/* Field of Metric. */
 enum { NATIVE_METRIC_HISTOGRAM = 7 };
 /* Fields of Histogram. */
 enum {
@@ -29,21 +29,21 @@ enum {
     NATIVE_CREATED = 15,
     NATIVE_EXEMPLARS = 16
 };
-/* Of Bucket, BucketSpan and Exemplar. */
+/* Fields of Bucket, BucketSpan and Exemplar. */
 enum { NATIVE_BUCKET_COUNT = 1, NATIVE_BUCKET_BOUND = 2, NATIVE_BUCKET_EXEMPLAR = 3 };
 enum { NATIVE_SPAN_OFFSET = 1, NATIVE_SPAN_LENGTH = 2 };
 enum { NATIVE_EXEMPLAR_LABEL = 1, NATIVE_EXEMPLAR_VALUE = 2, NATIVE_EXEMPLAR_TIME = 3 };
 
 #define NATIVE_OPERATION "operation"
 #define NATIVE_NS_PER_S UINT64_C(1000000000)
-/* Empty buckets between two others that are said as such, not by a new span. */
+/* Up to so many empty buckets between two others are written; more begin a new span. */
 #define NATIVE_GAP_MAX 2
 
-/* The slowest operation of the last minute. */
+/* An exemplar: the slowest operation of the last minute. */
 typedef struct native_exemplar {
     int there;
     double value;
-    uint64_t wall_ns; /* when the page's snapshot was taken: in the minute before that */
+    uint64_t wall_ns; /* when the snapshot was taken, up to a minute later */
     size_t id_bytes;
     char id[CREST_OP_TEXT_BYTES * CREST_UTF8_REPLACEMENT_BYTES];
 } native_exemplar;
@@ -105,8 +105,8 @@ static char *native_put_exemplar(char *at, unsigned field, const native_exemplar
     return crest_wire_end(body, at);
 }
 
-/* The bucket of an exemplar is that of the value itself, as on a text page. The last, +Inf, is what
- * readers add themselves; it is there only with an exemplar. */
+/* Puts classic buckets. The bucket of an exemplar is that of the value itself, as on a text page.
+ * Readers add the last bucket, +Inf, themselves; it is put only with an exemplar. */
 static char *native_put_classic(const crest_protobuf_histograms *histograms,
                                 const crest_totals *totals, const native_exemplar *exemplar,
                                 char *at)
@@ -131,7 +131,7 @@ static char *native_put_classic(const crest_protobuf_histograms *histograms,
     return at;
 }
 
-/* Empty buckets before this one; its index, if it is the first. */
+/* Empty buckets before this one; for the first bucket, its index. */
 static int native_gap(const crest_native *native, unsigned i)
 {
     int index = native->bucket[i].index;
@@ -147,7 +147,7 @@ static char *native_put_span(char *at, int offset, unsigned length)
     return crest_wire_end(body, at);
 }
 
-/* One at least, by which readers know that the histogram is native. */
+/* Puts spans, at least one: by it readers know that the histogram is native. */
 static char *native_put_spans(const crest_native *native, char *at)
 {
     unsigned length = 0;
@@ -166,8 +166,8 @@ static char *native_put_spans(const crest_native *native, char *at)
     return native_put_span(at, offset, length);
 }
 
-/* Each bucket's count less that of the bucket before; or, past 63 bits, which differences cannot
- * say, the counts themselves as floating-point numbers. */
+/* Puts the buckets' counts: each less that of the bucket before. Past 63 bits, which differences
+ * cannot hold, the counts themselves as floating-point numbers. */
 static char *native_put_counts(const crest_native *native, int floats, char *at)
 {
     uint64_t before = 0;

@@ -8,8 +8,8 @@
 #include "cells/native_buckets.h"
 #include "page/page_families.h"
 
-/* Bytes of a series' value: classic buckets, the exemplar twice, and of each native bucket a span
- * and three deltas, for up to two empty buckets before it are said. */
+/* Bytes of a series' value: classic buckets, the exemplar twice, and for each native bucket a span
+ * and three deltas, since up to two empty buckets before it are written. */
 #define CREST_PROTOBUF_VALUE_BYTES                                                                 \
     (512u + (CREST_BUCKETS_MAX + 1u) * 26u + 2u * 192u + CREST_NATIVE_BUCKETS_MAX * (16u + 30u))
 
@@ -18,18 +18,19 @@ typedef struct crest_protobuf_histograms {
     const crest_page *page;
     const crest_page_metric *metric;
     unsigned decimals;
-    int schema;           /* the finest that is wanted */
-    unsigned limit;       /* native buckets at most */
+    int schema;           /* the finest schema that is wanted */
+    unsigned limit;       /* native buckets, at most */
     const double *bounds; /* of classic buckets */
     unsigned bound_count;
     uint64_t limits[CREST_BUCKETS_MAX];
     crest_native native;
 } crest_protobuf_histograms;
 
-/* Begins a metric, that is borrowed until the next. */
+/* Begins a metric, which is borrowed until the next. */
 void crest_protobuf_histograms_begin(crest_protobuf_histograms *histograms, const crest_page *page,
                                      const crest_page_metric *metric, unsigned decimals);
-/* The value of series `index`, Metric.histogram, into CREST_PROTOBUF_VALUE_BYTES; its end. */
+/* Writes the value of series `index`, Metric.histogram, into CREST_PROTOBUF_VALUE_BYTES; returns
+ * its end. */
 char *crest_protobuf_histogram(crest_protobuf_histograms *histograms, const crest_page_row *row,
                                size_t index, char *at);
 

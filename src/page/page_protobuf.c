@@ -24,26 +24,26 @@ enum { PROTOBUF_COUNTER_VALUE = 1, PROTOBUF_COUNTER_CREATED = 3 };
 enum { PROTOBUF_GAUGE_VALUE = 1 };
 enum { PROTOBUF_COUNTER = 0, PROTOBUF_GAUGE = 1, PROTOBUF_UNTYPED = 3, PROTOBUF_HISTOGRAM = 4 };
 
-/* Labels of a series: the constant ones and a row's, or crest_target_info's. */
+/* Labels of a series: the constant ones and a row's, or those of crest_target_info. */
 #define PROTOBUF_LABELS_MAX 64u
 _Static_assert(PROTOBUF_LABELS_MAX >= CREST_TARGET_LABELS_MAX, "a target's labels fit");
 _Static_assert(PROTOBUF_LABELS_MAX >= CREST_PAGE_LABELS_MAX + CREST_CONSTANT_LABELS_MAX,
                "a series' labels fit");
-/* Labels together and their value, that are put in one step. */
+/* Labels and their value together: bytes that are put in one step. */
 #define PROTOBUF_STEP_BYTES 8192u
 
 /* The labels of one series. */
 typedef struct protobuf_labels {
     unsigned count;
-    unsigned plain_from; /* those from here on are known to be valid UTF-8 */
+    unsigned plain_from; /* labels from here on are known to be valid UTF-8 */
     size_t bytes;        /* of all of them as fields */
     const char *keys[PROTOBUF_LABELS_MAX];
     const char *values[PROTOBUF_LABELS_MAX];
     size_t key_bytes[PROTOBUF_LABELS_MAX];
-    size_t value_bytes[PROTOBUF_LABELS_MAX]; /* as valid UTF-8; 0: the label is not there */
+    size_t value_bytes[PROTOBUF_LABELS_MAX]; /* as valid UTF-8; 0: no such label */
 } protobuf_labels;
 
-/* A page in the making. */
+/* A page under way. */
 typedef struct protobuf_page {
     const crest_page *page;
     crest_page_metric own; /* what `metric` points to */
@@ -51,7 +51,7 @@ typedef struct protobuf_page {
     crest_page_family family;
     crest_wire wire;
     protobuf_labels labels;
-    size_t constant_bytes; /* of the labels that all series of the metric have */
+    size_t constant_bytes; /* of the labels that all the metric's series share */
     crest_protobuf_histograms histograms;
     char value[CREST_PROTOBUF_VALUE_BYTES];
 } protobuf_page;
@@ -116,7 +116,7 @@ static void protobuf_label_value(protobuf_labels *labels, unsigned i, const char
     labels->bytes += crest_wire_text_bytes(pair);
 }
 
-/* Keys, and what all series of the metric have. */
+/* Sets the keys, and the labels that all series of the metric share. */
 static void protobuf_labels_begin(protobuf_page *made)
 {
     const crest_series_view *first = &made->metric->first;
@@ -134,7 +134,7 @@ static void protobuf_labels_begin(protobuf_page *made)
     made->constant_bytes = labels->bytes;
 }
 
-/* A label whose value is "" is, to Prometheus, none. */
+/* To Prometheus, a label whose value is "" does not exist. */
 static void protobuf_labels_of_row(protobuf_page *made, const crest_page_row *row)
 {
     protobuf_labels *labels = &made->labels;
@@ -145,7 +145,7 @@ static void protobuf_labels_of_row(protobuf_page *made, const crest_page_row *ro
                              row->plain ? row->lengths[k] : crest_wire_utf8_bytes(row->values[k]));
 }
 
-/* In one step. */
+/* Puts the labels in one step. */
 static char *protobuf_put_labels(const protobuf_labels *labels, char *at)
 {
     for (unsigned i = 0; i < labels->count; i++) {
@@ -167,7 +167,7 @@ static char *protobuf_put_labels(const protobuf_labels *labels, char *at)
     return at;
 }
 
-/* However long they are. */
+/* Puts labels of any length. */
 static void protobuf_put_long_labels(crest_wire *wire, const protobuf_labels *labels)
 {
     for (unsigned i = 0; i < labels->count; i++) {
@@ -183,7 +183,7 @@ static void protobuf_put_long_labels(crest_wire *wire, const protobuf_labels *la
     }
 }
 
-/* A Metric of these labels and the value up to `end`. */
+/* Puts a Metric: these labels, and the value up to `end`. */
 static void protobuf_put_metric(protobuf_page *made, const char *end)
 {
     crest_wire *wire = &made->wire;
@@ -207,7 +207,7 @@ static void protobuf_put_metric(protobuf_page *made, const char *end)
 
 /* ---- families ---- */
 
-/* The parts of HELP, as they follow each other on a text page; returns how many there are. */
+/* The parts of HELP, in the order of a text page; returns how many there are. */
 static unsigned protobuf_help(const protobuf_page *made, const char *parts[5])
 {
     const char *description = made->metric->first.description;
@@ -259,7 +259,7 @@ static unsigned protobuf_type(const crest_page_family *family)
     }
 }
 
-/* The family's name is that of the text page: a counter's with what its samples end in. */
+/* Opens the family. Its name is that of the text page: a counter's with its samples' ending. */
 static void protobuf_family_open(protobuf_page *made)
 {
     const crest_page_family *family = &made->family;
@@ -283,7 +283,7 @@ static int protobuf_family_close(protobuf_page *made)
     return crest_wire_close(&made->wire);
 }
 
-/* The rows from `first` on; returns where the metric ends. */
+/* Puts the rows from `first` on; returns where the metric ends. */
 static size_t protobuf_put_rows(protobuf_page *made, size_t first)
 {
     const crest_page *page = made->page;
@@ -300,7 +300,7 @@ static size_t protobuf_put_rows(protobuf_page *made, size_t first)
     return first;
 }
 
-/* Where a metric ends that the page leaves out. */
+/* Where a metric ends that the page does not want. */
 static size_t protobuf_skip(const protobuf_page *made, size_t first)
 {
     const crest_page *page = made->page;
@@ -313,7 +313,7 @@ static size_t protobuf_skip(const protobuf_page *made, size_t first)
     return first;
 }
 
-/* The metric's own family; returns where the metric ends. */
+/* Puts the metric's own family; returns where the metric ends. */
 static size_t protobuf_put_main(protobuf_page *made, size_t first)
 {
     size_t end;
@@ -333,7 +333,7 @@ static size_t protobuf_put_main(protobuf_page *made, size_t first)
 
 /* ---- what windows compute ---- */
 
-/* Whether the window says something of the series, and what. */
+/* Whether the window has a result for the series, and which. */
 static int protobuf_window_value(const protobuf_page *made, const crest_window_result *result,
                                  size_t index, double *value)
 {
@@ -349,7 +349,7 @@ static int protobuf_window_value(const protobuf_page *made, const crest_window_r
     return 1;
 }
 
-/* Opens the family with its first value; non-zero if there is one. */
+/* Puts the family, opened with its first value; non-zero if there is one. */
 static int protobuf_put_window(protobuf_page *made, const crest_window_result *result, size_t first,
                                size_t end)
 {

@@ -6,11 +6,11 @@
  *     page_native.c     histograms: classic buckets, native ones, exemplars
  *     protobuf_fields.c numbers, times and labels
  *
- * The families are those of the text page, under its names, with its values. A family is one
- * message, because a Pushgateway keeps only the last of those of one name; one that is longer than
- * the buffer is encoded twice, so the snapshot must not be one that reads values as they are asked
- * for (crest_snapshot_take_passing). Fields go out in the order of their numbers, and positive
- * deltas packed: as Prometheus' own definition has them.
+ * The families are those of the text page, with its names and values. A family is one message,
+ * because a Pushgateway keeps only the last of those of one name. A message longer than the buffer
+ * is encoded twice. So the snapshot must not be one that reads values on demand
+ * (crest_snapshot_take_passing). Fields go out in the order of their numbers, and positive deltas
+ * packed, as in Prometheus' own definition.
  *
  * Sources: prometheus/client_model, io/prometheus/client/metrics.proto, and
  * prometheus.io/docs/specs/native_histograms; what Prometheus 2.42 and Pushgateway 1.5.1 take.
@@ -20,7 +20,7 @@
 
 #include "page/page_families.h"
 
-/* All of it. Its windows have been chosen. Allocates some 50 KiB; 0 without them. */
+/* Writes the whole page. Its windows have been chosen. Allocates some 50 KiB; 0 without them. */
 int crest_page_put_protobuf(const crest_page *page);
 
 #endif

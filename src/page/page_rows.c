@@ -20,7 +20,7 @@ static void page_rows_metric(const crest_snapshot *snapshot, size_t index,
     metric->identity = own;
 }
 
-/* The values' texts lie one behind the other in the child. */
+/* Finds the values' lengths: their texts lie one behind the other in the child. */
 static inline void page_rows_lengths(crest_page_row *row, unsigned count, unsigned text_bytes)
 {
     row->plain = count == 0 || text_bytes != 0;
@@ -34,7 +34,7 @@ static inline void page_rows_lengths(crest_page_row *row, unsigned count, unsign
     row->lengths[count - 1] = (uint16_t)(end - text - 1);
 }
 
-/* What a row of a timer has otherwise: the outcome, which is elsewhere. */
+/* A row of a timer differs by its outcome, which lies elsewhere. */
 static void page_rows_timer(const crest_series *series, unsigned count, crest_page_row *row)
 {
     row->values = crest_series_values(series);
@@ -43,10 +43,10 @@ static void page_rows_timer(const crest_series *series, unsigned count, crest_pa
     row->bytes = (uint16_t)(row->bytes + row->lengths[count]);
 }
 
-/* Series that lie between the one of a row and the one whose memory is asked for. */
+/* Distance of the prefetch: series between a row's and the prefetched one. */
 #define PAGE_ROWS_BETWEEN 64u
 
-/* The three lines that most series lie in, into the second-level cache. */
+/* Prefetches the three lines that most series lie in, into the second-level cache. */
 static inline void page_rows_prefetch(const crest_series *series)
 {
     const char *line = (const char *)series;
@@ -55,7 +55,7 @@ static inline void page_rows_prefetch(const crest_series *series)
     __builtin_prefetch(line + 2 * CREST_LINE_BYTES, 0, 2);
 }
 
-/* What rows have that are no distributions'. */
+/* Fills a row's values, but not a distribution's. */
 static void page_rows_values(const crest_snapshot *snapshot, const crest_metric *own, size_t index,
                              crest_page_row *rows, unsigned count)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the encoder of pages reads: a snapshot, metric by metric, and the series of a metric in rows
- * that hold no more than a line of a page needs. A crest_series_view takes longer to fill than such
- * a line takes to write.
+ * What the encoder of pages reads: a snapshot, metric by metric, and the series of a metric in
+ * rows. A row holds no more than a line of a page needs. A crest_series_view takes longer to fill
+ * than such a line takes to write.
  *
  *     crest_page_metric metric;
  *     source->metric(snapshot, first, &metric);
@@ -10,7 +10,7 @@
  *         at += count;
  *
  * An interface, so that a test can give the encoder any snapshot without threads, tickers or memory
- * mappings. crest_page_source_snapshot is the one of real snapshots; page_rows.c.
+ * mappings. For real snapshots: crest_page_source_snapshot, page_rows.c.
  */
 #ifndef CREST_PAGE_SOURCE_H
 #define CREST_PAGE_SOURCE_H
@@ -20,9 +20,8 @@
 #include "registry/metric_inside.h"
 #include <crest/snapshot.h>
 
-/* Rows that are read at a time. So few, because with each the source asks for the memory of a later
- * one: with a million series none is in a cache, and asked for 64 at once they would be waited for.
- */
+/* Rows that are read at a time. So few, because with each row the source prefetches a later one:
+ * with a million series none is in a cache, and 64 prefetches at once would be waited for. */
 #define CREST_PAGE_ROWS 8u
 /* Labels of a row: those of a family of stages, and a timer's outcome. */
 #define CREST_PAGE_LABELS_MAX (CREST_LABELS_KEPT_MAX + 1)
@@ -30,14 +29,13 @@
 /* A metric, by its first series. */
 typedef struct crest_page_metric {
     crest_series_view first;
-    /* of the labels, how many of the first have the same value in all series; rows begin behind
-     * them */
+    /* how many of the first labels have the same value in all series; rows begin behind them */
     unsigned constants;
     int made;             /* rows are to say when series were made */
-    const void *identity; /* the source's own */
+    const void *identity; /* the source's own data */
 } crest_page_metric;
 
-/* One series, but for what it has of a distribution. */
+/* One series, without its distribution. */
 typedef struct crest_page_row {
     const char *const *values; /* of the labels that are not constant */
     union {
@@ -56,11 +54,10 @@ typedef struct crest_page_row {
 /* The reading half of <crest/snapshot.h> for the encoder. */
 typedef struct crest_page_source {
     size_t (*size)(const crest_snapshot *snapshot);
-    /* The metric that series `index` belongs to, `index` being below the size; sets all but `made`.
-     */
+    /* The metric of series `index`, which is below the size; sets all but `made`. */
     void (*metric)(const crest_snapshot *snapshot, size_t index, crest_page_metric *metric);
-    /* The series from `index` on, at most `room` of them and none of another metric; 0 at the
-     * metric's end, and only there: fewer than `room` say nothing. */
+    /* The series from `index` on, at most `room` of them and none of another metric. 0 at the
+     * metric's end, and only there: fewer than `room` do not mean the end. */
     unsigned (*rows)(const crest_snapshot *snapshot, const crest_page_metric *metric, size_t index,
                      crest_page_row *rows, unsigned room);
     /* As the functions of these names in <crest/snapshot.h>. */

@@ -102,7 +102,7 @@ static size_t values_put_distributions(values_family *family, size_t first,
     return at;
 }
 
-/* Where the metric ends that nobody wants. */
+/* Where a metric ends that the page does not want. */
 static size_t values_skip(const values_family *family, size_t first)
 {
     const crest_page *page = family->page;

@@ -6,7 +6,7 @@
 
 #include <crest/window.h>
 
-/* One family: the series that have this result, under a header that comes only if there is one. */
+/* One family: the series with this result, under a header that is put only if there is one. */
 typedef struct windows_family {
     const crest_page *page;
     const crest_page_metric *metric;

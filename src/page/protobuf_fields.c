@@ -15,7 +15,7 @@ double crest_protobuf_scaled(uint64_t value, unsigned decimals)
                                       100000, 1000000, 10000000, 100000000, 1000000000};
     if (decimals == 0 || value <= UINT64_C(1) << 53)
         return (double)value / (double)scales[decimals];
-    /* more bits than a double has, and whether there was a rest: so it is rounded once */
+    /* more bits than a double has, and whether there was a remainder: so it is rounded once */
     unsigned __int128 shifted = (unsigned __int128)value << 62;
     unsigned __int128 quotient = shifted / scales[decimals];
     quotient |= shifted % scales[decimals] != 0;

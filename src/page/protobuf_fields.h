@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parts that messages of a protobuf page have in common: numbers, times and labels. See
- * page_protobuf.h.
+ * Common parts of the messages of a protobuf page: numbers, times and labels. See page_protobuf.h.
  */
 #ifndef CREST_PROTOBUF_FIELDS_H
 #define CREST_PROTOBUF_FIELDS_H
