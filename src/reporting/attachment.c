@@ -30,7 +30,7 @@ uint64_t crest_attachment_now_ns(void)
     return crest_monotonic_ns();
 }
 
-/* Not crest_clock_wall_ns: schedules go on in real time when a test sets that. */
+/* Not crest_clock_wall_ns: schedules go on in real time when a test sets that clock. */
 crest_pace_time crest_attachment_time(void)
 {
     return (crest_pace_time){crest_attachment_now_ns(), crest_kernel_ns(CLOCK_REALTIME)};
@@ -43,7 +43,7 @@ int crest_attachment_wait(pthread_cond_t *condition, uint64_t until_ns)
     return pthread_cond_timedwait(condition, &crest_attachments_lock, &until) == ETIMEDOUT;
 }
 
-/* Chance enough that many nodes started by one command do not report together. */
+/* A seed by chance, so that many nodes started by one command do not report together. */
 static uint64_t attachment_seed(const void *address)
 {
     uint64_t seed;
@@ -52,9 +52,9 @@ static uint64_t attachment_seed(const void *address)
     return seed;
 }
 
-/* A child has none of the threads, and must not report into its parent's group: nothing is attached
- * there. The attachments are left as they are; a reporter may hold connections shared with the
- * parent. */
+/* Fork handler: the child has none of the threads and must not report into its parent's group, so
+ * nothing is attached there. The attachments are left as they are: a reporter may hold connections
+ * shared with the parent. */
 static void attachment_forked(void)
 {
     crest_mutex_fresh(&crest_attachments_lock);
@@ -148,7 +148,7 @@ void crest_attachment_free(crest_attachment *attachment)
     crest_alloc_free(attachment);
 }
 
-/* Under the lock. */
+/* The caller holds the lock. */
 void crest_attachment_unlink(const crest_attachment *attachment)
 {
     crest_attachment **link = &crest_attachments;

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Attached reporters: what is known of each, their list, and its lock. The inside of reporting.c;
- * what their threads do is in reporter_thread.c, and watching them in report_watchdog.c.
+ * Attached reporters: what is known of each, their list, and its lock. The inside of reporting.c.
+ * What their threads do is in reporter_thread.c; watching them is in report_watchdog.c.
  *
- * Who owns an attachment: the list, until its thread has ended; then whoever detaches it, after
- * joining the thread. When a report hangs and the detaching call gives up, the thread is left
- * behind (abandoned) and owns it instead; all that it then touches is the attachment itself, never
- * the reporter. So nothing is freed that anybody still uses, and nobody waits past a deadline.
+ * Ownership of an attachment:
+ *
+ *   list        until its thread, its server or its turns in the host's loop have ended
+ *   detacher    the caller that detaches it: joins the thread, then frees it (`detaching`)
+ *   thread      a report hung and the detaching caller gave up: the thread frees it (`abandoned`)
+ *
+ * An abandoned thread touches the attachment alone, never the reporter. Invariants: nothing is
+ * freed that a thread still uses, and no caller waits past its deadline. No model: all is under one
+ * lock.
  */
 #ifndef CREST_ATTACHMENT_H
 #define CREST_ATTACHMENT_H
@@ -17,7 +22,7 @@
 
 #include <pthread.h>
 
-/* Somebody waiting in crest_report_now, on the waiter's own stack. */
+/* A request of a caller that waits in crest_report_now, on the caller's stack. */
 typedef struct crest_request {
     struct crest_request *next;
     int served;
@@ -27,23 +32,23 @@ typedef struct crest_request {
 
 /* A report under way, as report_watchdog.c sees it. */
 typedef struct crest_watched {
-    uint64_t since_ns;  /* 0: none is */
+    uint64_t since_ns;  /* 0: no report is under way */
     uint64_t until_ns;  /* its deadline */
-    uint64_t cancel_ns; /* when the reporter is to be told to give up, next */
-    uint64_t pause_ns;  /* until it is told again */
-    uint64_t tell_ns;   /* when it is told of */
+    uint64_t cancel_ns; /* when cancel is called next */
+    uint64_t pause_ns;  /* pause before the next call of cancel */
+    uint64_t tell_ns;   /* when the log is told */
     int told;
     int inside;     /* the reporter's own function is running */
-    int cancelling; /* its cancel is being called */
+    int cancelling; /* the reporter's cancel is being called */
 } crest_watched;
 
 typedef struct crest_attachment {
     struct crest_attachment *next;
-    crest_one_report order; /* what is reported, and to whom */
+    crest_one_report order; /* what is reported, and to which reporter */
     int owned;              /* the reporter is freed with the attachment */
-    int server;             /* it serves by itself: there is no thread, and no report is made */
-    int loop;               /* the host's loop does it: there is no thread either */
-    int cancels;            /* it has a cancel */
+    int server;             /* the reporter serves by itself: no thread, and no reports */
+    int loop;               /* the host's loop takes its turns: no thread either */
+    int cancels;            /* the reporter has a cancel */
     char *name, *include, *exclude;
     crest_pace pace;
     crest_watched watched;
@@ -51,17 +56,17 @@ typedef struct crest_attachment {
     pthread_t thread;
     pthread_cond_t wake;
     uint64_t stop_ns; /* the deadline of stopping */
-    int attaching;    /* its start is being called, and there is no thread yet */
+    int attaching;    /* the reporter's start is being called; there is no thread yet */
     int stopping;
     int discard;   /* stop without a last report */
-    int detaching; /* somebody is waiting for its end and will free it */
-    int abandoned; /* nobody is any more: the thread frees it */
+    int detaching; /* a caller waits for its end and will free it */
+    int abandoned; /* that caller gave up: the thread frees it */
     int orphaned;  /* this is a forked child: nothing here belongs to it */
     int ended;
     crest_request *waiting;
     crest_request *serving;
     crest_reporter_state state;
-    crest_delivery delivery; /* what it has delivered, as the registry sees it */
+    crest_delivery delivery; /* what was delivered, as the registry sees it */
     crest_status last_status;
 } crest_attachment;
 
@@ -72,21 +77,21 @@ extern crest_attachment *crest_attachments;
 /* A request was served, or a thread has ended. */
 extern pthread_cond_t crest_attachments_changed;
 
-/* To be called before any of these are used. */
+/* Call it before any of these are used. */
 void crest_attachments_prepare(void);
 
-/* CLOCK_MONOTONIC, on which all times here are; and with it the wall clock, for schedules. */
+/* CLOCK_MONOTONIC, of all times here; with the wall clock beside it, for schedules. */
 uint64_t crest_attachment_now_ns(void);
 crest_pace_time crest_attachment_time(void);
 
 /* Waits with the lock given up; non-zero when until_ns has come. */
 int crest_attachment_wait(pthread_cond_t *condition, uint64_t until_ns);
 
-/* NULL when there is no memory; neither in the list nor running. `schedule` is valid; all is
- * copied. */
+/* A new attachment, neither in the list nor running; NULL without memory. `schedule` is valid; all
+ * is copied. */
 crest_attachment *crest_attachment_new(crest_registry *registry, crest_reporter *reporter,
                                        const char *name, const crest_schedule *schedule);
-/* No thread may be running. Frees the reporter too if it is owned. */
+/* No thread may be running. Frees the reporter too if the attachment owns it. */
 void crest_attachment_free(crest_attachment *attachment);
 
 /* Under the lock: takes it off the list. */

@@ -36,11 +36,11 @@ typedef struct one_report_label {
     char value[CREST_RESOURCE_BYTES_MAX + 1];
 } one_report_label;
 
-/* Who reports: immutable, and counted by the process and by each report under way, so that a later
- * crest_start cannot change it meanwhile. */
+/* The reporting resource (what the process is): immutable, and reference-counted by the process and
+ * by each report under way. So a later crest_start cannot change it meanwhile. */
 typedef struct one_report_resource {
     unsigned users; /* under the lock */
-    int parents;    /* this is a forked child, and it was the parent's */
+    int parents;    /* inherited from the parent of a fork */
     char service[CREST_RESOURCE_BYTES_MAX + 1];
     char version[CREST_RESOURCE_BYTES_MAX + 1];
     char instance[CREST_RESOURCE_BYTES_MAX + 1]; /* "": the host's name */
@@ -49,9 +49,9 @@ typedef struct one_report_resource {
     one_report_label labels[]; /* the texts of the views */
 } one_report_resource;
 
-/* Guards who reports. Nothing is called under it. */
+/* Guards the resource. Nothing is called under it. */
 static pthread_mutex_t one_report_lock = PTHREAD_MUTEX_INITIALIZER;
-static one_report_resource *one_report_about; /* NULL: nobody has said */
+static one_report_resource *one_report_about; /* NULL: none was set */
 
 /* Under the lock. */
 static void one_report_drop_locked(one_report_resource *about)
@@ -79,7 +79,7 @@ static one_report_resource *one_report_use(void)
     return about;
 }
 
-/* A forked child is somebody else. */
+/* Fork handler: a child is another process, and its resource another. */
 static void one_report_forked(void)
 {
     crest_mutex_fresh(&one_report_lock);
@@ -168,7 +168,7 @@ static void one_report_record(crest_one_report *order, crest_status status)
 
 /* ---- reporting ---- */
 
-/* Hands a snapshot out; *error says how that ended, the same as the status. */
+/* Hands a snapshot to the reporter; *error says how that ended, with the same status. */
 static crest_status one_report_hand_out(crest_one_report *order, const crest_snapshot *snapshot,
                                         uint64_t deadline_ns, crest_error *error)
 {
@@ -205,7 +205,7 @@ static crest_status one_report_hand_out(crest_one_report *order, const crest_sna
     return status;
 }
 
-/* Takes the snapshot, hands it out, and keeps it if it is to be the previous one. */
+/* Takes the snapshot, hands it over, and keeps it if reports are deltas. */
 static crest_status one_report_take(crest_one_report *order, crest_error *error)
 {
     uint64_t deadline_ns = crest_now() + order->timeout_ns;

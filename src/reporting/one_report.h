@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One report: a snapshot is taken, handed to a reporter, and measured. Knows no schedule and no
+ * One report: takes a snapshot, hands it to a reporter, and measures that. Knows no schedule and no
  * thread.
  */
 #ifndef CREST_ONE_REPORT_H
@@ -8,18 +8,18 @@
 
 #include <crest/reporter.h>
 
-/* Says who reports, from now on; all is copied, texts cut to CREST_RESOURCE_BYTES_MAX, labels to
- * CREST_RESOURCE_LABELS_MAX. An empty instance is the host's name. CREST_NO_MEMORY, and nothing has
- * changed. Thread-safe. */
+/* Sets the resource of later reports. All is copied; texts are cut to CREST_RESOURCE_BYTES_MAX,
+ * labels to CREST_RESOURCE_LABELS_MAX. An empty instance is the host's name. CREST_NO_MEMORY, and
+ * nothing has changed. Thread-safe. */
 crest_status crest_one_report_describe(const crest_resource *resource);
 
-/* What measures the reports of one reporter. */
+/* The series that measure the reports of one reporter. */
 typedef struct crest_one_report_measures {
     crest_timer *time;
     crest_gauge *success, *streak, *running;
 } crest_one_report_measures;
 
-/* What to report, to whom, and how it went. */
+/* What to report, to which reporter, and how it went. */
 typedef struct crest_one_report {
     crest_registry *registry;
     crest_reporter *reporter;
@@ -29,12 +29,12 @@ typedef struct crest_one_report {
     int final;
     uint64_t failures; /* in a row; counted here */
     crest_one_report_measures measures;
-    /* called around the reporter's own function; NULL: nobody wants to know */
+    /* called around the reporter's own function; NULL: none */
     void (*around)(struct crest_one_report *order, int begins);
-    int deltas;               /* the reporter wants the snapshot before */
-    crest_snapshot *previous; /* of the last success, or NULL; then this one's, if it succeeds */
-    uint64_t duration_ns;     /* how long it took */
-    size_t series;            /* how many it had */
+    int deltas;               /* the reporter wants the previous snapshot */
+    crest_snapshot *previous; /* of the last success, or NULL; after a success, this report's */
+    uint64_t duration_ns;     /* how long the report took */
+    size_t series;            /* how many series it had */
 } crest_one_report;
 
 /* Finds the series that measure the reports, so that they exist before the first one. */

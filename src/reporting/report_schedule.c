@@ -24,7 +24,7 @@ static uint64_t pace_part(crest_pace *pace, uint64_t span_ns)
     return (uint64_t)(fraction * (double)span_ns);
 }
 
-/* How much later than its point of the grid a report comes. */
+/* How much later than its point of the grid a report is due. */
 static uint64_t pace_jitter(crest_pace *pace)
 {
     return pace_part(pace, (uint64_t)(pace->jitter * (double)pace->interval_ns));
@@ -50,7 +50,7 @@ crest_status crest_pace_check(const crest_schedule *schedule, crest_error *error
     return CREST_OK;
 }
 
-/* The first multiple of the interval after a moment on the wall clock, on the other one. */
+/* The first multiple of the interval after a moment of the wall clock, on the steady clock. */
 static uint64_t pace_multiple_after(const crest_pace *pace, crest_pace_time now)
 {
     return now.now_ns + pace->interval_ns - now.wall_ns % pace->interval_ns;
@@ -101,7 +101,7 @@ void crest_pace_retry(crest_pace *pace, crest_pace_time now, uint64_t failures)
         backoff_ns *= 2;
     if (backoff_ns > pace->interval_ns)
         backoff_ns = pace->interval_ns;
-    /* it was asked for before its point, which is still to come */
+    /* the report was asked for before its point, which is still to come */
     if (!pace->retrying && pace->due_ns > now.now_ns)
         pace->slot_ns -= pace->interval_ns;
     pace->retrying = 1;

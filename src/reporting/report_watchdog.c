@@ -44,7 +44,7 @@ void crest_report_watch_enter(crest_attachment *attachment)
 {
     pthread_mutex_lock(&crest_attachments_lock);
     attachment->watched.inside = 1;
-    /* who waits for this report has it to watch from now on */
+    /* a caller that waits for this report has to watch it from now on */
     pthread_cond_broadcast(&crest_attachments_changed);
     pthread_mutex_unlock(&crest_attachments_lock);
 }
@@ -60,7 +60,8 @@ void crest_report_watch_leave(crest_attachment *attachment)
 
 /* ---- of all ---- */
 
-/* Under the lock, given up meanwhile. Its thread waits before it goes on. */
+/* Under the lock, given up during the call of cancel. The report's thread waits for that to
+ * return. */
 static void report_watch_cancel(crest_attachment *attachment)
 {
     crest_watched *watched = &attachment->watched;
@@ -76,7 +77,7 @@ static void report_watch_cancel(crest_attachment *attachment)
     pthread_cond_broadcast(&crest_attachments_changed);
 }
 
-/* Under the lock, given up meanwhile; the attachment may be gone afterwards. */
+/* Under the lock, given up while the log is told; the attachment may be freed afterwards. */
 static void report_watch_tell(crest_attachment *attachment, uint64_t now_ns)
 {
     char name[REPORT_WATCH_NAME_BYTES];
@@ -93,7 +94,7 @@ static void report_watch_tell(crest_attachment *attachment, uint64_t now_ns)
     pthread_mutex_lock(&crest_attachments_lock);
 }
 
-/* Under the lock: when something is to be done about this report. */
+/* Under the lock: when this report is next to be cancelled or told of. */
 static uint64_t report_watch_due(const crest_attachment *attachment, int *cancel)
 {
     const crest_watched *watched = &attachment->watched;
@@ -101,10 +102,10 @@ static uint64_t report_watch_due(const crest_attachment *attachment, int *cancel
     *cancel = 0;
     if (watched->since_ns == 0)
         return due_ns;
-    /* while the process ends, those that wait for it tell */
+    /* while the process ends, the callers that wait for it tell */
     if (!watched->told && !attachment->stopping)
         due_ns = watched->tell_ns;
-    /* not on its own thread, where a reporter may be waiting for another */
+    /* not on the report's own thread, where a reporter may be waiting for another */
     if (watched->inside && !watched->cancelling && attachment->cancels &&
         watched->cancel_ns < due_ns && !pthread_equal(attachment->thread, pthread_self())) {
         due_ns = watched->cancel_ns;
@@ -129,7 +130,7 @@ uint64_t crest_report_watch(void)
             report_watch_cancel(at);
         else
             report_watch_tell(at, now_ns);
-        /* the list may be another one */
+        /* the list may have changed */
         at = crest_attachments;
         next_ns = UINT64_MAX;
         now_ns = crest_attachment_now_ns();
@@ -146,7 +147,7 @@ void crest_report_watch_now(void)
 
 void crest_report_watch_gauges(void)
 {
-    /* set after the lock is given up: a record may not happen under it */
+    /* set after the lock is given up: nothing is recorded under it */
     crest_gauge *gauges[CREST_REPORTERS_MAX];
     double seconds[CREST_REPORTERS_MAX];
     unsigned count = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The list of kinds of reporters, and freeing one of any. Libraries add theirs when they are
- * loaded, before main, so it is plain static memory that is only ever appended to. See
+ * The list of kinds of reporters, and freeing a reporter of any kind. Libraries add their kinds
+ * when they are loaded, before main, so the list is plain static memory that only grows. See
  * reporter_kinds.h.
  */
 #include "reporting/reporter_kinds.h"
@@ -23,7 +23,7 @@ int crest_reporter_kind_name_is_valid(const char *name)
            strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == length;
 }
 
-/* One with a name, and with options of its own only. */
+/* Whether the kind has a valid name and valid options of its own. */
 static int reporter_kind_is_valid(const crest_reporter_kind *kind)
 {
     if (kind == NULL || kind->name == NULL || kind->create == NULL ||

@@ -14,7 +14,7 @@
 /* Copies the kinds added so far, in the order of adding, and returns how many. Thread-safe. */
 size_t crest_reporter_kinds(const crest_reporter_kind *kinds[CREST_REPORTER_KINDS_MAX]);
 
-/* Whether a kind may be called so: a lower-case word of letters, digits and dashes. */
+/* Whether the name is valid for a kind: a lower-case word of letters, digits and dashes. */
 int crest_reporter_kind_name_is_valid(const char *name);
 
 #endif

@@ -14,15 +14,15 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* How often one that reports at points of the wall clock looks whether this was set. */
+/* How often a thread with an aligned schedule looks whether the wall clock was set. */
 #define REPORTER_THREAD_LOOK_NS UINT64_C(5000000000)
-/* Of the time that is left for the last report and stop: the part for stop, and at most this. */
+/* Part of the time left for the last report and stop that is kept for stop, and the most of it. */
 #define REPORTER_THREAD_SPARE_PART 8u
 #define REPORTER_THREAD_SPARE_NS UINT64_C(250000000)
 /* What the kernel keeps of a thread's name, its NUL included. */
 #define REPORTER_THREAD_NAME_BYTES 16
 
-/* The order is its attachment's. */
+/* The order is part of its attachment. */
 static void reporter_thread_around(crest_one_report *order, int begins)
 {
     crest_attachment *attachment =
@@ -33,7 +33,7 @@ static void reporter_thread_around(crest_one_report *order, int begins)
         crest_report_watch_leave(attachment);
 }
 
-/* Under the lock: answers those who wait. */
+/* Under the lock: answers the callers of these requests. */
 static void reporter_thread_serve(crest_request **requests, crest_status status,
                                   const crest_error *error)
 {
@@ -48,8 +48,9 @@ static void reporter_thread_serve(crest_request **requests, crest_status status,
     pthread_cond_broadcast(&crest_attachments_changed);
 }
 
-/* Tells of the first failure of a streak and of its end; a server that is down for hours is no
- * news a thousand times. What fails last is not made up for. Not under the lock. */
+/* Tells the log of the first failure of a streak, and of its end: a server that is down for hours
+ * is no news a thousand times. After a failed last report nothing delivers what it had. Not under
+ * the lock. */
 static void reporter_thread_tell(const crest_one_report *order, uint64_t failures_before,
                                  crest_status status, const crest_error *error)
 {
@@ -70,8 +71,8 @@ static void reporter_thread_tell(const crest_one_report *order, uint64_t failure
                         failures_before == 1 ? "" : "s");
 }
 
-/* How long a report may take. The last one leaves a part of the time for the reporter's stop, and
- * for itself to fail with a reason rather than be left behind. */
+/* How long a report may take. The last report leaves a part of the time for the reporter's stop,
+ * and time to fail with a reason rather than be left behind. */
 static uint64_t reporter_thread_timeout_ns(const crest_attachment *attachment, uint64_t now_ns)
 {
     if (!attachment->order.final)
@@ -83,7 +84,7 @@ static uint64_t reporter_thread_timeout_ns(const crest_attachment *attachment, u
     return left_ns - (spare_ns < REPORTER_THREAD_SPARE_NS ? spare_ns : REPORTER_THREAD_SPARE_NS);
 }
 
-/* Under the lock: what a report that has ended leaves behind. */
+/* Under the lock: notes the result of a report that has ended. */
 static void reporter_thread_note(crest_attachment *attachment, crest_status status,
                                  const crest_error *error, uint64_t began_ns, int was_due)
 {
@@ -106,8 +107,8 @@ static void reporter_thread_note(crest_attachment *attachment, crest_status stat
         crest_pace_next(&attachment->pace, crest_attachment_time());
 }
 
-/* Under the lock, which is given up meanwhile. Afterwards the attachment may be abandoned or
- * orphaned, and its reporter gone. */
+/* Under the lock, given up during the report. Afterwards the attachment may be abandoned or
+ * orphaned, and its reporter freed. */
 static void reporter_thread_turn(crest_attachment *attachment, int final)
 {
     crest_one_report *order = &attachment->order;
@@ -141,8 +142,8 @@ static void reporter_thread_turn(crest_attachment *attachment, int final)
     pthread_mutex_lock(&crest_attachments_lock);
 }
 
-/* Under the lock, given up meanwhile: the reporter's own stop, whose failure counts when the last
- * report went well. */
+/* Under the lock, given up meanwhile: calls the reporter's own stop. Its failure counts when the
+ * last report went well. */
 static void reporter_thread_stop_reporter(crest_attachment *attachment)
 {
     crest_reporter *reporter = attachment->order.reporter;
@@ -163,7 +164,7 @@ static void reporter_thread_stop_reporter(crest_attachment *attachment)
     }
 }
 
-/* Under the lock, until there is something to do; non-zero when that is to stop. */
+/* Under the lock: waits until there is something to do; non-zero when that is to stop. */
 static int reporter_thread_idle(crest_attachment *attachment)
 {
     while (!attachment->stopping && attachment->waiting == NULL) {
@@ -180,10 +181,10 @@ static int reporter_thread_idle(crest_attachment *attachment)
     return attachment->stopping;
 }
 
-/* Under the lock, given up meanwhile: after the last report. */
+/* Under the lock, given up meanwhile: what follows the last report. */
 static void reporter_thread_finish(crest_attachment *attachment)
 {
-    /* one that was started is stopped, even if it is not to report any more */
+    /* a started reporter is stopped, even if it is not to report any more */
     if (!attachment->abandoned && !attachment->orphaned &&
         (!attachment->discard || attachment->order.reporter->start != NULL))
         reporter_thread_stop_reporter(attachment);
@@ -216,7 +217,7 @@ static void *reporter_thread_run(void *argument)
     crest_gauge *running = attachment->order.measures.running;
     pthread_mutex_unlock(&crest_attachments_lock);
     if (!orphaned)
-        crest_gauge_set(running, 0); /* whoever looked meanwhile saw it run */
+        crest_gauge_set(running, 0); /* a watcher that looked meanwhile saw it run */
     if (abandoned && !orphaned)
         crest_attachment_free(attachment);
     return NULL;
@@ -234,7 +235,7 @@ int crest_reporter_launch(crest_attachment *attachment)
 
 void crest_reporter_turn(crest_attachment *attachment)
 {
-    attachment->thread = pthread_self(); /* for the report's watch: nobody else looks */
+    attachment->thread = pthread_self(); /* for the watcher: no other thread looks */
     reporter_thread_turn(attachment, 0);
 }
 
@@ -246,7 +247,8 @@ void crest_reporter_end(crest_attachment *attachment)
     reporter_thread_finish(attachment);
 }
 
-/* Under the lock: the one whose report is due longest, or NULL; *next_ns: when one will be. */
+/* Under the lock: the attachment whose report is due longest, or NULL; *next_ns: when one will
+ * be. */
 static crest_attachment *reporter_thread_due(uint64_t *next_ns)
 {
     crest_attachment *first = NULL;
@@ -268,7 +270,7 @@ static crest_attachment *reporter_thread_due(uint64_t *next_ns)
     return NULL;
 }
 
-/* Under the lock. None of them can go while the loop is held. */
+/* Under the lock: lists the servers. None of them can be freed while the loop is held. */
 static unsigned reporter_thread_servers(crest_reporter *servers[CREST_REPORTERS_MAX])
 {
     unsigned count = 0;

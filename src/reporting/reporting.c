@@ -24,8 +24,8 @@
 #include <string.h>
 
 #define REPORTING_DETACH_MS_DEFAULT 2000u
-/* A report that is under way when its reporter is to end may take this part of the time that there
- * is, and is then cancelled: the rest is for the last report. */
+/* A report that is under way when its reporter is to end may take this part of the time left. It is
+ * then cancelled: the rest is for the last report. */
 #define REPORTING_CUT_PART 3u
 
 /* Deadlines are relative and bounded, so that nothing overflows. */
@@ -64,7 +64,7 @@ void crest_reporting_at_exit(void (*flush)(void))
     pthread_mutex_unlock(&crest_attachments_lock);
 }
 
-/* Under the lock: a reporter of a kind not seen before may have initialised a library. */
+/* Under the lock: a reporter of a new kind may have initialised a library. */
 static void reporting_see(const crest_reporter *reporter)
 {
     for (unsigned i = 0; i < reporting_seen_count; i++)
@@ -79,7 +79,7 @@ static void reporting_see(const crest_reporter *reporter)
 
 /* ---- attaching ---- */
 
-/* Under the lock: takes its place in the list, where it is not used before it is launched. */
+/* Under the lock: puts it into the list, where nothing uses it before it is launched. */
 static crest_status reporting_enlist(crest_attachment *attachment, crest_error *error)
 {
     unsigned count = 0;
@@ -103,7 +103,7 @@ static crest_status reporting_enlist(crest_attachment *attachment, crest_error *
     return CREST_OK;
 }
 
-/* The reporter's own start. */
+/* Calls the reporter's own start. */
 static crest_status reporting_start(crest_reporter *reporter, const char *name,
                                     crest_registry *registry, crest_error *error)
 {
@@ -131,7 +131,7 @@ static crest_status reporting_launch(crest_attachment *attachment, crest_error *
     return CREST_OK;
 }
 
-/* Enlists, starts and launches; on failure nothing of it is left. */
+/* Enlists, starts and launches the reporter; on failure undoes all of it. */
 static crest_status reporting_begin(crest_attachment *attachment, crest_error *error)
 {
     crest_reporter *reporter = attachment->order.reporter;
@@ -142,7 +142,7 @@ static crest_status reporting_begin(crest_attachment *attachment, crest_error *e
         return status;
     int threaded = !attachment->server && !attachment->loop;
     if (threaded)
-        crest_ticker_keep(); /* it watches the reports */
+        crest_ticker_keep(); /* the ticker watches the reports */
     status = reporting_start(reporter, attachment->name, attachment->order.registry, error);
     int started = status == CREST_OK && reporter->start != NULL;
     pthread_mutex_lock(&crest_attachments_lock);
@@ -159,7 +159,7 @@ static crest_status reporting_begin(crest_attachment *attachment, crest_error *e
     if (status != CREST_OK && threaded)
         crest_ticker_release();
     if (status != CREST_OK && started && reporter->stop != NULL) {
-        crest_error ignored; /* what went wrong first is told */
+        crest_error ignored; /* the caller is told what went wrong first */
         crest_error_clear(&ignored);
         (void)reporter->stop(
             reporter, crest_now() + REPORTING_DETACH_MS_DEFAULT * CREST_NS_PER_MS, &ignored);
@@ -180,7 +180,7 @@ static crest_status reporting_check(const crest_reporter *reporter, crest_error 
     return CREST_OK;
 }
 
-/* Whether the host's loop can serve it, if it has to. */
+/* Whether the host's loop can serve the reporter, where it has to. */
 static crest_status reporting_check_loop(const crest_reporter *reporter, crest_error *error)
 {
     if (!crest_threads_forbidden())
@@ -216,7 +216,7 @@ static crest_status reporting_attach(crest_registry *registry, crest_reporter *r
     attachment->owned = owned;
     status = reporting_begin(attachment, error);
     if (status != CREST_OK) {
-        attachment->owned = 0; /* it did not become ours */
+        attachment->owned = 0; /* on failure the caller keeps the reporter */
         crest_attachment_free(attachment);
     }
     return status;
@@ -248,7 +248,7 @@ int crest_reporting_by_loop(void)
     return by_loop;
 }
 
-/* Takes the lock, and the loop first if it serves a reporter: *held is for reporting_unlock. */
+/* Takes the lock, and first the loop if it serves a reporter: *held is for reporting_unlock. */
 static crest_status reporting_lock(uint64_t until_ns, int *held, crest_error *error)
 {
     crest_status status = CREST_OK;
@@ -267,7 +267,7 @@ static void reporting_unlock(int held)
         crest_loop_release();
 }
 
-/* Whether the caller is the thread of that reporter. */
+/* Whether the calling thread is the reporter's own. */
 static int reporting_is_own(const crest_attachment *attachment)
 {
     return !attachment->loop && pthread_equal(attachment->thread, pthread_self());
@@ -275,7 +275,7 @@ static int reporting_is_own(const crest_attachment *attachment)
 
 /* ---- detaching ---- */
 
-/* Under the lock: asks the thread to end. It is then the caller's to free. */
+/* Under the lock: asks the thread to end. The caller then frees the attachment. */
 static void reporting_begin_end(crest_attachment *attachment, crest_reporting_end how,
                                 uint64_t until_ns)
 {
@@ -289,7 +289,7 @@ static void reporting_begin_end(crest_attachment *attachment, crest_reporting_en
     pthread_cond_signal(&attachment->wake);
 }
 
-/* Under the lock, given up meanwhile: off the list and freed. */
+/* Under the lock, given up meanwhile: takes it off the list and frees it. */
 static void reporting_remove(crest_attachment *attachment)
 {
     crest_attachment_unlink(attachment);
@@ -302,12 +302,12 @@ static void reporting_remove(crest_attachment *attachment)
     pthread_mutex_lock(&crest_attachments_lock);
 }
 
-/* Under the lock, given up meanwhile: stops one that has no thread, on this one. */
+/* Under the lock, given up meanwhile: stops a reporter without a thread, on the caller's. */
 static crest_status reporting_end_server(crest_attachment *attachment, crest_error *error)
 {
     crest_reporter *reporter = attachment->order.reporter;
     uint64_t now_ns = crest_attachment_now_ns();
-    /* with others to wait for: they have to be watched by the time that they may be cancelled */
+    /* with others to wait for, it must return before these may have to be cancelled */
     uint64_t left_ns = attachment->stop_ns > now_ns ? attachment->stop_ns - now_ns : 1;
     if (crest_attachments != attachment || attachment->next != NULL)
         left_ns /= REPORTING_CUT_PART;
@@ -326,16 +326,16 @@ static crest_status reporting_end_server(crest_attachment *attachment, crest_err
     return status;
 }
 
-/* Under the lock, given up meanwhile: waits for a change, but no longer than to when the reports
- * under way are to be looked at again. Non-zero when until_ns has come. */
+/* Under the lock, given up meanwhile: waits for a change, but no longer than until the caller must
+ * watch the reports under way again. Non-zero when until_ns has come. */
 static int reporting_wait(uint64_t next_ns, uint64_t until_ns)
 {
     crest_attachment_wait(&crest_attachments_changed, next_ns < until_ns ? next_ns : until_ns);
     return crest_attachment_now_ns() >= until_ns;
 }
 
-/* Under the lock, given up meanwhile: waits for the thread asked to end, and frees the attachment
- * or leaves it behind. */
+/* Under the lock, given up meanwhile: waits for the thread asked to end. Then frees the attachment,
+ * or abandons it. */
 static crest_status reporting_await_end(crest_attachment *attachment, crest_error *error)
 {
     if (attachment->server)
@@ -353,7 +353,7 @@ static crest_status reporting_await_end(crest_attachment *attachment, crest_erro
         attachment->detaching = 0;
         attachment->abandoned = 1;
         pthread_detach(attachment->thread);
-        /* its thread may free it now; it is watched no more */
+        /* its thread may free it now; the watchdog has left it */
         pthread_mutex_unlock(&crest_attachments_lock);
         crest_ticker_release();
         pthread_mutex_lock(&crest_attachments_lock);
@@ -368,7 +368,7 @@ static crest_status reporting_await_end(crest_attachment *attachment, crest_erro
     return status;
 }
 
-/* Under the lock, given up meanwhile: waits until a reporter left behind is busy no more. */
+/* Under the lock, given up meanwhile: waits until an abandoned reporter is no longer busy. */
 static crest_status reporting_await_abandoned(const crest_reporter *reporter, uint64_t until_ns,
                                               crest_error *error)
 {
@@ -419,7 +419,8 @@ crest_status crest_reporter_detach(crest_reporter *reporter, uint64_t deadline_m
     return status;
 }
 
-/* Under the lock: of the loop's, which end one after the other, each has its part of the time. */
+/* Under the lock: reporters of the loop end one after the other, so each gets a share of the
+ * time. */
 static void reporting_share(crest_attachment *const *ending, unsigned count, uint64_t until_ns)
 {
     unsigned others = 0;
@@ -447,7 +448,7 @@ crest_status crest_reporting_stop_all(crest_reporting_end how, uint64_t deadline
         reporting_begin_end(attachment, how, until_ns);
         ending[count++] = attachment;
     }
-    /* first those that are stopped on this thread, while the others' last reports go out */
+    /* first the servers, stopped on this thread, while the others' last reports go out */
     for (unsigned pass = 0; pass < 2; pass++) {
         for (unsigned i = 0; i < count; i++) {
             if (ending[i] == NULL || (pass == 0 && !ending[i]->server))
@@ -472,7 +473,7 @@ crest_status crest_reporting_stop_all(crest_reporting_end how, uint64_t deadline
 
 /* ---- asking ---- */
 
-/* Under the lock: takes a request back. Not served, it is on one of its attachment's lists. */
+/* Under the lock: takes an unserved request off its attachment's list. */
 static void reporting_withdraw(crest_request *request)
 {
     for (crest_attachment *attachment = crest_attachments; attachment != NULL;
