@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is done in a turn of the host's event loop, and what <crest/loop.h> says of it. Whose turn
- * it is, is in base/host_loop.c.
+ * What is done in a turn of the host's event loop, and what <crest/loop.h> says of it.
+ * base/host_loop.c decides when a turn comes.
  */
 #include "base/descriptor.h"
 #include "base/error.h"

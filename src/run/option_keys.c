@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keys of options: which are known, and what somebody meant by one that is not. See options.h.
+ * Keys of options: which are known, and which known key an unknown one probably meant. See
+ * options.h.
  */
 #include "run/options.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Two words further apart than this are not told as a slip of the finger. */
+/* Words further apart than this are not taken for a typing error. */
 #define OPTION_KEYS_DISTANCE_MAX 3u
 
-/* Kinds of reporters that are in a library of their own; not linked, they know no keys. */
+/* Kinds of reporters in libraries of their own; a program that does not link them lacks their
+ * keys. */
 static const char *const option_keys_elsewhere[] = {"console",     "json",   "prometheus",
                                                     "pushgateway", "statsd", "textfile"};
 
-/* The key without the name of a reporter that is one of several: KIND@NAME.x is KIND.x. */
+/* The key without a reporter's own name: KIND@NAME.x becomes KIND.x. */
 static void option_keys_plain(const char *key, char plain[CREST_OPTION_KEY_BYTES_MAX + 1])
 {
     size_t kind = strcspn(key, "@"), name = key[kind] != '\0' ? strcspn(key + kind, ".") : 0;
@@ -80,7 +82,7 @@ static const char *option_keys_meant(const char *key, const char *const *known, 
     return meant;
 }
 
-/* Whether the key belongs to a kind that another library has and this program has not. */
+/* The library whose kind the key belongs to, if this program does not link it. */
 static const char *option_keys_library(const char *key, const char *const *known,
                                        size_t known_count)
 {
@@ -99,14 +101,15 @@ static const char *option_keys_library(const char *key, const char *const *known
     return NULL;
 }
 
-/* What a message puts behind a key that goes on with anything. */
+/* What a message puts behind a key that stands for all that begin with it. */
 static const char *option_keys_rest(const char *known)
 {
     size_t length = known != NULL ? strlen(known) : 0;
     return length > 0 && known[length - 1] == '.' ? "KEY" : "";
 }
 
-/* Bytes of what comes before the first dot and is a key itself, dot included; 0 if nothing does. */
+/* Bytes of the key's group: what comes before the first dot and is a key itself, dot included; 0:
+ * none. */
 static size_t option_keys_group(const char *key, const char *const *known, size_t known_count)
 {
     size_t length = strcspn(key, ".");
@@ -116,8 +119,8 @@ static size_t option_keys_group(const char *key, const char *const *known, size_
     return 0;
 }
 
-/* The known keys of the group that `key` begins with, without its name; of no group, those that
- * are in none. All the keys of all reporters would not fit into a message. */
+/* Lists the known keys of `key`'s group, without the group's name; without a group, the keys that
+ * are in none. All keys of all reporters would not fit into a message. */
 static void option_keys_list(const char *key, size_t group, const char *const *known,
                              size_t known_count, char list[CREST_ERROR_BYTES])
 {

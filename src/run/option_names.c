@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Options as whoever starts Crest gives them, and names of options that somebody else carries out.
- * The public half is in <crest/reporter.h>; see options.h.
+ * Options as the caller of crest_start gives them, and option names that another library carries
+ * out. The public half is in <crest/reporter.h>; see options.h.
  */
 #define _GNU_SOURCE
 #include "base/atomic.h"
@@ -17,7 +17,7 @@
 #define OPTION_NAMES_IN_STRING "in the string given to crest_start"
 #define OPTION_NAMES_IN_ENVIRONMENT "in CREST_OPTS"
 
-/* NAME, and NAME. for all that begin so. */
+/* A registered name: NAME, and NAME. for all keys that begin so. */
 typedef struct option_name {
     char itself[CREST_REPORTER_KIND_BYTES_MAX + 1];
     char others[CREST_REPORTER_KIND_BYTES_MAX + 2];
@@ -76,7 +76,8 @@ crest_status crest_options_read(const char *text, crest_options **options, crest
     if (read == NULL)
         return crest_error_set(error, CREST_NO_MEMORY, "no memory to keep the options");
     crest_status status = crest_options_add(read, text, OPTION_NAMES_IN_STRING, error);
-    /* not getenv: in a program with more rights than its user, @FILE would read files for them */
+    /* not getenv: in a program with more rights than its user, @FILE would read files for that
+     * user */
     if (status == CREST_OK)
         status = crest_options_add(read, secure_getenv("CREST_OPTS"), OPTION_NAMES_IN_ENVIRONMENT,
                                    error);

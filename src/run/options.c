@@ -68,7 +68,7 @@ void crest_options_free(crest_options *options)
     crest_alloc_free(options);
 }
 
-/* The index of the key, or of the first greater one; *found says which. */
+/* The index of the key, or of the first greater key; *found says which. */
 static size_t options_place(const crest_options *options, const char *key, int *found)
 {
     size_t low = 0, high = options->count;
@@ -181,7 +181,7 @@ static const char *options_line_end(const char *text, const char *end)
     return text < end ? text : NULL;
 }
 
-/* How much of a text a message repeats, in bytes: up to a line's end, cut between characters. */
+/* How many bytes of a text a message repeats: up to a line's end, cut between characters. */
 static int options_shown(const char *text, size_t length)
 {
     const char *line_end = options_line_end(text, text + length);
@@ -196,7 +196,7 @@ static int options_key_byte(char c)
            c == '-' || c == '_' || c == '@';
 }
 
-/* Where a value ends that is not quoted: at a comma, or at the line's end. */
+/* The end of a value without quotes: a comma, or the line's end. */
 static const char *options_bare_end(const options_reader *reader)
 {
     if (reader->in_file || reader->at >= reader->end)
@@ -212,7 +212,7 @@ typedef struct options_value {
     size_t length;
 } options_value;
 
-/* Whether the value so far is a URL in which a user and password may just be coming. */
+/* Whether the value so far is a URL whose user and password may be next. */
 static int options_in_login(const options_value *value)
 {
     return strstr(value->text, "://") != NULL && strchr(value->text, '@') == NULL;
@@ -235,7 +235,7 @@ static crest_status options_too_long(const options_reader *reader, const char *k
                            CREST_OPTION_VALUE_BYTES_MAX);
 }
 
-/* The replacement for the ${NAME} at `at`, whose length is stored; NULL if NAME is unknown. */
+/* The replacement for the ${NAME} at `at`, and its length; NULL if NAME is unknown. */
 static const char *options_variable(const char *at, const char *end, size_t *length,
                                     char text[CREST_HOST_BYTES])
 {
@@ -335,7 +335,8 @@ static crest_status options_read_value(options_reader *reader, const char *key,
 
 /* ---- items ---- */
 
-/* A comma in the password of a URL ends the value before it: what is left is not repeated. */
+/* A comma in the password of a URL ends the value before it: the rest is not repeated in
+ * messages. */
 static int options_is_rest_of_login(const options_reader *reader, const options_value *before)
 {
     size_t length = (size_t)(reader->end - reader->at);
@@ -394,7 +395,7 @@ static crest_status options_read_pair(options_reader *reader, options_value *val
                : status;
 }
 
-/* One item, from a byte that is neither blank nor a comma. */
+/* Reads one item, from a byte that is neither blank nor a comma. */
 static crest_status options_read_item(options_reader *reader, options_value *value)
 {
     if (*reader->at != '@')
@@ -409,7 +410,7 @@ static crest_status options_read_item(options_reader *reader, options_value *val
     return status == CREST_OK ? options_read_file(reader, value) : status;
 }
 
-/* Refuses what no option may hold. */
+/* Refuses bytes that no option may hold. */
 static crest_status options_check_text(const char *text, size_t length, const char *origin,
                                        crest_error *error)
 {
@@ -455,7 +456,7 @@ static crest_status options_read_lines(options_reader *reader, const char *path,
 /* Reads a regular file into `bytes` of `size`; -1 with errno, or the length. */
 static ssize_t options_load(const char *path, char *bytes, size_t size)
 {
-    /* O_NONBLOCK: opening a pipe nobody writes to would wait for ever before we see what it is. */
+    /* O_NONBLOCK: opening a pipe without a writer would block for ever before its type is known. */
     int file = crest_descriptor_high(open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
     if (file < 0)
         return -1;

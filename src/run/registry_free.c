@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Freeing a registry: every room that keeps something of it lets go, from here on top.
+ * Freeing a registry: every room that keeps something of it lets go, in this order:
  *
  *     1. its gauges of operations in flight are left alone
  *     2. its series are retired, and what was in flight of them is recorded (instruments/lifetime)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * crest_start and crest_stop: a plan is made of the options, and carried out. See <crest/run.h>.
+ * crest_start and crest_stop: make a plan of the options, and carry it out. See <crest/run.h>.
  *
- * Starting and stopping take time and call out, so no lock is held meanwhile: the phase says what
- * is going on, and others wait for it to change.
+ * Starting and stopping take time and call out, so no lock is held meanwhile. The phase says what
+ * is under way, and other threads wait for it to change.
  */
 #define _GNU_SOURCE
 #include <crest/run.h>
@@ -45,13 +45,13 @@ static unsigned run_users;
 static int run_windows;
 static crest_system *run_system; /* the collectors, or NULL */
 static int run_at_exit;
-static int run_hiccups;  /* the hiccup meter is this start's */
-static int run_orphaned; /* this process was forked while Crest ran, and has not started it since */
+static int run_hiccups;  /* this start began the hiccup meter */
+static int run_orphaned; /* forked while Crest ran, and not started since */
 
 /* ---- phases ---- */
 
-/* Nothing runs in the child of a fork. The reporters that were made stay as they are: they may hold
- * connections shared with the parent. */
+/* Fork handler: nothing runs in the child. The reporters that were made stay as they are: they may
+ * hold connections shared with the parent. */
 static void run_forked(void)
 {
     crest_mutex_fresh(&run_lock);
@@ -68,8 +68,8 @@ static void run_prepare(void)
     crest_forked_call(CREST_FORKED_RUN, run_forked);
 }
 
-/* Under the lock, given up meanwhile: waits while another thread is starting or stopping. Non-zero
- * when it still is at the deadline. */
+/* Under the lock, given up meanwhile: waits while another thread starts or stops. Non-zero if that
+ * still goes on at the deadline. */
 static int run_settle(uint64_t deadline_ms)
 {
     struct timespec until =
@@ -90,7 +90,7 @@ static void run_enter(run_phase phase)
 
 /* ---- starting and stopping ---- */
 
-/* What was started beside the reporters. */
+/* Ends what was started beside the reporters. */
 static void run_end_collecting(void)
 {
     if (crest_system_stop(run_system) == CREST_TIMED_OUT)
@@ -104,12 +104,12 @@ static void run_end_collecting(void)
     run_hiccups = run_windows = 0;
 }
 
-/* What a process hears once that records into a Crest which only its parent runs. */
+/* The message for a process that records into a Crest which only its parent runs; told once. */
 #define RUN_ORPHANED                                                                               \
     "this process was forked while Crest ran, and a child has no reporters: nothing that it "      \
     "records is reported before it calls crest_start itself (a daemon starts after its last fork)"
 
-/* Under the lock, given up meanwhile. */
+/* Under the lock, given up meanwhile: tells the log so. */
 static void run_tell_orphaned(void)
 {
     run_orphaned = 0;
@@ -135,7 +135,8 @@ static void run_let_go(int held)
         crest_loop_release();
 }
 
-/* At exit, whatever the count: what was recorded since the last report would be lost. */
+/* atexit function; ignores the count of starts: what was recorded since the last report would be
+ * lost. */
 static void run_exit(void)
 {
     crest_forked_check();
@@ -168,7 +169,7 @@ static int run_goes_on(crest_status status)
     return status == CREST_OK || status == CREST_PARTIAL;
 }
 
-/* Says what could not be started, if anything: of one reporter in its own words. */
+/* Says what could not be started, if anything; for a single reporter in its own words. */
 static crest_status run_judge(size_t count, size_t failures, const crest_error *all,
                               crest_error *error)
 {
@@ -184,7 +185,7 @@ static crest_status run_judge(size_t count, size_t failures, const crest_error *
                            failures, count, all->message);
 }
 
-/* One reporter of the plan, which then is no longer the plan's. */
+/* Attaches one reporter of the plan, which then no longer owns it. */
 static crest_status run_attach_one(crest_run_reporter *next, crest_error *error)
 {
     if (next->refused != NULL)
@@ -196,8 +197,8 @@ static crest_status run_attach_one(crest_run_reporter *next, crest_error *error)
     return status;
 }
 
-/* The reporters of the plan, as many as can be started: one whose port is taken does not end the
- * others. None is left when none can be, nor when memory runs out. */
+/* Attaches as many reporters of the plan as can be started: one whose port is taken does not end
+ * the others. None is left attached when none can be started, nor when memory runs out. */
 static crest_status run_attach(crest_run_plan *plan, crest_error *error)
 {
     size_t failures = 0;
@@ -230,7 +231,7 @@ static crest_status run_attach(crest_run_plan *plan, crest_error *error)
     return status;
 }
 
-/* The collectors of the plan. When the program runs its own, these do. */
+/* Starts the collectors of the plan. If the program has started its own, those go on instead. */
 static crest_status run_start_system(crest_run_plan *plan, crest_error *error)
 {
     crest_error reason;
@@ -245,8 +246,8 @@ static crest_status run_start_system(crest_run_plan *plan, crest_error *error)
     return CREST_OK;
 }
 
-/* What the options ask for beside reporters, whose first report has what it finds; one that the
- * host has started itself is its own. */
+/* Starts what the options ask for beside reporters, so that the first report has what it finds. A
+ * collection that the host has started itself stays the host's. */
 static crest_status run_collect(crest_run_plan *plan, crest_error *error)
 {
     crest_status status = plan->system ? run_start_system(plan, error) : CREST_OK;
@@ -256,7 +257,7 @@ static crest_status run_collect(crest_run_plan *plan, crest_error *error)
     return status == CREST_ALREADY ? CREST_OK : status;
 }
 
-/* Starts what the plan has. */
+/* Starts all of the plan. */
 static crest_status run_launch(crest_run_plan *plan, crest_error *error)
 {
     crest_windows_configure(&plan->window_options);
@@ -374,7 +375,7 @@ crest_status crest_options_check(const char *options, crest_error *error)
     return status;
 }
 
-/* Not under the lock; the host's loop is held if it serves reporters. */
+/* Not under the lock; the caller holds the host's loop if it serves reporters. */
 static crest_status run_stop(uint64_t deadline_ms, crest_error *error)
 {
     pthread_mutex_lock(&run_lock);

@@ -39,20 +39,20 @@ static const char *const run_plan_keys[] = {"service",
                                             "system.interfaces.exclude",
                                             "system.devices.exclude"};
 
-/* What every kind of reporter has, after its name. */
+/* The keys that every kind of reporter has, after its name. */
 enum { KEY_ITSELF, KEY_INTERVAL, KEY_TIMEOUT, KEY_JITTER, KEY_ALIGN, KEY_INCLUDE, KEY_EXCLUDE };
 static const char *const run_plan_kind_keys[] = {
     "", ".interval", ".timeout", ".jitter", ".align", ".include", ".exclude",
 };
 #define RUN_PLAN_KIND_KEYS (sizeof run_plan_kind_keys / sizeof *run_plan_kind_keys)
 
-/* A kind and the keys that it has. */
+/* A kind and its keys. */
 typedef struct run_plan_kind {
     const crest_reporter_kind *kind;
     char keys[RUN_PLAN_KIND_KEYS][RUN_PLAN_KEY_BYTES];
 } run_plan_kind;
 
-/* All the keys there are. */
+/* All known keys. */
 typedef struct run_plan_known {
     run_plan_kind kinds[CREST_REPORTER_KINDS_MAX];
     size_t kind_count;
@@ -71,7 +71,8 @@ static void run_plan_know(run_plan_known *known, const char *key)
         known->keys[known->key_count++] = key;
 }
 
-/* The built-in ones, those that somebody else reads, and those of each kind that is linked. */
+/* Collects the keys: the built-in ones, those of names that other libraries read, and each linked
+ * kind's. */
 static void run_plan_collect(run_plan_known *known)
 {
     for (size_t i = 0; i < sizeof run_plan_keys / sizeof *run_plan_keys; i++)
@@ -104,7 +105,7 @@ static crest_status run_plan_refuse(const crest_options *options, const char *ke
                            crest_option(options, key), crest_option_origin(options, key), what);
 }
 
-/* A duration within bounds that fit a schedule. */
+/* Reads a duration within bounds that fit a schedule. */
 static crest_status run_plan_read_ms(const crest_options *options, const char *key,
                                      uint64_t least_ms, uint64_t *value_ms, crest_error *error)
 {
@@ -122,7 +123,7 @@ static crest_status run_plan_read_ms(const crest_options *options, const char *k
     return CREST_OK;
 }
 
-/* An option's jitter 0 is none; a schedule's 0 is the default, and negative none. */
+/* Reads a jitter. An option's 0 is none; a schedule's 0 is the default, and negative none. */
 static crest_status run_plan_read_jitter(const crest_options *options, const char *key,
                                          double *jitter, crest_error *error)
 {
@@ -149,7 +150,8 @@ static crest_status run_plan_read_text(const crest_options *options, const char 
     return CREST_OK;
 }
 
-/* A label's name as Prometheus and DogStatsD take it, and none that has an option of its own. */
+/* Checks a label's name: as Prometheus and DogStatsD take it, and none that has an option of its
+ * own. */
 static crest_status run_plan_check_label(const crest_options *options, const char *key,
                                          crest_error *error)
 {
@@ -211,7 +213,7 @@ static crest_status run_plan_read_resource(crest_run_plan *plan, crest_error *er
     return status == CREST_OK ? run_plan_read_labels(plan, error) : status;
 }
 
-/* "1m:5m:15m", the first with or without the others; 0 if it is none of these. */
+/* Splits "1m:5m:15m", the first with or without the others; 0 if it is none of these. */
 static int run_plan_split_windows(const char *text, unsigned window_s[CREST_WINDOWS_MAX + 1])
 {
     static const struct {
@@ -261,7 +263,7 @@ static crest_status run_plan_read_windows(crest_run_plan *plan, crest_error *err
     return CREST_OK;
 }
 
-/* Whole microseconds, or a duration as elsewhere. */
+/* Reads whole microseconds, or a duration as elsewhere. */
 static crest_status run_plan_read_hiccups(crest_run_plan *plan, crest_error *error)
 {
     const char *key = "hiccups.resolution", *text = crest_option(plan->options, key);
@@ -282,7 +284,7 @@ static crest_status run_plan_read_hiccups(crest_run_plan *plan, crest_error *err
     return CREST_OK;
 }
 
-/* A duration that fits 32 bits, in milliseconds; what is too long for that is so for any bound. */
+/* Reads a duration in milliseconds that fits 32 bits; a longer one is beyond any bound. */
 static crest_status run_plan_read_short(const crest_options *options, const char *key, uint32_t *ms,
                                         crest_error *error)
 {
@@ -293,7 +295,8 @@ static crest_status run_plan_read_short(const crest_options *options, const char
     return status;
 }
 
-/* What concerns collectors. Their own words, and where the option that asks for them was given. */
+/* Reads the options of collectors. Errors are theirs, with the place of the option that asks for
+ * them. */
 static crest_status run_plan_read_system(crest_run_plan *plan, crest_error *error)
 {
     const crest_options *options = plan->options;
@@ -354,8 +357,8 @@ static crest_status run_plan_read_common(crest_run_plan *plan, crest_error *erro
 
 /* ---- reporters ---- */
 
-/* Whether KIND@NAME is well formed, and a reporter: what belongs to one that nobody asks for is a
- * slip of the finger. */
+/* Whether KIND@NAME is well formed and a reporter. Options of a reporter that no option starts are
+ * taken for a typing error. */
 static crest_status run_plan_check_name(const crest_run_plan *plan, const run_plan_known *known,
                                         const char *key, crest_error *error)
 {
@@ -419,13 +422,14 @@ static crest_status run_plan_read_schedule(const crest_run_plan *plan, const run
     return status;
 }
 
-/* The option is good, and the machine is not as it needs it: the other reporters go on. */
+/* Whether the option is good but the machine lacks what it needs: the other reporters then go
+ * on. */
 static int run_plan_only_here(crest_status status)
 {
     return status == CREST_IO || status == CREST_SYSTEM;
 }
 
-/* The kind's own words, and where the option was given if they do not say. */
+/* The kind's own error message, and the option's place if that does not say it. */
 static crest_status run_plan_explain(const crest_options *options, const char *kind,
                                      const crest_error *reason, crest_error *error)
 {
@@ -441,7 +445,7 @@ static crest_status run_plan_explain(const crest_options *options, const char *k
     return crest_error_set(error, status, "%s %s: %s", kind, origin, reason->message);
 }
 
-/* A kind made none: is that one reporter's end, or that of the start? */
+/* A kind made no reporter: decides whether only this reporter fails, or the start. */
 static crest_status run_plan_unmade(crest_run_reporter *made, const crest_options *options,
                                     const crest_error *reason, crest_error *error)
 {
@@ -454,7 +458,7 @@ static crest_status run_plan_unmade(crest_run_reporter *made, const crest_option
     return CREST_OK;
 }
 
-/* One reporter, unless it is off. Its options lie in the plan's own, or, if it has a name, in a
+/* Makes one reporter, unless it is off. Its options are the plan's own, or, if it has a name, a
  * view of them. */
 static crest_status run_plan_make_one(crest_run_plan *plan, const run_plan_kind *one,
                                       const char *name, crest_error *error)
@@ -499,7 +503,7 @@ static crest_status run_plan_make_one(crest_run_plan *plan, const run_plan_kind 
     return status;
 }
 
-/* All reporters of a kind: KIND=… and each KIND@NAME=… */
+/* Makes all reporters of a kind: KIND=… and each KIND@NAME=… */
 static crest_status run_plan_make_kind(crest_run_plan *plan, const run_plan_kind *one,
                                        crest_error *error)
 {

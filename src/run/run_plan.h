@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What crest_start is to start: the options are read and all that they ask for is made before
- * anything is started, so that a bad option leaves nothing behind. The inside of run.c.
+ * The plan of crest_start. All options are read, and all that they ask for is made, before anything
+ * is started, so that a bad option leaves nothing behind. The inside of run.c.
  *
  *     crest_run_plan *plan;
  *     if (crest_run_plan_make(text, &plan, &error) == CREST_OK) ...
@@ -18,9 +18,8 @@
 #include <crest/window.h>
 
 typedef struct crest_run_reporter {
-    crest_reporter *reporter; /* the plan's to free; NULL once somebody else owns it, or if it
-                                 could not be made */
-    crest_error *refused;     /* why it could not: the machine is not as it needs it; or NULL */
+    crest_reporter *reporter; /* the plan frees it; NULL: attached, or it could not be made */
+    crest_error *refused;     /* why not: the machine lacks what it needs; or NULL */
     const char *kind;
     const char *name; /* KIND@NAME; NULL: the reporter's own */
     crest_schedule schedule;
@@ -32,9 +31,9 @@ typedef struct crest_run_plan {
     char host[CREST_HOST_BYTES];
     crest_page_label labels[CREST_RESOURCE_LABELS_MAX];
     crest_resource resource;
-    uint64_t interval_ms; /* of reporters that have none of their own */
+    uint64_t interval_ms; /* for reporters without an interval of their own */
     double jitter;
-    int threads; /* may be made */
+    int threads; /* threads may be made */
     int windows;
     crest_windows_options window_options;
     int at_exit;
@@ -43,7 +42,7 @@ typedef struct crest_run_plan {
     crest_hiccups_options hiccups_options;
     int system;                          /* collectors are asked for */
     crest_system_options system_options; /* their texts lie in the options */
-    crest_system *collectors;            /* not the plan's to stop */
+    crest_system *collectors;            /* the plan does not stop them */
     crest_run_reporter reporters[CREST_REPORTERS_MAX];
     size_t reporter_count;
 } crest_run_plan;
@@ -52,7 +51,7 @@ typedef struct crest_run_plan {
  * NULL, with a message in *error (which may be NULL). */
 crest_status crest_run_plan_make(const char *text, crest_run_plan **plan, crest_error *error);
 
-/* Frees the plan, and the reporters that nobody else owns. NULL does nothing. */
+/* Frees the plan, and the reporters that it still owns. NULL does nothing. */
 void crest_run_plan_free(crest_run_plan *plan);
 
 #endif
