@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values by name and labels, marks, and the messages of a test that asks for what is not there. See
- * <crest/testing.h>. It reads through the public snapshots only; its clock and ticks are in
+ * Values by name and labels, marks, and the messages for a test that asks for a missing value. See
+ * <crest/testing.h>. Reads through the public snapshots only; the clock and ticks are in
  * testing_time.c.
  */
 #include <crest/testing.h>
@@ -19,7 +19,7 @@
 #define TESTING_SERIES_BYTES 200
 /* Bytes of a list of near names. */
 #define TESTING_LIST_BYTES 512
-/* Bytes of a name that is found in a longer one. */
+/* Least bytes of a name that is looked for inside a longer one. */
 #define TESTING_PART_BYTES 4
 
 struct crest_testing_mark {
@@ -27,7 +27,7 @@ struct crest_testing_mark {
     crest_snapshot *snapshot;
 };
 
-/* What a test asks for. */
+/* What a test asks for: a name and labels. */
 typedef struct testing_wanted {
     const char *name;
     unsigned count;
@@ -35,7 +35,7 @@ typedef struct testing_wanted {
     const char *values[CREST_TESTING_LABELS_MAX];
 } testing_wanted;
 
-/* What is there of it: in the snapshot of now, and in that of the mark, which may lack it. */
+/* The series found: in the snapshot of now, and in that of the mark, which may lack it. */
 typedef struct testing_found {
     crest_snapshot *snapshot;
     crest_series_view now;
@@ -76,8 +76,7 @@ static int testing_letter(char letter)
     return letter >= 'A' && letter <= 'Z' ? letter - 'A' + 'a' : letter;
 }
 
-/* How many letters one has to change, add or leave out to make one name of the other; their case
- * does not matter. */
+/* Edit distance of two names: letters to change, add or leave out. Case does not matter. */
 static unsigned testing_distance(const char *a, const char *b)
 {
     unsigned row[CREST_NAME_BYTES_MAX + 1];
@@ -99,7 +98,7 @@ static unsigned testing_distance(const char *a, const char *b)
     return row[width];
 }
 
-/* Whether one of the names is a part of the other, and long enough to mean something. */
+/* Whether one of the names is part of the other, and long enough to mean something. */
 static int testing_holds(const char *a, const char *b)
 {
     const char *longer = strlen(a) > strlen(b) ? a : b, *shorter = longer == a ? b : a;
@@ -131,7 +130,7 @@ static crest_status testing_wanted_init(testing_wanted *wanted, const char *name
     }
 }
 
-/* Whether the series is of the name and has all labels that were named. */
+/* Whether the series has the name and all the wanted labels. */
 static int testing_matches(const crest_series_view *series, const testing_wanted *wanted)
 {
     if (strcmp(series->name, wanted->name) != 0)
@@ -168,7 +167,7 @@ static size_t testing_count(const crest_snapshot *snapshot, const testing_wanted
     return matching;
 }
 
-/* Metrics whose names are close to this one or hold it, the closest first. */
+/* Lists metrics whose names are close to this one or hold it, the closest first. */
 static void testing_near(const crest_snapshot *snapshot, const char *name, testing_text *list)
 {
     const size_t length = strnlen(name, CREST_NAME_BYTES_MAX + 1);
@@ -214,7 +213,7 @@ static crest_status testing_absent(const crest_snapshot *snapshot, const testing
                            wanted->name, list_bytes);
 }
 
-/* The one series that is meant; the snapshot is the caller's to free, on failure too. */
+/* Finds the one series that matches; the caller frees the snapshot, on failure too. */
 static crest_status testing_find(crest_registry *registry, const crest_testing_mark *since,
                                  const testing_wanted *wanted, testing_found *found,
                                  crest_error *error)
@@ -237,8 +236,8 @@ static crest_status testing_find(crest_registry *registry, const crest_testing_m
     return CREST_OK;
 }
 
-/* What was recorded since the mark, of the caller's own; NULL for what is no distribution. One that
- * lacks what was there is a new series of the same name, and is left whole. */
+/* What was recorded since the mark; the caller frees it. NULL for kinds without distribution. A
+ * series that lacks counts of the mark is a new series of the same name, and is left whole. */
 static crest_status testing_grown(const testing_found *found, crest_distribution **grown,
                                   crest_error *error)
 {

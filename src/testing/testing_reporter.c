@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The reporter for tests: keeps the page of each report, and fails as often as it is told. See
- * <crest/testing.h>. It is made of the public interface of reporters only.
+ * The reporter for tests: keeps the page of each report, and fails as often as the test says. See
+ * <crest/testing.h>. Uses the public interface of reporters only.
  */
 #define _GNU_SOURCE
 #include <crest/testing.h>
@@ -26,7 +26,7 @@ typedef struct testing_page {
     size_t used, room;
 } testing_page;
 
-/* A report as it is kept; the texts of who reports lie behind the page, in memory of their own. */
+/* A kept report. The resource's texts lie behind the page, in memory of their own. */
 typedef struct testing_kept {
     crest_testing_report report;
     testing_page page;
@@ -76,7 +76,7 @@ static void testing_kept_fini(testing_kept *kept)
     memset(kept, 0, sizeof *kept);
 }
 
-/* A copy of the report; CREST_NO_MEMORY leaves nothing behind. */
+/* Copies the report; CREST_NO_MEMORY leaves nothing behind. */
 static crest_status testing_keep(testing_kept *kept, const crest_report *report, crest_error *error)
 {
     memset(kept, 0, sizeof *kept);
@@ -254,7 +254,7 @@ crest_status crest_testing_page_value(const char *page, const char *series, doub
     for (const char *line = page; length != 0 && line != NULL && *line != '\0';) {
         const char *end = strchr(line, '\n');
         if (strncmp(line, series, length) == 0 && line[length] == ' ') {
-            /* whatever the locale's decimal point is */
+            /* a page's decimal point is a dot, whatever the locale says */
             locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
             if (plain == (locale_t)0)
                 return CREST_NOT_FOUND;

@@ -9,9 +9,9 @@
 
 #include <pthread.h>
 
-/* Guards what of the clock stands where. */
+/* Guards the two times. */
 static pthread_mutex_t testing_clock_lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t testing_clock_ns, testing_wall_ns; /* 0: it runs */
+static uint64_t testing_clock_ns, testing_wall_ns; /* where each clock stands; 0: it runs */
 
 void crest_testing_clock_set(uint64_t ns)
 {
