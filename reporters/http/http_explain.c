@@ -14,7 +14,7 @@
 
 #define HTTP_EXPLAIN_NS_PER_MS UINT64_C(1000000)
 
-/* " through the proxy X", or nothing. */
+/* Text of a message: " through the proxy X", or "". */
 typedef struct http_explain_way {
     const char *through, *proxy;
 } http_explain_way;
@@ -44,7 +44,7 @@ static crest_status http_explain_timeout(const crest_http_request *request,
         request->method, request->shown, way.through, way.proxy, ms / 1000, ms % 1000, doing);
 }
 
-/* The proxy did not let us through. */
+/* Explains that the proxy refused the tunnel. */
 static crest_status http_explain_proxy(const crest_http_request *request, unsigned code,
                                        crest_error *error)
 {
@@ -64,8 +64,8 @@ static int http_explain_says(const crest_http_failure *failure, const char *part
     return strstr(failure->words, part) != NULL;
 }
 
-/* Whether the server broke off because of who we are: a TLS alert, which with TLS 1.3 comes only
- * after curl has taken the connection for made. */
+/* Whether the server rejects our certificate, or its absence: a TLS alert. With TLS 1.3 it comes
+ * only after curl has taken the connection for established. */
 static int http_explain_unwanted(const crest_http_failure *failure)
 {
     return http_explain_says(failure, "alert") &&
@@ -73,7 +73,7 @@ static int http_explain_unwanted(const crest_http_failure *failure)
             http_explain_says(failure, "handshake failure"));
 }
 
-/* What is wrong with the server's certificate. */
+/* Says what is wrong with the server's certificate. */
 static const char *http_explain_certificate(const crest_http_failure *failure)
 {
     if (http_explain_says(failure, "expired") || http_explain_says(failure, "not yet valid"))
@@ -87,7 +87,7 @@ static const char *http_explain_certificate(const crest_http_failure *failure)
            "pushgateway.ca-file to it";
 }
 
-/* Advice for what has to do with TLS; NULL when it has not. */
+/* Advice for failures of TLS; NULL for others. */
 static const char *http_explain_tls(const crest_http_failure *failure)
 {
     switch (failure->code) {
@@ -114,7 +114,7 @@ static const char *http_explain_tls(const crest_http_failure *failure)
                : "Does this port speak TLS? If not, use http://";
 }
 
-/* Advice for the rest; the status in *status. */
+/* Advice for other failures; the status in *status. */
 static const char *http_explain_other(const crest_http_request *request,
                                       const crest_http_failure *failure, crest_status *status)
 {
@@ -136,7 +136,7 @@ static const char *http_explain_other(const crest_http_request *request,
     case CURLE_UNSUPPORTED_PROTOCOL: /* also an answer without a status line, which is HTTP/0.9 */
         return "What answers at this address does not speak HTTP; is the port right, or should it "
                "be https://?";
-    /* Pushgateway 1.11.0 dies of a panic while it logs why it refuses a push. */
+    /* Pushgateway 1.11.0 panics while it logs why it refuses a push. */
     case CURLE_GOT_NOTHING:
         return "It broke the connection instead of answering. Pushgateway 1.11 does, with a panic "
                "in its log, where it should refuse a metric that another group has with another "

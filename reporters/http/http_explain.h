@@ -10,21 +10,21 @@
 
 #include <crest/status.h>
 
-/* Of a request's steps, those that are told apart: the name, the connection, TLS. */
+/* The steps of a request that are told apart: the name, the connection, TLS. */
 #define CREST_HTTP_STEPS 3u
 
 typedef struct crest_http_failure {
     int code;            /* libcurl's CURLcode */
     const char *words;   /* its own words for it */
     uint64_t waited_ns;  /* since the request began */
-    unsigned steps_done; /* the first so many of the steps */
-    size_t sent;         /* of the body */
-    unsigned proxy_code; /* what the proxy answered to CONNECT; 0: nothing, or it was not asked */
-    int cancelled;       /* it was broken off because the reporter is being stopped */
-    int late;            /* its deadline had come: though cancelled, it timed out */
+    unsigned steps_done; /* the first so many of the steps succeeded */
+    size_t sent;         /* bytes of the body */
+    unsigned proxy_code; /* the proxy's answer to CONNECT; 0: none, or it was not asked */
+    int cancelled;       /* the transfer was broken off, because the caller stops the reporter */
+    int late;            /* the deadline had come: though cancelled, it timed out */
 } crest_http_failure;
 
-/* Fills *error, and returns its status as crest_http_send has it. */
+/* Fills *error, and returns its status, as crest_http_send documents it. */
 crest_status crest_http_explain(const crest_http_request *request,
                                 const crest_http_failure *failure, crest_error *error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One HTTP request, as http_transport.h sends it and http_explain.h tells of its failure.
+ * One HTTP request, as http_transport.h sends it; http_explain.h explains its failure.
  */
 #ifndef CREST_REPORTERS_HTTP_REQUEST_H
 #define CREST_REPORTERS_HTTP_REQUEST_H
@@ -8,14 +8,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All borrowed for the call. */
+/* Everything is borrowed for the call. */
 typedef struct crest_http_request {
     const char *method; /* PUT, DELETE, ... */
     const char *url;    /* may hold user and password */
-    const char *shown;  /* what messages call it: the URL without these */
-    /* https: a PEM file of the authorities to trust instead of the system's; NULL: those */
+    const char *shown;  /* the URL as messages show it: without user and password */
+    /* https: a PEM file of the authorities to trust; NULL: the system's */
     const char *ca_file;
-    /* https: PEM files of our certificate and its key; NULL: none, and the key in cert_file */
+    /* https: PEM files of our certificate and its key; NULL: none, or the key is in cert_file */
     const char *cert_file, *key_file;
     const char *key_password;     /* NULL: the key has none */
     const char *user, *password;  /* NULL: those of the URL, if any */

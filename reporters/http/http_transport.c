@@ -2,10 +2,13 @@
 /*
  * HTTP requests over libcurl. See http_transport.h.
  *
- * A process that ends while a TLS transfer is running would crash: OpenSSL takes itself apart in an
- * atexit handler. So this file has one of its own, registered behind OpenSSL's and therefore called
- * before it, which ends running TLS transfers and refuses new ones. What is registered later still,
- * such as the flush of crest_start when the reporter was made first, runs before that and has TLS.
+ * A process that ends during a TLS transfer would crash, since OpenSSL takes itself apart in an
+ * atexit handler. Handlers run in reverse order of registration:
+ *
+ *   1. handlers registered later than ours, such as crest_start's flush when the reporter was made
+ *      before it: they still have TLS;
+ *   2. ours, registered behind OpenSSL's: ends running TLS transfers and refuses new ones;
+ *   3. OpenSSL's.
  */
 #include "http/http_transport.h"
 #include "http/http_explain.h"
@@ -29,15 +32,15 @@
 #endif
 
 #define HTTP_NS_PER_MS UINT64_C(1000000)
-/* Of two clocks that say when a deadline is: this one, and that of who watches reports. */
+/* Two clocks say when a deadline is, this one and the watchdog's; they may differ by this. */
 #define HTTP_DEADLINE_SLACK_NS (20 * HTTP_NS_PER_MS)
 /* A day: no deadline is later, and curl counts its timeouts in long. */
 #define HTTP_TIMEOUT_MS_MAX UINT64_C(86400000)
-/* Of the time left, for the connection: another address must still get its chance. */
+/* Share of the time left for one address' connection: another address must still get its chance. */
 #define HTTP_CONNECT_SHARE 2u
-/* How often a waiting transfer looks up although nothing came; curl's own timers come on top. */
+/* How often a waiting transfer wakes although nothing came; curl's own timers come on top. */
 #define HTTP_POLL_MS 1000
-/* How long the end of the process waits for TLS transfers to notice it. */
+/* How long the end of the process waits for running TLS transfers to stop. */
 #define HTTP_EXIT_WAIT_S 1
 
 typedef enum http_end { HTTP_NOT_ENDED, HTTP_ENDED_BY_CANCEL, HTTP_ENDED_BY_EXIT } http_end;
@@ -46,14 +49,14 @@ struct crest_http {
     CURL *easy;
     CURLM *multi; /* keeps the connections */
     char curl_words[CURL_ERROR_SIZE];
-    crest_http_answer *answer; /* of the running request */
-    size_t answer_bytes;       /* of its body, so far */
-    int head_is_whole;         /* the empty line behind it has come */
+    crest_http_answer *answer; /* the running request's */
+    size_t answer_bytes;       /* of its body, received so far */
+    int head_is_whole;         /* the empty line behind the head has come */
     http_end ended;            /* why the last transfer was broken off */
-    pid_t process;             /* whose connections these are */
+    pid_t process;             /* the process that made these connections */
     /* guarded by http_lock */
     int cancelled; /* until crest_http_renew */
-    int listed;    /* in the list of running TLS transfers */
+    int listed;    /* in http_running, the list of TLS transfers */
     struct crest_http *next, **before;
 };
 
@@ -62,18 +65,18 @@ struct crest_http {
 static pthread_once_t http_once = PTHREAD_ONCE_INIT;
 static CURLcode http_global = CURLE_FAILED_INIT;
 
-/* Guards http_exiting, http_running, http_left and who is cancelled. */
+/* Guards http_exiting, http_running, http_left and each transfer's `cancelled`. */
 static pthread_mutex_t http_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t http_none_running = PTHREAD_COND_INITIALIZER;
 static int http_exiting;
-static pid_t http_process; /* whose the transfers are */
+static pid_t http_process; /* the process that these transfers belong to */
 static crest_http *http_running;
-static crest_http *http_left; /* what could not be freed; kept in sight of leak checkers */
+static crest_http *http_left; /* handles that could not be freed, for leak checkers */
 
 static void http_at_exit(void)
 {
     struct timespec until;
-    if (http_process != getpid()) /* a child of _Fork(), which called no handlers */
+    if (http_process != getpid()) /* a child of _Fork(), which ran no fork handlers */
         return;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += HTTP_EXIT_WAIT_S;
@@ -87,7 +90,8 @@ static void http_at_exit(void)
     pthread_mutex_unlock(&http_lock);
 }
 
-/* In a fork's child no transfer runs, and the lock may be held by a thread that is not there. */
+/* Fork handler: in the child no transfer runs, and the lock may be held by a thread that is
+ * gone. */
 static void http_forked(void)
 {
     static const pthread_mutex_t fresh_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -106,11 +110,11 @@ static void http_init_once(void)
     http_process = getpid();
     (void)pthread_atfork(NULL, NULL, http_forked);
     /* Behind OpenSSL's handler, which curl_global_init has registered. Without room for another
-       handler nothing is lost but this protection. */
+     * handler only this protection is missing. */
     (void)atexit(http_at_exit);
 }
 
-/* Lists a transfer; 0, or -1 when the process is ending already. */
+/* Lists a TLS transfer; 0, or -1 when the process is already ending. */
 static int http_list(crest_http *http)
 {
     pthread_mutex_lock(&http_lock);
@@ -181,7 +185,7 @@ crest_http *crest_http_new(crest_error *error)
         http->process = getpid();
         http->easy = curl_easy_init();
         crest_low_descriptors low;
-        crest_low_descriptors_take(&low); /* of what wakes it, it has descriptors */
+        crest_low_descriptors_take(&low); /* the multi handle keeps descriptors that wake it */
         http->multi = curl_multi_init();
         crest_low_descriptors_leave(&low);
     }
@@ -197,9 +201,9 @@ void crest_http_free(crest_http *http)
 {
     if (http == NULL)
         return;
-    /* The multi handle owns the connections and closes them; a TLS one says goodbye. That must not
-       meet an OpenSSL that has gone (the process is ending, so the kernel closes them), nor be said
-       by a fork's child in the middle of its parent's connection. */
+    /* The multi handle owns the connections and closes them; a TLS connection sends a goodbye. That
+     * must not meet an OpenSSL that is gone: the process is ending, so the kernel closes them. Nor
+     * may a fork's child send it in the middle of its parent's connection. */
     pthread_mutex_lock(&http_lock);
     int leave = http_exiting || http->process != getpid();
     if (leave) {
@@ -239,7 +243,7 @@ static size_t http_take_header(char *bytes, size_t size, size_t count, void *con
     static const char name[] = "location:";
     crest_http *http = context;
     size_t length = size * count;
-    /* Also of a 100 Continue before the real answer; the last one stands. */
+    /* Also for a 100 Continue before the real answer; the last status line stands. */
     if (length >= 5 && memcmp(bytes, "HTTP/", 5) == 0)
         http->answer->location[0] = '\0';
     http->head_is_whole = bytes[0] == '\r' || bytes[0] == '\n';
@@ -251,7 +255,7 @@ static size_t http_take_header(char *bytes, size_t size, size_t count, void *con
 
 /* ---- what goes out ---- */
 
-/* As curl would, but not inherited by what the host executes. */
+/* Opens a socket as curl would, but closed on exec in the host's children. */
 static curl_socket_t http_open_socket(void *context, curlsocktype purpose,
                                       struct curl_sockaddr *address)
 {
@@ -293,7 +297,7 @@ static CURLcode http_limit_protocols(CURL *easy)
 
 #define HTTP_SET(option, value) bad = bad ? bad : curl_easy_setopt(easy, option, value)
 
-/* Whom to trust, who we are, and through whom: nothing of it from the environment. */
+/* Sets trust, our certificate, login and proxy: none of them from the environment. */
 static CURLcode http_set_identity(CURL *easy, const crest_http_request *request)
 {
     CURLcode bad = 0;
@@ -302,7 +306,7 @@ static CURLcode http_set_identity(CURL *easy, const crest_http_request *request)
     if (request->cert_file != NULL) {
         HTTP_SET(CURLOPT_SSLCERT, request->cert_file);
         HTTP_SET(CURLOPT_SSLKEY, request->key_file ? request->key_file : request->cert_file);
-        /* Without one, OpenSSL would ask for it at the terminal. */
+        /* Without a password, OpenSSL would ask for it at the terminal. */
         HTTP_SET(CURLOPT_KEYPASSWD, request->key_password ? request->key_password : "");
     }
     if (request->user != NULL) {
@@ -319,7 +323,8 @@ static CURLcode http_set_identity(CURL *easy, const crest_http_request *request)
     return bad;
 }
 
-/* curl_easy_reset keeps the connections and forgets all settings, so each request sets all. */
+/* Sets everything for each request: curl_easy_reset keeps the connections and forgets all
+ * settings. */
 static CURLcode http_set_up(crest_http *http, const crest_http_request *request,
                             struct curl_slist *headers, uint64_t left_ms, int fresh)
 {
@@ -348,14 +353,15 @@ static CURLcode http_set_up(crest_http *http, const crest_http_request *request,
     HTTP_SET(CURLOPT_TCP_KEEPALIVE, 1L);
     HTTP_SET(CURLOPT_FRESH_CONNECT, fresh ? 1L : 0L);
     if (request->body != NULL) {
-        /* Not a read callback: curl can send these again when a kept connection turns out dead. */
+        /* Not a read callback: curl can send these bytes again when a kept connection turns out
+         * dead. */
         HTTP_SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->length);
         HTTP_SET(CURLOPT_POSTFIELDS, request->body);
     }
     HTTP_SET(CURLOPT_CUSTOMREQUEST, request->method);
 #if LIBCURL_VERSION_NUM >= 0x075700
-    /* The deadline holds while a name server hangs: the thread that asks it is left to end by
-       itself. */
+    /* The deadline holds while a name server hangs: curl's resolver thread is left to end by
+     * itself. */
     HTTP_SET(CURLOPT_QUICK_EXIT, 1L);
 #endif
     return bad;
@@ -364,8 +370,8 @@ static CURLcode http_set_up(crest_http *http, const crest_http_request *request,
 
 /* ---- running it ---- */
 
-/* Keeps SIGPIPE, which OpenSSL's writes to a closed connection raise, from the host. Only this one:
- * the thread may be the caller's own. */
+/* Blocks SIGPIPE, which OpenSSL's writes to a closed connection raise, so the host does not get it.
+ * Only this signal: the thread may be the caller's own. */
 static void http_block_pipe(sigset_t *before, int *pending)
 {
     sigset_t pipe_only, waiting;
@@ -389,8 +395,8 @@ static void http_unblock_pipe(const sigset_t *before, int pending)
     pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
-/* Runs the transfer to its end. CURLE_ABORTED_BY_CALLBACK, and http->ended says why, when it is
- * cancelled or the process ends meanwhile. */
+/* Runs the transfer to its end. CURLE_ABORTED_BY_CALLBACK when it is cancelled or the process ends
+ * meanwhile; http->ended says which. */
 static CURLcode http_run(crest_http *http)
 {
     if (curl_multi_add_handle(http->multi, http->easy) != CURLM_OK)
@@ -436,7 +442,7 @@ static crest_status http_explain(crest_http *http, const crest_http_request *req
     for (unsigned i = 0; i < CREST_HTTP_STEPS; i++) {
         curl_off_t took = 0;
         curl_easy_getinfo(http->easy, steps[i], &took);
-        /* Not those of a kept connection, which has a time for the last only. */
+        /* Not a kept connection's: it has a time for the last step only. */
         if (took != 0)
             failure.steps_done = i + 1;
     }
@@ -449,8 +455,9 @@ static crest_status http_explain(crest_http *http, const crest_http_request *req
 
 /* ---- the whole ---- */
 
-/* An over-long body is broken off by us. And who refuses before having read all of a request resets
- * the connection, perhaps before the reason has come whole; better half of it than none. */
+/* Whether an answer counts although the transfer failed. We break off an over-long body ourselves.
+ * And a server that refuses before it has read all of a request resets the connection, perhaps
+ * before its reason has come whole; better half of the reason than none. */
 static int http_answer_stands(const crest_http *http, const crest_http_answer *answer,
                               CURLcode code)
 {
@@ -460,7 +467,7 @@ static int http_answer_stands(const crest_http *http, const crest_http_answer *a
            (code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR || code == CURLE_PARTIAL_FILE);
 }
 
-/* One try. The answer's code is in *answer, also when it was broken off. */
+/* One try. The answer's code is in *answer, also when the transfer was broken off. */
 static CURLcode http_try(crest_http *http, const crest_http_request *request,
                          struct curl_slist *headers, crest_http_answer *answer, int fresh)
 {
@@ -479,7 +486,7 @@ static CURLcode http_try(crest_http *http, const crest_http_request *request,
                     left_ms < HTTP_TIMEOUT_MS_MAX ? left_ms : HTTP_TIMEOUT_MS_MAX, fresh);
     if (code == CURLE_OK)
         code = http_run(http);
-    /* Curl is content with an answer that ends within its head. */
+    /* Curl accepts an answer that ends within its head. */
     if (code == CURLE_OK && !http->head_is_whole)
         code = CURLE_PARTIAL_FILE;
     long status_line = 0;
@@ -489,9 +496,10 @@ static CURLcode http_try(crest_http *http, const crest_http_request *request,
 }
 
 /* Whether the server had closed the kept connection before it answered a byte: between two pushes,
- * or while this one was on its way. The same bytes may then go again on another, because PUT, POST
- * and DELETE of the same bytes to a Pushgateway mean the same twice. Curl sees most of these
- * itself, but not the one that breaks while it is still sending. */
+ * or while this request was on its way. The same bytes may then be sent again on another
+ * connection, because a repeated PUT, POST or DELETE of the same bytes to a Pushgateway changes
+ * nothing. Curl retries most of these itself, but not if the connection breaks while it is still
+ * sending. */
 static int http_was_stale(crest_http *http, CURLcode code)
 {
     long connections = 1, header_bytes = 0;
@@ -519,7 +527,7 @@ static crest_status http_perform(crest_http *http, const crest_http_request *req
     crest_status status = CREST_OK;
     if (code != CURLE_OK && !http_answer_stands(http, answer, code))
         status = http_explain(http, request, code, began_ns, error);
-    /* What is borrowed must not stay in the handle. */
+    /* Nothing borrowed may stay in the handle. */
     curl_easy_reset(http->easy);
     curl_slist_free_all(headers);
     return status;

@@ -10,14 +10,19 @@
  *     if (crest_http_send(http, &request, &answer, &error) == CREST_OK && answer.code == 200) ...
  *     crest_http_free(http);
  *
- * What it does and does not do, each because the opposite has surprised somebody: connections are
- * kept and reused, and a request that finds its kept one closed goes again on another, once;
- * redirects are not followed (an answer 301 is an answer), so that credentials go to nobody else;
- * only http and https; the path is sent as it is given; no signal is used or let out; the
- * environment's proxies, its no_proxy and ~/.netrc are not looked at; certificates are always
- * checked; a name server that hangs is not waited for past the deadline (libcurl 7.87; before that,
- * as long as it takes); HTTP/1.1 only; no more than CREST_HTTP_ANSWER_BYTES_MAX of an answer is
- * read; nothing is ever printed.
+ * Rules, each because its opposite has surprised users:
+ *
+ *   - Connections are kept and reused. A request whose kept connection was closed is sent again on
+ *     another, once.
+ *   - Redirects are not followed (an answer 301 is an answer), so that no other server gets
+ *     credentials.
+ *   - Only http and https; HTTP/1.1 only; the path is sent as it is given.
+ *   - No signal is used or let out, and nothing is ever printed.
+ *   - The environment's proxies, its no_proxy and ~/.netrc are not looked at.
+ *   - Certificates are always checked.
+ *   - A name server that hangs is not waited for past the deadline (libcurl 7.87; before that, as
+ *     long as it takes).
+ *   - At most CREST_HTTP_ANSWER_BYTES_MAX of an answer is read.
  */
 #ifndef CREST_REPORTERS_HTTP_TRANSPORT_H
 #define CREST_REPORTERS_HTTP_TRANSPORT_H
@@ -26,9 +31,9 @@
 
 #include <crest/status.h>
 
-/* Bytes of an answer's body that are read before the connection is closed instead. */
+/* Bytes of an answer's body that are read; of a longer one the connection is closed. */
 #define CREST_HTTP_ANSWER_BYTES_MAX 65536u
-/* Bytes of it that are kept to be shown, and of a Location. */
+/* Bytes of the body that are kept to be shown, and bytes of a Location. */
 #define CREST_HTTP_WORDS_BYTES 2048u
 #define CREST_HTTP_LOCATION_BYTES 512u
 
@@ -36,7 +41,7 @@ typedef struct crest_http crest_http;
 
 typedef struct crest_http_answer {
     unsigned code;                            /* 200, 400, ... */
-    int cut;                                  /* there was more than CREST_HTTP_ANSWER_BYTES_MAX */
+    int cut;                                  /* the body was longer than is read */
     size_t length;                            /* of words */
     char words[CREST_HTTP_WORDS_BYTES];       /* the body's beginning, as it came */
     char location[CREST_HTTP_LOCATION_BYTES]; /* of a redirect, fit to show; "" if none */
@@ -46,12 +51,12 @@ typedef struct crest_http_answer {
  * once a process. Thread-safe. */
 crest_http *crest_http_new(crest_error *error);
 
-/* No request may be running. NULL does nothing. In the child of a fork, connections of its parent
+/* No request may be running. NULL does nothing. In the child of a fork, its parent's connections
  * are left as they are. */
 void crest_http_free(crest_http *http);
 
-/* Breaks off the request in flight and those that follow: they fail with CREST_TIMED_OUT, soon.
- * From any thread; does not wait. */
+/* Breaks off the request in flight and all later ones: they fail soon, with CREST_TIMED_OUT. From
+ * any thread; does not wait. */
 void crest_http_cancel(crest_http *http);
 
 /* Allows requests again. */
