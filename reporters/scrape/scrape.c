@@ -2,7 +2,8 @@
 /*
  * The scrape endpoint as a reporter: its options, and when it serves. See <crest/prometheus.h>.
  *
- * It serves by itself: there is no report, only a start and a stop. The server is scrape_server.c.
+ * The endpoint serves by itself: it makes no reports, and has a start and a stop only. The server
+ * is scrape_server.c.
  */
 #include <crest/clock.h>
 #include <crest/prometheus.h>
@@ -21,7 +22,7 @@
 #define SCRAPE_TARGETS 3u
 
 typedef struct scrape {
-    crest_reporter reporter; /* first: what the caller holds */
+    crest_reporter reporter; /* first: the caller holds a pointer to it */
     crest_scrape_settings settings;
     pthread_mutex_t lock;        /* guards server */
     crest_scrape_server *server; /* NULL: not serving */
@@ -36,7 +37,7 @@ static crest_status scrape_start(crest_reporter *self, crest_registry *registry,
     pthread_mutex_lock(&endpoint->lock);
     crest_status status = CREST_OK;
     if (endpoint->server != NULL && crest_scrape_server_port(endpoint->server) == 0)
-        endpoint->server = NULL; /* it is the parent's */
+        endpoint->server = NULL; /* the server belongs to the parent */
     if (endpoint->server != NULL)
         status = crest_error_set(error, CREST_ALREADY,
                                  "This scrape endpoint is serving already, or has not ended yet");
@@ -69,7 +70,7 @@ static crest_status scrape_stop(crest_reporter *self, uint64_t deadline_ns, cres
     return scrape_end(self->state, deadline_ns > now_ns ? deadline_ns - now_ns : 0, error);
 }
 
-/* Without the lock: the host's polls may ask for the port. The server cannot go meanwhile. */
+/* Without the lock: the host's polls may ask for the port. The server cannot be freed meanwhile. */
 static uint64_t scrape_turn(crest_reporter *self)
 {
     scrape *endpoint = self->state;
@@ -95,7 +96,8 @@ unsigned crest_prometheus_port(const crest_reporter *reporter)
 static void scrape_free(crest_reporter *self)
 {
     scrape *endpoint = self->state;
-    /* What a stop has left behind ends when the snapshot it is busy with has been taken. */
+    /* A server that a stop left behind ends once the snapshot that it is busy with has been
+     * taken. */
     while (scrape_end(endpoint, CREST_PROMETHEUS_TIMEOUT_MS_MAX * SCRAPE_NS_PER_MS, NULL) !=
            CREST_OK)
         continue;
@@ -123,7 +125,7 @@ static int scrape_add_target(crest_scrape_settings *settings, const char *key, c
     return label->key != NULL && label->value != NULL ? 0 : -1;
 }
 
-/* What crest_target_info says, empty ones left out. 0, or -1 when there is no memory. */
+/* Copies what crest_target_info says, without empty values. 0, or -1 without memory. */
 static int scrape_copy_target(crest_scrape_settings *settings, const crest_resource *resource)
 {
     if (resource == NULL)
@@ -286,7 +288,7 @@ static crest_reporter *scrape_create(const char *value, const crest_options *opt
     return crest_prometheus_new(&made, error);
 }
 
-/* timeout, include and exclude are every kind's. */
+/* Beside these, every kind has timeout, include and exclude. */
 static const char *const scrape_keys[] = {
     "prometheus.concurrency",
     "prometheus.connections",

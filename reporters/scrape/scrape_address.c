@@ -40,7 +40,7 @@ static long scrape_address_number(const char **at, const char *end)
     return *at > begin && number <= (long)SCRAPE_ADDRESS_PORT_MAX ? number : -1;
 }
 
-/* The text between `begin` and the end of its word; NULL or what is wrong with it. */
+/* Reads the ports between `begin` and the end of the word; NULL, or what is wrong with them. */
 static const char *scrape_address_ports(const char *begin, const char *end,
                                         crest_scrape_address *address)
 {
@@ -61,7 +61,7 @@ static const char *scrape_address_ports(const char *begin, const char *end,
     return NULL;
 }
 
-/* The host before `colon`, which is NULL if there is only a port. */
+/* Reads the host before `colon`, which is NULL if there is only a port. */
 static const char *scrape_address_host(const char *begin, const char *colon,
                                        crest_scrape_address *address)
 {
@@ -127,7 +127,7 @@ crest_status crest_scrape_address_check(const char *list, crest_error *error)
 
 /* ---- listening ---- */
 
-/* What was tried, and the first thing that went wrong. */
+/* The addresses tried, and the first failure. */
 typedef struct scrape_address_search {
     unsigned tried;
     int problem; /* an errno; 0: nothing yet */
@@ -170,7 +170,7 @@ static int scrape_address_is_loopback(const struct sockaddr *address)
     return ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
 }
 
-/* 0, or an errno. Reusing the address allows a restart while old connections linger, not a second
+/* 0, or an errno. Reusing the address allows a restart while old connections linger, but no second
  * server beside a running one. */
 static int scrape_address_bind(const struct sockaddr *address, socklen_t size,
                                crest_scrape_listener *listener)
@@ -193,7 +193,7 @@ static int scrape_address_bind(const struct sockaddr *address, socklen_t size,
     return 0;
 }
 
-/* 1 when one port of the address could be had. */
+/* 1 when it listens on one of the address' ports. */
 static int scrape_address_try(struct sockaddr *address, socklen_t size,
                               const crest_scrape_address *wanted, scrape_address_search *search,
                               crest_scrape_listener *listener)
@@ -237,7 +237,7 @@ static int scrape_address_try_host(const crest_scrape_address *wanted,
     return done;
 }
 
-/* What to do about an errno of bind. */
+/* Advice for an errno of bind. */
 static const char *scrape_address_advice(int problem)
 {
     switch (problem) {

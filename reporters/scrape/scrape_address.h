@@ -20,18 +20,18 @@ typedef struct crest_scrape_address {
 typedef struct crest_scrape_listener {
     int socket; /* listening, non-blocking, closed by exec */
     unsigned port;
-    int loopback;                         /* nobody on another machine can reach it */
+    int loopback;                         /* clients on other machines cannot reach it */
     char shown[CREST_SCRAPE_SHOWN_BYTES]; /* HOST:PORT, as in a URL */
 } crest_scrape_listener;
 
-/* Takes the next address off *list. 1; 0 at the end; -1 with *error filled: it is none. */
+/* Takes the next address off *list. 1; 0 at the end; -1 with *error filled: it is malformed. */
 int crest_scrape_address_next(const char **list, crest_scrape_address *address, crest_error *error);
 
-/* Whether all of the list can be read. */
+/* Whether the whole list can be read. */
 crest_status crest_scrape_address_check(const char *list, crest_error *error);
 
-/* Listens on the first free one. CREST_INVALID_ARGUMENT for the list, CREST_UNREACHABLE when none
- * is free or there, CREST_SYSTEM. Looking up a name may block. */
+/* Listens on the first free address. CREST_INVALID_ARGUMENT for the list, CREST_UNREACHABLE when
+ * none is free or exists, CREST_SYSTEM. Looking up a name may block. */
 crest_status crest_scrape_address_listen(const char *list, crest_scrape_listener *listener,
                                          crest_error *error);
 

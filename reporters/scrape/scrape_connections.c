@@ -12,14 +12,14 @@
 
 #define SCRAPE_CONNECTIONS_NS_PER_MS UINT64_C(1000000)
 #define SCRAPE_CONNECTIONS_NS_PER_S UINT64_C(1000000000)
-/* Of libmicrohttpd, until it has closed a connection that was shut down. */
+/* Turns of libmicrohttpd until it has closed a connection that was shut down. */
 #define SCRAPE_CONNECTIONS_CLOSING_TURNS 3u
-/* Before another try when there are no descriptors. */
+/* Pause before the server accepts again when there were no descriptors. */
 #define SCRAPE_CONNECTIONS_ACCEPT_AGAIN_MS 100u
-/* Of a connection that was refused, so that the client can still read why. */
+/* Time that a refused connection stays open, so that its client can still read why. */
 #define SCRAPE_CONNECTIONS_REFUSED_MS 500u
 
-/* Closes it as soon as libmicrohttpd sees that. */
+/* Shuts the connection down: it is closed as soon as libmicrohttpd sees that. */
 void crest_scrape_connections_shut(crest_scrape_connection *connection)
 {
     connection->closing = 1;
@@ -35,7 +35,7 @@ static void scrape_connections_wait_for(crest_scrape_connection *connection, uns
         connection->until_ns = connection->since_ns + seconds * SCRAPE_CONNECTIONS_NS_PER_S;
 }
 
-/* NULL: it has none, as when its start was never told. */
+/* Its place; NULL: none, as when libmicrohttpd never announced it. */
 static crest_scrape_connection *scrape_connections_of(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =
@@ -49,8 +49,8 @@ static void scrape_connections_gone(crest_scrape_server *server, crest_scrape_co
     server->open--;
 }
 
-/* Found by its socket: libmicrohttpd 1.0 tells of a connection in a later turn, when others have
- * been added too. */
+/* Finds the connection by its socket: libmicrohttpd 1.0 announces it in a later turn, when others
+ * have been added too. */
 static crest_scrape_connection *scrape_connections_started(crest_scrape_server *server,
                                                            struct MHD_Connection *connection)
 {
@@ -80,7 +80,7 @@ void crest_scrape_connections_notify(void *cls, struct MHD_Connection *connectio
 void crest_scrape_connections_turn(crest_scrape_server *server)
 {
     MHD_run(server->daemon);
-    /* closed without ever having been told of, as when there was no memory for it */
+    /* closed without having been announced, as when there was no memory for it */
     for (unsigned i = 0; i < server->settings->connections; i++)
         if (server->connections[i].socket >= 0 && !server->connections[i].added)
             scrape_connections_gone(server, &server->connections[i]);
@@ -116,7 +116,7 @@ void crest_scrape_connections_refuse(struct MHD_Connection *connection, const ch
     crest_scrape_connection *place = scrape_connections_of(connection);
     if (place == NULL)
         return;
-    /* The answer before has gone out whole, or this request would not have been looked at. */
+    /* The previous answer has gone out whole, or this request would not have been looked at. */
     (void)!send(place->socket, answer, length, MSG_NOSIGNAL | MSG_DONTWAIT);
     (void)shutdown(place->socket, SHUT_WR);
     place->refused = 1;
@@ -139,7 +139,7 @@ void crest_scrape_connections_reset(struct MHD_Connection *connection)
         (void)setsockopt(place->socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
 }
 
-/* Whether one more could be accepted; otherwise those who knock are not to wake anybody. */
+/* Whether the server could accept one more. If not, new clients must not wake the server. */
 int crest_scrape_connections_have_room(const crest_scrape_server *server)
 {
     if (server->accept_again_ns != 0)
@@ -150,8 +150,8 @@ int crest_scrape_connections_have_room(const crest_scrape_server *server)
     return 0;
 }
 
-/* A place for a connection; the one that has been waited for longest makes room. NULL if it does
- * not do so at once. */
+/* A place for a new connection. The connection that the server has waited for longest makes room.
+ * NULL if it does not do so at once. */
 static crest_scrape_connection *scrape_connections_place(crest_scrape_server *server)
 {
     crest_scrape_connection *longest = NULL;
@@ -173,8 +173,8 @@ static crest_scrape_connection *scrape_connections_place(crest_scrape_server *se
     return longest->socket < 0 ? longest : NULL;
 }
 
-/* Many may have come since the last look at those that are here. Before one of them is to make room
- * those go that have gone, and whose request has arrived is waited for no longer. */
+/* Lets libmicrohttpd look at the connections when every place is taken. Closed ones then free their
+ * place, and one whose request has arrived is not chosen to make room. */
 static void scrape_connections_look(crest_scrape_server *server)
 {
     for (unsigned i = 0; i < server->settings->connections; i++)
@@ -183,7 +183,7 @@ static void scrape_connections_look(crest_scrape_server *server)
     crest_scrape_connections_turn(server);
 }
 
-/* Accepts one; 0 when there is none, or no room. */
+/* Accepts one connection; 0 when there is none, or no room. */
 int crest_scrape_connections_accept(crest_scrape_server *server)
 {
     struct sockaddr_storage address;
@@ -198,7 +198,7 @@ int crest_scrape_connections_accept(crest_scrape_server *server)
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
             server->accept_again_ns = crest_scrape_now_ns() + SCRAPE_CONNECTIONS_ACCEPT_AGAIN_MS *
                                                                   SCRAPE_CONNECTIONS_NS_PER_MS;
-        return !none_now && server->accept_again_ns == 0; /* else that one had gone again */
+        return !none_now && server->accept_again_ns == 0; /* else that client had gone again */
     }
     crest_scrape_connection *place = scrape_connections_place(server);
     if (place == NULL) {
@@ -212,7 +212,7 @@ int crest_scrape_connections_accept(crest_scrape_server *server)
     if (MHD_add_connection(server->daemon, accepted, (struct sockaddr *)&address, size) !=
             MHD_YES &&
         !place->added)
-        scrape_connections_gone(server, place); /* closed already, and never told of */
+        scrape_connections_gone(server, place); /* closed already, and never announced */
     return 1;
 }
 
@@ -222,7 +222,7 @@ void crest_scrape_connections_close_late(crest_scrape_server *server, uint64_t n
         crest_scrape_connection *at = &server->connections[i];
         if (at->socket < 0 || at->until_ns > now_ns)
             continue;
-        /* One that has had an answer and is silent since has done nothing wrong. */
+        /* A client that has had an answer and is silent since has done nothing wrong. */
         if (at->answering ||
             at->until_ns - at->since_ns < CREST_PROMETHEUS_IDLE_S * SCRAPE_CONNECTIONS_NS_PER_S)
             crest_scrape_figures_closed(CREST_SCRAPE_SLOW);

@@ -9,8 +9,8 @@
 
 #define SCRAPE_HEADERS_BLANKS " \t"
 
-/* Whether the parameters of one coding, up to `end`, leave it a q above 0; one that is no number
- * refuses. Source: RFC 9110, 12.4.2. */
+/* Whether the parameters of one coding, up to `end`, give it a q above 0; a malformed q refuses.
+ * Source: RFC 9110, 12.4.2. */
 static int scrape_headers_q(const char *at, const char *end)
 {
     while ((at = memchr(at, ';', (size_t)(end - at))) != NULL) {
@@ -24,8 +24,8 @@ static int scrape_headers_q(const char *at, const char *end)
     return 1;
 }
 
-/* Whether a coding, by either of two names, has a q above 0; if it is not there, that of *; if that
- * is not there either, `otherwise`. */
+/* Whether a coding, by either of two names, has a q above 0. If it is not listed, the q of *
+ * counts; if that is not listed either, `otherwise`. */
 static int scrape_headers_accepts(const char *accept_encoding, const char *name, const char *other,
                                   int otherwise)
 {

@@ -27,7 +27,7 @@ static crest_status scrape_native_mode(const crest_options *options, int *mode, 
                            text);
 }
 
-/* A decimal number without an exponent, in no locale. Its end; NULL if it is none. */
+/* Reads a decimal number without an exponent, in no locale. Returns its end; NULL if malformed. */
 static const char *scrape_native_decimal(const char *at, double *value)
 {
     double whole = 0, scale = 1;

@@ -12,12 +12,12 @@
 #define CREST_SCRAPE_NATIVE_FACTOR CREST_SCRAPE_NATIVE ".factor"
 #define CREST_SCRAPE_NATIVE_BUCKETS CREST_SCRAPE_NATIVE ".buckets"
 
-/* From text; CREST_INVALID_OPTIONS, and what is wrong. */
+/* Reads them from text; CREST_INVALID_OPTIONS, and what is wrong. */
 crest_status crest_scrape_native_read(const crest_options *options, crest_prometheus_options *made,
                                       crest_error *error);
-/* CREST_INVALID_ARGUMENT for what no page can be like. */
+/* CREST_INVALID_ARGUMENT for values that no page can have. */
 crest_status crest_scrape_native_check(const crest_prometheus_options *options, crest_error *error);
-/* Into the options of pages. */
+/* Copies them into the options of pages. */
 void crest_scrape_native_copy(crest_page_options *page, const crest_prometheus_options *options);
 
 #endif

@@ -15,7 +15,7 @@ crest_scrape_page *crest_scrape_page_new(const crest_scrape_settings *settings,
     crest_scrape_page *page = malloc(sizeof *page);
     if (page == NULL)
         return NULL;
-    /* The pipe's bytes are left alone: a small page does not touch all of them. */
+    /* The pipe's bytes are not zeroed: a small page does not touch all of them. */
     crest_scrape_pipe_init(&page->pipe, gzip, crest_loop_only(), deadline_ns, wake);
     memset((char *)page + sizeof page->pipe, 0, sizeof *page - sizeof page->pipe);
     page->settings = settings;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One page: a thread of its own takes the snapshot and writes it into a pipe, from which the
- * server's thread reads; where there are no threads, the server makes it. Everything but the
- * thread's work is called by the server's thread.
+ * One page. A thread of its own takes the snapshot and writes it into a pipe; the server's thread
+ * reads from that. Where there are no threads, the server makes the page. The server's thread calls
+ * everything but the page thread's work.
  */
 #ifndef CREST_REPORTERS_SCRAPE_PAGE_H
 #define CREST_REPORTERS_SCRAPE_PAGE_H
@@ -12,15 +12,15 @@
 #include <crest/prometheus.h>
 #include <pthread.h>
 
-/* What pages of an endpoint have in common; owned by the reporter, and constant. */
+/* What pages of an endpoint share; constant, and owned by the reporter. */
 typedef struct crest_scrape_settings {
     char *listen;
     unsigned concurrency, connections;
     uint64_t timeout_ms;
     int gzip;
-    char *include, *exclude;  /* NULL: all, and none */
-    char *hosts;              /* beside the machine's own names; NULL: none */
-    crest_page_options page;  /* but its names */
+    char *include, *exclude;  /* NULL: everything, and nothing */
+    char *hosts;              /* accepted beside the machine's own names; NULL: none */
+    crest_page_options page;  /* without its names */
     crest_page_label *target; /* page.target, texts owned */
 } crest_scrape_settings;
 
@@ -32,28 +32,28 @@ typedef struct crest_scrape_page {
     char *name_texts; /* the wanted names, one after the other, each with its NUL; NULL: all */
     unsigned name_count;
     pthread_t thread;
-    crest_error error; /* once the pipe is closed */
+    crest_error error; /* valid once the pipe is closed */
 
     /* the server's */
     struct crest_scrape_page *next;
-    void *connection; /* that waits for the page; NULL: nobody does any more */
-    int paused;       /* the connection has to be resumed */
+    void *connection; /* the connection that waits for the page; NULL: none does any more */
+    int paused;       /* the server has to resume the connection */
     int joined;       /* the thread has ended */
-    int here;         /* there is no thread: the server's own makes it, under no lock */
+    int here;         /* no thread: the server's own makes it, under no lock */
     int begun;        /* and has done so */
 } crest_scrape_page;
 
-/* NULL when there is no memory. name_texts becomes the page's. */
+/* NULL without memory. The page owns name_texts from then on. */
 crest_scrape_page *crest_scrape_page_new(const crest_scrape_settings *settings,
                                          crest_registry *registry, crest_format format, int gzip,
                                          uint64_t deadline_ns, int wake);
-/* Makes it, on the caller's thread. */
+/* Makes the page, on the caller's thread. */
 void crest_scrape_page_make(crest_scrape_page *page);
 /* Starts the thread, all signals blocked if they are for the caller; 0 or an errno. */
 int crest_scrape_page_start(crest_scrape_page *page);
 /* Joins the thread, if there is one and it is about to end; non-zero when it has ended. */
 int crest_scrape_page_join(crest_scrape_page *page);
-/* Without a thread, or joined. NULL does nothing. */
+/* Its thread must have been joined, if there was one. NULL does nothing. */
 void crest_scrape_page_free(crest_scrape_page *page);
 
 #endif

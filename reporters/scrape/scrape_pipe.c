@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #define SCRAPE_PIPE_NS_PER_S UINT64_C(1000000000)
-/* The largest window, and 16 more for a gzip header and trailer. */
+/* zlib's largest window, and 16 more for a gzip header and trailer. */
 #define SCRAPE_PIPE_WINDOW_BITS (15 + 16)
 #define SCRAPE_PIPE_MEMORY_LEVEL 8
-/* Compressed at a time, on the writer's stack. */
+/* Bytes compressed at a time, on the writer's stack. */
 #define SCRAPE_PIPE_PIECE_BYTES 8192u
 
 uint64_t crest_scrape_now_ns(void)
@@ -52,7 +52,7 @@ void crest_scrape_pipe_fini(crest_scrape_pipe *pipe)
 
 /* ---- the writer ---- */
 
-/* Under the lock: wakes the reader if what it waits for has come, or at the end. */
+/* Under the lock: wakes the reader when what it waits for has come, or at the end. */
 static void scrape_pipe_wake(crest_scrape_pipe *pipe)
 {
     static const uint64_t one = 1;
@@ -60,12 +60,12 @@ static void scrape_pipe_wake(crest_scrape_pipe *pipe)
         return;
     pipe->due = pipe->due || pipe->awaited;
     pipe->awaited = 0;
-    /* It fails only when the counter is full, and then the reader is being woken anyway. */
+    /* Fails only when the counter is full; the reader is being woken then anyway. */
     while (write(pipe->wake, &one, sizeof one) < 0 && errno == EINTR)
         continue;
 }
 
-/* Makes room, of a pipe from which nothing has been read; 0 when there is no memory. */
+/* Enlarges a pipe from which nothing has been read; 0 without memory. */
 static int scrape_pipe_grow(crest_scrape_pipe *pipe)
 {
     char *more = malloc(2 * pipe->size);
@@ -79,7 +79,7 @@ static int scrape_pipe_grow(crest_scrape_pipe *pipe)
     return 1;
 }
 
-/* Under the lock, given up meanwhile: non-zero when there is room. */
+/* Under the lock, given up meanwhile: the writer waits for room; non-zero when there is some. */
 static int scrape_pipe_wait(crest_scrape_pipe *pipe)
 {
     if (pipe->grows && pipe->used == pipe->size)
@@ -154,7 +154,7 @@ void crest_scrape_pipe_close(crest_scrape_pipe *pipe, crest_status status)
     if (pipe->gzip && status == CREST_OK && scrape_pipe_deflate(pipe, "", 0, Z_FINISH) != 0)
         status = CREST_IO;
     if (pipe->gzip)
-        (void)deflateEnd(&pipe->deflater); /* also of one that was never opened */
+        (void)deflateEnd(&pipe->deflater); /* also of a deflater that was never opened */
     pthread_mutex_lock(&pipe->lock);
     if (status == CREST_IO)
         status = pipe->cancelled ? CREST_IO : CREST_TIMED_OUT;
@@ -170,7 +170,7 @@ ssize_t crest_scrape_pipe_read(crest_scrape_pipe *pipe, char *bytes, size_t size
 {
     pthread_mutex_lock(&pipe->lock);
     ssize_t result = 0;
-    /* What broke is not handed out to its end: the client is to notice. */
+    /* A broken page is not handed out to its end: the client is to notice. */
     if (pipe->cancelled || (pipe->closed && pipe->status != CREST_OK)) {
         result = CREST_SCRAPE_PIPE_BROKEN;
     } else if (pipe->used > 0) {
@@ -233,7 +233,7 @@ int crest_scrape_pipe_closed(crest_scrape_pipe *pipe)
     return closed;
 }
 
-/* A reader that waits is woken by the writer, which ends now. */
+/* The writer, which ends now, wakes a waiting reader. */
 void crest_scrape_pipe_cancel(crest_scrape_pipe *pipe)
 {
     pthread_mutex_lock(&pipe->lock);

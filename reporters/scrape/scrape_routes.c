@@ -2,10 +2,12 @@
 /*
  * Routes, and the way of a page from its pipe to the connection. See scrape_routes.h.
  *
- * A request for the page starts a thread that makes it and suspends the connection until the pipe
- * is full or the page is whole. A whole page goes out with its Content-Length, and a failure can
- * still become a 503; anything longer is streamed in chunks, the connection suspended whenever the
- * pipe is empty.
+ * What becomes of a request for the page:
+ *
+ *   1. A thread starts to make the page; the connection is suspended.
+ *   2. The pipe is full or the page is whole: the connection is resumed.
+ *   3. A whole page goes out with its Content-Length; a failure still becomes a 503.
+ *   4. A longer page is streamed in chunks; the connection is suspended whenever the pipe is empty.
  */
 #include "scrape/scrape_routes.h"
 #include "scrape/scrape_connections.h"
@@ -19,10 +21,10 @@
 #include <string.h>
 
 #define SCRAPE_ROUTES_NS_PER_MS UINT64_C(1000000)
-/* For an answer that is at hand, and for the rest of one when its deadline has passed. */
+/* Time for an answer at hand, and for the rest of an answer when its deadline has passed. */
 #define SCRAPE_ROUTES_ANSWER_MS 10000u
 #define SCRAPE_ROUTES_GRACE_MS 1000u
-/* What the answer is read in; libmicrohttpd takes less if its buffer is smaller. */
+/* The piece in which an answer is read; libmicrohttpd takes less if its buffer is smaller. */
 #define SCRAPE_ROUTES_PIECE_BYTES 32768u
 #define SCRAPE_ROUTES_TEXT_BYTES 512u
 
@@ -34,7 +36,7 @@ typedef struct scrape_routes_request {
     uint64_t began_ns;
     unsigned code; /* of an answer to /metrics; 0: of another */
     int is_page;
-    const char *path; /* borrowed of libmicrohttpd; NULL: the target has none */
+    const char *path; /* borrowed from libmicrohttpd; NULL: the target has none */
     uint64_t bytes;
 } scrape_routes_request;
 
@@ -60,7 +62,7 @@ static struct MHD_Response *scrape_routes_text(const char *text)
                                            MHD_RESPMEM_MUST_COPY);
 }
 
-/* An answer that is a line of text, with one further header if `name` is not NULL. */
+/* Answers with a line of text, and one further header if `name` is not NULL. */
 static enum MHD_Result scrape_routes_say(scrape_routes_request *request, unsigned code,
                                          const char *text, const char *name, const char *value)
 {
@@ -81,7 +83,7 @@ static enum MHD_Result scrape_routes_index(scrape_routes_request *request)
                               "text/html; charset=utf-8");
 }
 
-/* ---- the page, on its way ---- */
+/* ---- the page, from the pipe to the client ---- */
 
 static void scrape_routes_pause(scrape_routes_request *request)
 {
@@ -89,7 +91,7 @@ static void scrape_routes_pause(scrape_routes_request *request)
     MHD_suspend_connection(request->connection);
 }
 
-/* When the answer has to be out: once a page's deadline has passed, what is left of it soon. */
+/* When the answer must be out. Once a page's deadline has passed, its rest must follow soon. */
 static uint64_t scrape_routes_until(const scrape_routes_request *request)
 {
     uint64_t now_ns = crest_scrape_now_ns(), deadline_ns = request->page->pipe.deadline_ns;
@@ -102,7 +104,7 @@ static ssize_t scrape_routes_read(void *cls, uint64_t position, char *bytes, siz
 {
     scrape_routes_request *request = cls;
     (void)position;
-    /* the bytes before these are on their way: only then more are asked for */
+    /* the bytes before these are on their way: libmicrohttpd only then asks for more */
     crest_scrape_connections_reads(request->connection, scrape_routes_until(request));
     ssize_t length = crest_scrape_pipe_read(&request->page->pipe, bytes, size);
     if (length > 0) {
@@ -133,7 +135,7 @@ static enum MHD_Result scrape_routes_send_page(scrape_routes_request *request, u
     return scrape_routes_send(request, MHD_HTTP_OK, response, request->content_type);
 }
 
-/* A page that broke before anything was sent. */
+/* Answers for a page that broke before anything was sent. */
 static enum MHD_Result scrape_routes_fail(scrape_routes_request *request, crest_status status)
 {
     char text[SCRAPE_ROUTES_TEXT_BYTES];
@@ -147,7 +149,7 @@ static enum MHD_Result scrape_routes_fail(scrape_routes_request *request, crest_
     return scrape_routes_say(request, MHD_HTTP_SERVICE_UNAVAILABLE, text, "Retry-After", "1");
 }
 
-/* The connection was resumed, and nothing has been sent yet. */
+/* Goes on after the connection was resumed; nothing has been sent yet. */
 static enum MHD_Result scrape_routes_resumed(scrape_routes_request *request)
 {
     crest_scrape_pipe *pipe = &request->page->pipe;
@@ -164,7 +166,7 @@ static enum MHD_Result scrape_routes_resumed(scrape_routes_request *request)
 
 /* ---- asking for the page ---- */
 
-/* Headers of one name, joined as if they were one; what is too long is cut. */
+/* Headers of one name, joined as if they were one; a longer text is cut. */
 typedef struct scrape_routes_header {
     const char *name;
     size_t used;
@@ -188,7 +190,7 @@ static enum MHD_Result scrape_routes_join(void *cls, enum MHD_ValueKind kind, co
     return MHD_YES;
 }
 
-/* NULL when there is none. */
+/* Its text; NULL when there is none. */
 static const char *scrape_routes_header_of(scrape_routes_request *request,
                                            scrape_routes_header *header, const char *name)
 {
@@ -199,7 +201,7 @@ static const char *scrape_routes_header_of(scrape_routes_request *request,
     return header->used > 0 ? header->value : NULL;
 }
 
-/* The names asked for, as one text; first counted, then copied. */
+/* The requested names, as one text; first counted, then copied. */
 typedef struct scrape_routes_names {
     unsigned count;
     size_t bytes;
@@ -293,7 +295,7 @@ static enum MHD_Result scrape_routes_make(scrape_routes_request *request, crest_
     return MHD_YES;
 }
 
-/* A HEAD makes no page: of the answer only the headers are wanted, and never its length. */
+/* Answers a HEAD without a page: the client wants the headers only, and never gets a length. */
 static enum MHD_Result scrape_routes_metrics(scrape_routes_request *request, int head)
 {
     scrape_routes_header header;
@@ -319,7 +321,7 @@ static int scrape_routes_has_body(struct MHD_Connection *connection)
            (length != NULL && length[strspn(length, "0 ")] != '\0');
 }
 
-/* What is no GET or HEAD, or has a body. */
+/* Refuses a request that is no GET or HEAD, or has a body. */
 static enum MHD_Result scrape_routes_refuse(scrape_routes_request *request, int allowed)
 {
     if (allowed)
@@ -360,8 +362,8 @@ static enum MHD_Result scrape_routes_host(void *cls, enum MHD_ValueKind kind, co
     return MHD_YES;
 }
 
-/* Why a request with this target and its Hosts is not answered: the status, and *why. 0: it is.
- * Source: RFC 9112, 3.2; the target's authority goes before the Host. */
+/* Why a request with this target and its Hosts is refused: the status, and *why. 0: it is not.
+ * Source: RFC 9112, 3.2; the target's authority takes precedence over the Host. */
 static unsigned scrape_routes_misdirected(const crest_scrape_server *server,
                                           struct MHD_Connection *connection, const char *version,
                                           crest_scrape_authority target, const char **why)
@@ -387,8 +389,8 @@ static unsigned scrape_routes_misdirected(const crest_scrape_server *server,
                : MHD_HTTP_FORBIDDEN;
 }
 
-/* The first call, when the headers have come. What is answered here is the last answer of its
- * connection, so that a body need not be read; everything else waits for the next call. */
+/* The first call, when the headers have come. An answer given here is the last of its connection,
+ * so that a body need not be read. Everything else waits for the next call. */
 static enum MHD_Result scrape_routes_begin(crest_scrape_server *server,
                                            struct MHD_Connection *connection, const char *url,
                                            const char *version, int allowed, void **state)
@@ -444,7 +446,7 @@ static enum MHD_Result scrape_routes_handle(void *cls, struct MHD_Connection *co
 {
     scrape_routes_request *request = *state;
     (void)upload_data;
-    (void)upload_data_size; /* never any: who announces a body was refused */
+    (void)upload_data_size; /* always 0: a client that announced a body was refused */
     int head = strcmp(method, "HEAD") == 0;
     if (request == NULL)
         return scrape_routes_begin(cls, connection, url, version,

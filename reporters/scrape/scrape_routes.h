@@ -7,9 +7,9 @@
 
 #include "scrape/scrape_server.h"
 
-/* For crest_scrape_server_start. A URI that is too long, or has too many arguments, is answered
- * before they are read, because libmicrohttpd 0.9.75 leaves a client without an answer when the
- * arguments do not fit into its memory. */
+/* Handlers for crest_scrape_server_start. A URI that is too long, or has too many arguments, is
+ * answered before its arguments are read: libmicrohttpd 0.9.75 leaves a client without an answer
+ * when the arguments do not fit into its memory. */
 extern const crest_scrape_handlers crest_scrape_routes;
 
 #endif

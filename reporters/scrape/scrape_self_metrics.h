@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the scrape endpoint says of itself, in the default registry; see METRICS.md. The metrics are
- * made by the first endpoint, so that the page of a process without one does not have them.
+ * What the scrape endpoint says of itself, in the default registry; see METRICS.md. The first
+ * endpoint makes the metrics, so that the page of a process without an endpoint lacks them.
  */
 #ifndef CREST_REPORTERS_SCRAPE_FIGURES_H
 #define CREST_REPORTERS_SCRAPE_FIGURES_H
 
 #include <crest/prometheus.h>
 
-/* The client went away, or its time was over. */
+/* The client went away, or its time ran out. */
 #define CREST_SCRAPE_BROKEN_OFF 499u
 
 /* Why the server closed a connection. */
@@ -21,7 +21,7 @@ typedef enum crest_scrape_cause {
 /* Makes the metrics. Thread-safe; locks. */
 void crest_scrape_figures_make(void);
 
-/* Any thread, after that. */
+/* Any thread, after crest_scrape_figures_make. */
 void crest_scrape_figures_begun(void); /* a page is being made */
 void crest_scrape_figures_made(void);
 /* An answer to /metrics is over: its code, how long it took (0: no page was made), and bytes. */

@@ -2,10 +2,11 @@
 /*
  * The server's thread. See scrape_server.h.
  *
- * libmicrohttpd runs without a thread and without a listening socket of its own: this thread
- * accepts, and hands it the connections. So the number of connections is bounded by closing the one
- * that waits longest, instead of letting those who are served wait behind those who never ask; and
- * all of libmicrohttpd is called from one thread. With threads=off that is the host's, in turns.
+ * libmicrohttpd runs without a thread and without a listening socket of its own. This thread
+ * accepts connections and hands them over. So the number of connections is bounded by closing the
+ * connection that the server has waited for longest. Clients that ask are not kept waiting by
+ * clients that never do. All of libmicrohttpd is called from one thread; with threads=off, from the
+ * host's, in turns.
  */
 #define _GNU_SOURCE
 #include "scrape/scrape_server.h"
@@ -26,20 +27,21 @@
 
 #define SCRAPE_SERVER_NS_PER_MS UINT64_C(1000000)
 #define SCRAPE_SERVER_NS_PER_S UINT64_C(1000000000)
-/* Accepted before those that are open get their turn. */
+/* Connections accepted before the open ones get their turn. */
 #define SCRAPE_SERVER_ACCEPTED_AT_ONCE 16u
-/* Before another of libmicrohttpd's messages is told. */
+/* Pause before the log is told another of libmicrohttpd's messages. */
 #define SCRAPE_SERVER_NOTE_S 10u
-/* Of the time that stop has, kept back for closing what has not ended by itself; and at most. */
+/* Share of stop's time that is kept back for closing what has not ended by itself; and the most of
+ * it. */
 #define SCRAPE_SERVER_CLOSING_SHARE 4u
 #define SCRAPE_SERVER_CLOSING_MS_MAX 200u
-/* What closes when it is told to is waited for so long before libmicrohttpd is stopped anyway. */
+/* How long stop waits for connections to close before it stops libmicrohttpd anyway. */
 #define SCRAPE_SERVER_CLOSED_MS 100u
 
 /* ---- the child of a fork ---- */
 
-/* Held by each server's thread while it works, so that a fork sees every descriptor in its place;
- * guards the list. Nothing of the host is called under it. */
+/* Each server's thread holds it while it works, so that a fork sees every descriptor in its place.
+ * It also guards the list. Nothing of the host is called under it. */
 static pthread_mutex_t scrape_server_lock = PTHREAD_MUTEX_INITIALIZER;
 static crest_scrape_server *scrape_server_all;
 static crest_scrape_server *scrape_server_orphans; /* kept only to be reachable */
@@ -55,9 +57,9 @@ static void scrape_server_fork_parent(void)
     pthread_mutex_unlock(&scrape_server_lock);
 }
 
-/* Closes its copies: otherwise the port would stay taken, and connections open, for as long as the
- * child lives. What the servers have allocated stays as it is: other threads may have held locks in
- * there. */
+/* Fork handler: closes the child's copies of descriptors. Otherwise the port would stay taken, and
+ * connections open, for as long as the child lives. The servers' memory stays as it is: other
+ * threads may have held locks in it. */
 static void scrape_server_fork_child(void)
 {
     for (crest_scrape_server *server; (server = scrape_server_all) != NULL;) {
@@ -76,8 +78,8 @@ static void scrape_server_fork_child(void)
     pthread_mutex_unlock(&scrape_server_lock);
 }
 
-/* After the metrics have been made, so that this comes before what the library itself does at a
- * fork. */
+/* Called after the metrics have been made, so that this fork handler runs before the library's
+ * own. */
 static void scrape_server_prepare_once(void)
 {
     pthread_atfork(scrape_server_fork_before, scrape_server_fork_parent, scrape_server_fork_child);
@@ -103,8 +105,8 @@ static void scrape_server_unlist(const crest_scrape_server *server)
 
 /* ---- what libmicrohttpd says ---- */
 
-/* An MHD_LogCallback: keeps one message, for after the turn. A flood of bad requests is not to
- * become a flood in the log. */
+/* An MHD_LogCallback: keeps one message, for after the turn. A flood of bad requests must not flood
+ * the log. */
 __attribute__((format(printf, 2, 0))) static void scrape_server_note(void *cls, const char *format,
                                                                      va_list arguments)
 {
@@ -117,7 +119,7 @@ __attribute__((format(printf, 2, 0))) static void scrape_server_note(void *cls, 
     server->note[strcspn(server->note, "\r\n")] = '\0';
 }
 
-/* Outside of all locks. */
+/* Tells the log. Outside of all locks. */
 static void scrape_server_tell(crest_scrape_server *server)
 {
     if (server->note[0] == '\0')
@@ -136,7 +138,7 @@ static void scrape_server_tell(crest_scrape_server *server)
 
 int crest_scrape_server_make(crest_scrape_server *server, crest_scrape_page *page)
 {
-    crest_scrape_figures_begun(); /* first, so that a page has itself in it */
+    crest_scrape_figures_begun(); /* counted first, so that a page has itself in it */
     page->here = server->loop;
     int failed = page->here ? 0 : crest_scrape_page_start(page);
     if (failed != 0) {
@@ -156,7 +158,7 @@ void crest_scrape_server_drop(crest_scrape_page *page)
     page->paused = 0;
 }
 
-/* Resumes connections for which there is something, and frees pages that are over. */
+/* Resumes connections for which bytes have come, and frees pages that are over. */
 static void scrape_server_look_after_pages(crest_scrape_server *server)
 {
     for (crest_scrape_page **link = &server->pages, *page; (page = *link) != NULL;) {
@@ -177,8 +179,8 @@ static void scrape_server_look_after_pages(crest_scrape_server *server)
     }
 }
 
-/* Those that have no thread. Under no lock: the host's polls are called. Non-zero if any was made.
- */
+/* Makes the pages that have no thread. Under no lock, since the host's polls are called. Non-zero
+ * if any was made. */
 static int scrape_server_make_pages(crest_scrape_server *server)
 {
     int made = 0;
@@ -202,12 +204,12 @@ static int scrape_server_stopping(crest_scrape_server *server, uint64_t *stop_ns
     return stopping;
 }
 
-/* Nobody new, nothing from those who only wait, and at the end nothing more for anybody. Non-zero
- * when all is over. */
+/* Winds up: closes the listener and connections without a request, and at the deadline everything.
+ * Non-zero when all is over. */
 static int scrape_server_wind_up(crest_scrape_server *server, uint64_t stop_ns, uint64_t now_ns)
 {
     if (server->listener.socket >= 0) {
-        /* also the copy of a child that was forked a moment ago and has not closed it yet */
+        /* also the copy in a child that was forked a moment ago and has not closed it yet */
         (void)shutdown(server->listener.socket, SHUT_RDWR);
         close(server->listener.socket);
         server->listener.socket = -1;
@@ -224,7 +226,7 @@ static int scrape_server_wind_up(crest_scrape_server *server, uint64_t stop_ns, 
     return server->making == 0 && (server->open == 0 || now_ns >= closed_ns);
 }
 
-/* Everything has ended or been cut: libmicrohttpd lets go of the rest. */
+/* All has ended or been cut: stops libmicrohttpd, which releases the rest. */
 static void scrape_server_end(crest_scrape_server *server)
 {
     for (crest_scrape_page *page = server->pages; page != NULL; page = page->next) {
@@ -239,7 +241,7 @@ static void scrape_server_end(crest_scrape_server *server)
 
 /* ---- the thread ---- */
 
-/* How long to wait for something to happen, in ms; -1: for ever. */
+/* How long to wait for an event, in ms; -1: for ever. */
 static int scrape_server_patience(crest_scrape_server *server, int stopping, uint64_t stop_ns)
 {
     uint64_t now_ns = crest_scrape_now_ns(), until_ns = stopping ? stop_ns : UINT64_MAX;
@@ -305,7 +307,7 @@ static int scrape_server_round(crest_scrape_server *server)
     return over;
 }
 
-/* Until it is stopped and all is over. */
+/* Runs rounds until it is stopped and all is over. */
 static void scrape_server_serve(crest_scrape_server *server)
 {
     int over = 0;
@@ -332,7 +334,7 @@ static void *scrape_server_run(void *server)
 
 /* ---- the host's loop ---- */
 
-/* The loop waits for the listener only while one more could be accepted. */
+/* Makes the host's loop wait for the listener, only while one more connection could be accepted. */
 static void scrape_server_listen(crest_scrape_server *server)
 {
     int wanted = !server->stopping && crest_scrape_connections_have_room(server);
@@ -358,7 +360,7 @@ static crest_status scrape_server_join_loop(crest_scrape_server *server, crest_e
                            server->listener.shown, strerror(errno));
 }
 
-/* When it stops: what is left to do is done here. */
+/* Leaves the host's loop when the server stops, and does here what is left to do. */
 static void scrape_server_leave_loop(crest_scrape_server *server)
 {
     crest_quiet_signals quiet;
@@ -388,7 +390,7 @@ uint64_t crest_scrape_server_turn(crest_scrape_server *server)
     (void)!read(server->wake, &count, sizeof count);
     scrape_server_round(server);
     if (scrape_server_make_pages(server) && !server->orphaned)
-        scrape_server_round(server); /* they go out at once */
+        scrape_server_round(server); /* the pages go out at once */
     crest_quiet_signals_end(&quiet);
     if (server->orphaned)
         return UINT64_MAX;
@@ -411,7 +413,7 @@ static void scrape_server_free(crest_scrape_server *server)
     free(server);
 }
 
-/* libmicrohttpd in a mode in which it only does what it is told. */
+/* Starts libmicrohttpd in a mode in which it works only when called. */
 static int scrape_server_start_daemon(crest_scrape_server *server,
                                       const crest_scrape_handlers *handlers)
 {
@@ -433,7 +435,7 @@ static int scrape_server_start_daemon(crest_scrape_server *server,
     return 0;
 }
 
-/* NULL when there is no memory. */
+/* NULL without memory. */
 static crest_scrape_server *scrape_server_new(const crest_scrape_settings *settings,
                                               crest_registry *registry)
 {

@@ -29,7 +29,7 @@ const char *crest_scrape_target_path(const char *target, crest_scrape_authority 
     return NULL;
 }
 
-/* The part before the port: "[::1]" and "localhost" of these with ":9102". */
+/* The part before the port: "[::1]" or "localhost", where ":9102" follows. */
 static size_t scrape_target_name(crest_scrape_authority authority)
 {
     const char *end = NULL;
@@ -83,7 +83,7 @@ int crest_scrape_authority_is_loopback(crest_scrape_authority authority)
         return 1;
     if (length > last && scrape_target_is(text + length - last, last, below))
         return 1;
-    /* an address, and no name that begins like one */
+    /* an address, not a name that begins like one */
     return length > 4 && strncmp(text, "127.", 4) == 0 &&
            scrape_target_is_of(text, length, SCRAPE_TARGET_DIGITS ".");
 }
