@@ -25,7 +25,7 @@ int crest_hiccup_fill_next(crest_hiccup_fill *fill, uint64_t *value_ns, uint64_t
     uint64_t together = fill->first ? 1 : fill->group;
     if (together > fill->left)
         together = fill->left;
-    /* the values lie a step apart: their mean is the middle between the first and the last */
+    /* the values lie a step apart: their mean is halfway between the first and the last */
     *value_ns = fill->next_ns - (together - 1) * fill->step_ns / 2;
     *times = together;
     fill->first = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a hiccup is recorded as: itself, and what the looks that it swallowed would have found. A
- * pure function of its length and the resolution; recording is hiccups.c's.
+ * Back-filling (correction for coordinated omission): a hiccup is recorded with what the looks that
+ * it swallowed would have found. A pure function of its length and the resolution; hiccups.c
+ * records.
  *
  *     crest_hiccup_fill fill = crest_hiccup_fill_begin(excess_ns, resolution_ns);
  *     while (crest_hiccup_fill_next(&fill, &value_ns, &times))
@@ -12,7 +13,7 @@
 
 #include <stdint.h>
 
-/* Only hiccup_fill.c looks inside. */
+/* Private to hiccup_fill.c. */
 typedef struct crest_hiccup_fill {
     uint64_t next_ns;
     uint64_t left;
@@ -21,12 +22,13 @@ typedef struct crest_hiccup_fill {
     int first;
 } crest_hiccup_fill;
 
-/* The values of a hiccup of `excess_ns`, cut to CREST_HICCUPS_LONGEST_NS: that, and less by the
- * resolution (at least 1) each time, as long as they are not below it. */
+/* The values of a hiccup of `excess_ns`, cut to CREST_HICCUPS_LONGEST_NS. The first is the hiccup,
+ * each later one is less by the resolution (at least 1), as long as it is not below the
+ * resolution. */
 crest_hiccup_fill crest_hiccup_fill_begin(uint64_t excess_ns, uint64_t resolution_ns);
 
-/* The next value, and how often it is to be recorded; 0 when there is none. The first is the hiccup
- * itself, once; at most CREST_HICCUPS_STEPS_MAX follow. */
+/* The next value, and how often to record it; 0 when there is none. The first is the hiccup itself,
+ * once; at most CREST_HICCUPS_STEPS_MAX follow. */
 int crest_hiccup_fill_next(crest_hiccup_fill *fill, uint64_t *value_ns, uint64_t *times);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The hiccup meter's thread. See <crest/hiccups.h>; what a hiccup is recorded as is hiccup_fill.c's
- * business.
+ * The hiccup meter's thread. See <crest/hiccups.h>; hiccup_fill.c decides what a hiccup is recorded
+ * as.
  *
- * It waits on a condition rather than in nanosleep, so that a stop need not wait out a long
- * resolution; either is one timer of the kernel's.
+ * The thread waits on a condition rather than in nanosleep, so that a stop need not wait out a long
+ * resolution. Either is one kernel timer.
  */
 #define _GNU_SOURCE
 #include <crest/hiccups.h>
@@ -22,14 +22,14 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-/* Guards starting and stopping. Taken before hiccups_lock. */
+/* Guards starting and stopping. Lock order: before hiccups_lock. */
 static pthread_mutex_t hiccups_control = PTHREAD_MUTEX_INITIALIZER;
 /* Guards hiccups_stopping. */
 static pthread_mutex_t hiccups_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t hiccups_once = PTHREAD_ONCE_INIT;
 static pthread_cond_t hiccups_wake;
 static int hiccups_stopping;
-/* Under hiccups_control; what the thread reads is written before it starts. */
+/* Under hiccups_control. Values that the thread reads are written before it starts. */
 static int hiccups_running;
 static pthread_t hiccups_thread;
 static crest_timer *hiccups_timer;
@@ -82,21 +82,21 @@ static void *hiccups_run(void *argument)
     uint64_t resolution_ns = hiccups_resolution_ns, least_ns = UINT64_MAX;
     (void)argument;
     pthread_setname_np(pthread_self(), "crest-hiccups");
-    /* the kernel would let it sleep 50 µs longer, to wake it together with others */
+    /* otherwise the kernel lets the thread sleep 50 µs longer, to wake it together with others */
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
     uint64_t until_ns = crest_monotonic_ns() + resolution_ns;
     while (hiccups_sleep(until_ns)) {
         uint64_t now_ns = crest_monotonic_ns(), late_ns = now_ns - until_ns;
         if (late_ns < least_ns)
             least_ns = late_ns;
-        /* from one look to the next, so that a stop while this records is seen by the next */
+        /* from one look to the next: a stop while the thread records is seen by the next look */
         until_ns = now_ns + resolution_ns;
         hiccups_record(timer, late_ns - least_ns, resolution_ns);
     }
     return NULL;
 }
 
-/* Under hiccups_control. */
+/* The caller holds hiccups_control. */
 static crest_status hiccups_begin(crest_error *error)
 {
     hiccups_stopping = 0;
@@ -112,7 +112,7 @@ static crest_status hiccups_begin(crest_error *error)
 
 /* ---- starting and stopping ---- */
 
-/* Under hiccups_control. */
+/* The caller holds hiccups_control. */
 static crest_status hiccups_set_up(crest_registry *registry, uint32_t resolution_us,
                                    crest_error *error)
 {

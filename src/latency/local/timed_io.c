@@ -19,7 +19,7 @@ static const char *const timed_operations[CREST_TIMED_COUNT] = {"read", "write",
 
 /* ---- the calls ---- */
 
-/* Records a call by its result, and leaves errno as the call did. */
+/* Records a call by its result, and keeps errno as the call left it. */
 static void timed_record(crest_timed_io *io, crest_timed_operation operation, uint64_t start_ns,
                          ssize_t result)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Until a fraction of the nodes has it. See <crest/coverage.h>.
+ * Coverage time: until a fraction of the nodes has acknowledged an operation. See
+ * <crest/coverage.h>.
  *
- * Each operation keeps who has acknowledged and the k smallest times, sorted; the last of them is
- * the result. Operations that are over stay in their place until it is needed, so that an
- * acknowledgement that comes late is told from one of something unknown.
+ * Each operation keeps which nodes have acknowledged, and the k smallest times, sorted. The last of
+ * them is the result. An operation that is over keeps its place until another needs it, so that a
+ * late acknowledgement is told from one of an unknown operation.
  */
 #include "base/alloc.h"
 #include "base/error.h"
@@ -20,7 +21,7 @@
 #include <string.h>
 
 #define COVERAGE_LOOK_MS 1000u
-/* So that 0.07 of 100 is 7, whatever the processor makes of it. */
+/* So that 0.07 of 100 is 7, however the processor rounds. */
 #define COVERAGE_ROUNDING 1e-9
 
 CREST_COUNTER_FAMILY(coverage_ignored, "peer.acks-ignored",
@@ -32,12 +33,12 @@ typedef struct coverage_entry {
     crest_op op;
     coverage_phase phase;
     unsigned acks;
-    uint64_t wall_ns;   /* when it was sent */
-    uint64_t begun_ns;  /* the same by crest_now() */
-    uint64_t enough_ns; /* when enough had acknowledged; 0: they have not */
-    uint64_t result_ns; /* of one that is covered and over */
-    uint64_t *times_ns; /* `needed` of them */
-    unsigned char *has; /* by node */
+    uint64_t wall_ns;   /* when the operation was sent */
+    uint64_t begun_ns;  /* the same moment by crest_now() */
+    uint64_t enough_ns; /* when enough nodes had acknowledged; 0: not yet */
+    uint64_t result_ns; /* of an operation that is covered and over */
+    uint64_t *times_ns; /* the `needed` smallest times */
+    unsigned char *has; /* by node: it has acknowledged */
 } coverage_entry;
 
 struct crest_coverage {
@@ -64,7 +65,8 @@ static coverage_entry *coverage_find(crest_coverage *coverage, const crest_op *o
     return NULL;
 }
 
-/* A place for another one: unused, or of the one that has been over for the longest. */
+/* A place for another operation: unused, or that of the operation that has been over for
+ * longest. */
 static coverage_entry *coverage_place(crest_coverage *coverage)
 {
     coverage_entry *oldest = NULL;
@@ -92,14 +94,14 @@ static void coverage_over(crest_coverage *coverage, coverage_entry *entry, crest
     crest_timer_record_op(coverage->timer, (int64_t)duration_ns, outcome, &entry->op);
 }
 
-/* The k-th smallest time, once there are k. */
+/* Sets the k-th smallest time as result, once there are k. */
 static void coverage_covered(crest_coverage *coverage, coverage_entry *entry)
 {
     coverage_over(coverage, entry, CREST_OUTCOME_OK, entry->times_ns[coverage->needed - 1]);
 }
 
-/* Who reads the time and then waits for the lock finds what began later than that: it has lasted
- * no time, not nearly 2^64 nanoseconds. */
+/* A caller that reads the time and then waits for the lock may find an operation that began after
+ * its time. That has lasted no time, not nearly 2^64 nanoseconds. */
 static uint64_t coverage_since(uint64_t then_ns, uint64_t now_ns)
 {
     return now_ns > then_ns ? now_ns - then_ns : 0;
@@ -114,7 +116,7 @@ static void coverage_abandon(crest_coverage *coverage, coverage_entry *entry)
                       coverage_since(entry->begun_ns, crest_now()));
 }
 
-/* What is due by now. */
+/* Ends all operations that are due by now. */
 static void coverage_look(crest_coverage *coverage, uint64_t now_ns)
 {
     for (unsigned i = 0; coverage->state.in_flight != 0 && i < coverage->size; i++) {
@@ -131,7 +133,7 @@ static void coverage_look(crest_coverage *coverage, uint64_t now_ns)
     }
 }
 
-/* Into the smallest times, if it is one of them. */
+/* Inserts a time into the k smallest, if it is one of them. */
 static void coverage_insert(const crest_coverage *coverage, coverage_entry *entry, uint64_t ns)
 {
     unsigned kept = entry->acks < coverage->needed ? entry->acks : coverage->needed;
@@ -186,7 +188,7 @@ static crest_status coverage_ignore(uint64_t *count, const char *cause, crest_st
     return status;
 }
 
-/* Under the lock; `entry` NULL: nothing is known of it. */
+/* Under the lock; `entry` NULL: the operation is unknown. */
 static crest_status coverage_take(crest_coverage *coverage, coverage_entry *entry, unsigned node,
                                   int64_t after_ns)
 {
@@ -276,7 +278,7 @@ static int coverage_options_fit(const crest_coverage_options *options)
            options->in_flight <= CREST_COVERAGE_IN_FLIGHT_MAX;
 }
 
-/* How many nodes are enough. */
+/* How many nodes are enough for the fraction. */
 static unsigned coverage_needed(unsigned nodes, double fraction)
 {
     if (fraction == 0)

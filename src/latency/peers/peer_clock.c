@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Peer clocks: exchanges in, an estimate that anybody may read at any time. The arithmetic is in
- * peer_filter.c, the metrics are in peer_series.c. See <crest/peer_clock.h>.
+ * Peer clocks: exchanges in, an estimate out that any thread may read at any time. The arithmetic
+ * is in peer_filter.c, the metrics are in peer_series.c. See <crest/peer_clock.h>.
  *
- * The estimate is published in two copies, of which one is valid while the other is written. So who
- * reads never waits, not even a signal handler that interrupted who writes.
+ * The estimate is published by a seqcount latch: two copies, each with a version, and `valid`.
+ *
+ *   writer, under the lock                       reader, any thread or signal handler
+ *   1. make the other copy's version odd         1. load `valid`, and that copy's version
+ *   2. store the words                           2. load the words
+ *   3. make the version even                     3. load the version again
+ *   4. store `valid` = the other copy            4. even and unchanged: done; else from 1
+ *
+ * Invariant: the writer never stores to the copy that is valid at the time. So a reader never waits
+ * for a writer, not even a signal handler that interrupted it. The writer's steps 3 and 4 pair with
+ * the reader's step 1. Its step 2 pairs with the reader's 2 and 3: after a new word, a reader finds
+ * the version changed. No model.
  */
 #include "base/alloc.h"
 #include "base/atomic.h"
@@ -18,24 +28,24 @@
 #include <inttypes.h>
 #include <pthread.h>
 
-/* Two readings of wall and steady clock that differ by more than they may: somebody set the one. */
+/* Readings of wall and steady clock whose difference moves by more: the wall clock was set. */
 #define PEER_CLOCK_SET_NS 1000u
-/* Processors' clocks may differ by so much: a t4 that is newer is yet to come. */
+/* Processors' clocks may differ by so much: a t4 newer than that lies in the future. */
 #define PEER_CLOCK_SKEW_NS 1000u
 
-/* What is published; all words, so that they can be read while they are written. */
+/* The published estimate. All are words, so that a reader can load them while the writer stores. */
 typedef struct peer_clock_words {
-    uint64_t samples; /* 0: there is no estimate */
+    uint64_t samples; /* 0: no estimate */
     uint64_t offset_ns;
     uint64_t error_ns;
     uint64_t delay_ns;
     uint64_t at_ns;
-    uint64_t newest_ns; /* the last exchange's */
+    uint64_t newest_ns; /* time of the last exchange */
 } peer_clock_words;
 #define PEER_CLOCK_WORDS (sizeof(peer_clock_words) / sizeof(uint64_t))
 
 typedef struct peer_clock_copy {
-    uint64_t version; /* odd while it is written */
+    uint64_t version; /* odd while the writer stores */
     union {
         peer_clock_words named;
         uint64_t word[PEER_CLOCK_WORDS];
@@ -48,12 +58,12 @@ struct crest_peer_clock {
     unsigned drift_ppm;
     int quiet;
     crest_poll *poll;
-    pthread_mutex_t lock; /* guards what follows, up to the copies' writing */
+    pthread_mutex_t lock; /* guards what follows, and writing the copies */
     crest_peer_filter filter;
-    int64_t base_ns; /* wall minus steady when they were last looked at */
+    int64_t base_ns; /* wall minus steady clock, when last looked at */
     uint64_t base_apart_ns;
     crest_peer_series series;
-    uint32_t valid; /* which copy is */
+    uint32_t valid; /* index of the valid copy */
     peer_clock_copy copy[2];
 };
 
@@ -99,7 +109,7 @@ static peer_clock_words peer_clock_estimate(const crest_peer_clock *clock)
     }
 }
 
-/* Of two steady times. */
+/* Time between two steady times. */
 static uint64_t peer_clock_since(uint64_t then_ns, uint64_t now_ns)
 {
     return (int64_t)now_ns > (int64_t)then_ns ? now_ns - then_ns : 0;
@@ -134,7 +144,7 @@ crest_status crest_peer_clock_read(const crest_peer_clock *clock, crest_peer_clo
 
 /* ---- exchanges ---- */
 
-/* Under the lock: the gauges as they are now. */
+/* Under the lock: sets the gauges to the present estimate. */
 static void peer_clock_show(crest_peer_clock *clock)
 {
     crest_peer_clock_state state;
@@ -142,7 +152,7 @@ static void peer_clock_show(crest_peer_clock *clock)
     crest_peer_series_show(&clock->series, clock->peer, known ? &state : NULL);
 }
 
-/* With each snapshot. The counter is counted where its steps happen: this gives it nothing. */
+/* Polled with each snapshot. The counter is counted where its steps happen: this adds nothing. */
 static uint64_t peer_clock_polled(void *context)
 {
     crest_peer_clock *clock = context;
@@ -157,7 +167,7 @@ static int peer_clock_in_range(uint64_t ns)
     return ns >= CREST_WALL_NS_MIN && ns <= CREST_WALL_NS_MAX;
 }
 
-/* Under the lock: whether one's own wall clock was set since the last look. */
+/* Under the lock: whether this machine's wall clock was set since the last look. */
 static int peer_clock_was_set(crest_peer_clock *clock, const crest_clock_wall *now)
 {
     int64_t base_ns = (int64_t)(now->wall_ns - now->steady_ns);
@@ -175,7 +185,7 @@ typedef struct peer_clock_times {
     uint64_t t1, t2, t3, t4;
 } peer_clock_times;
 
-/* What is wrong with these times; NULL: nothing that can be seen without a calculation. */
+/* What is wrong with these times; NULL: nothing that shows without a calculation. */
 static const char *peer_clock_wrong(const crest_peer_clock *clock, const peer_clock_times *t,
                                     const crest_clock_wall *now)
 {
@@ -285,7 +295,7 @@ static unsigned peer_clock_or(unsigned value, unsigned otherwise)
     return value != 0 ? value : otherwise;
 }
 
-/* A clock with its settings, without series; NULL without memory. */
+/* Makes a clock with its settings, without series; NULL without memory. */
 static crest_peer_clock *peer_clock_make(const char *peer, const crest_peer_clock_options *options)
 {
     crest_peer_clock *clock = crest_alloc(1, sizeof *clock);

@@ -25,7 +25,7 @@ int crest_peer_exchange(int64_t t1, int64_t t2, int64_t t3, int64_t t4, unsigned
     __extension__ typedef __int128 wide;
     uint64_t all = (uint64_t)(t4 - t1), held = (uint64_t)(t3 - t2);
     uint64_t drift = crest_peer_drift(drift_ppm, all);
-    /* the clock that measured the one may be slower than that which measured the other */
+    /* the clock that measured `held` may be slower than the clock that measured `all` */
     if (held > all && held - all > drift)
         return 0;
     uint64_t delay = held < all ? all - held : 0;
@@ -39,7 +39,7 @@ int crest_peer_exchange(int64_t t1, int64_t t2, int64_t t3, int64_t t4, unsigned
     return 1;
 }
 
-/* Whether both may be true. */
+/* Whether both samples may be true. */
 static int peer_filter_agree(unsigned drift_ppm, const crest_peer_sample *a,
                              const crest_peer_sample *b)
 {
@@ -72,7 +72,7 @@ const crest_peer_sample *crest_peer_filter_best(const crest_peer_filter *filter)
             best = one;
             continue;
         }
-        /* each grows alike from its own time on: compare them at the later of the two */
+        /* the errors grow alike, each from its own time on: compare them at the later of the two */
         uint64_t a = one->error_ns, b = best->error_ns;
         if (one->at_ns < best->at_ns)
             a += crest_peer_drift(filter->drift_ppm, (uint64_t)(best->at_ns - one->at_ns));

@@ -2,8 +2,8 @@
 /*
  * The metrics of peer clocks. See peer_clock_inside.h and <crest/peer_clock.h>.
  *
- * Gauges exist while there is an estimate only: an offset of 0 that nobody measured would be read
- * as one that somebody did.
+ * Gauges exist only while there is an estimate: a reader would take an offset of 0 for a measured
+ * one.
  */
 #include "registry/handles.h"
 #include "latency/peers/peer_clock_inside.h"
@@ -36,7 +36,7 @@ static crest_status peer_series_gauges(crest_registry *registry, crest_peer_seri
     return status;
 }
 
-/* One counter of a family with `count` keys, of which the first is the peer's name. */
+/* Makes a counter of a family with `count` keys, of which the first is the peer's name. */
 static crest_status peer_series_counter(crest_registry *registry,
                                         const crest_metric_options *options,
                                         const char *const *keys, const char *const *values,

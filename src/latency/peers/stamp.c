@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stamps: made, read, sent on, and recorded as what they say of how long a message was under way.
- * The bytes are in stamp_code.c, peers' clocks in peer_clock.c. See <crest/stamp.h>.
+ * Stamps: made, read, sent on, and recorded: how long a message was under way. The bytes are in
+ * stamp_code.c, peers' clocks in peer_clock.c. See <crest/stamp.h>.
  *
  * Nothing here locks, allocates or keeps anything.
  */
@@ -17,7 +17,7 @@
 
 _Static_assert(sizeof(crest_stamp) == CREST_STAMP_BYTES, "a stamp is its bytes");
 
-/* The sum of two bounds; if one is not known, nor is it. */
+/* The sum of two error bounds; unknown if either is. */
 static uint64_t stamp_add(uint64_t a, uint64_t b)
 {
     return a == CREST_STAMP_UNKNOWN || b == CREST_STAMP_UNKNOWN || a > UINT64_MAX - b
@@ -81,7 +81,7 @@ int crest_stamp_names(const crest_stamp_view *view, const crest_op *op)
 
 /* ---- translating ---- */
 
-/* How long ago it was, as of `received_ns`, and how far from that it may have been. */
+/* How long ago the stamp was made, as of `received_ns`, and the error of that. */
 static crest_status stamp_measure(const crest_stamp_view *view, const crest_peer_clock *from,
                                   const crest_clock_wall *now, uint64_t received_ns,
                                   crest_propagation *result)
@@ -104,7 +104,7 @@ static crest_status stamp_measure(const crest_stamp_view *view, const crest_peer
     /* either may be anything, if this machine's clock or what a peer says is far from the truth */
     if (__builtin_add_overflow(apparent_ns, state.offset_ns, &result->duration_ns))
         result->duration_ns = apparent_ns > 0 ? INT64_MAX : -INT64_MAX;
-    /* the offset is that of now: at the time of origin it was another by what they drifted since */
+    /* the offset is as of now; at the time of origin it differed by the drift since then */
     uint64_t since_ns = result->duration_ns > 0 ? (uint64_t)result->duration_ns : 0;
     uint64_t drift_ns = crest_peer_drift(drift_ppm, since_ns);
     result->error_ns = stamp_add(view->path_error_ns, state.error_ns + drift_ns);
@@ -143,7 +143,7 @@ crest_status crest_stamp_relay(const crest_stamp_view *view, const crest_peer_cl
 
 static void stamp_count_early(const crest_peer_clock *from, int recorded)
 {
-    /* what is recorded as 0 is not extraordinary where clocks' errors exceed the way */
+    /* recorded as 0: usual where the clocks' errors exceed the way */
     if (!recorded)
         crest_misuse_count(CREST_MISUSE_EARLY,
                            from != NULL ? crest_peer_clock_name(from) : "without a peer clock");

@@ -39,7 +39,7 @@ uint64_t crest_stamp_error_of(uint16_t code)
     return (uint64_t)(code & STAMP_MANTISSA_MAX) << (code >> STAMP_MANTISSA_BITS);
 }
 
-/* A number that could have been written with a smaller exponent has two codes. */
+/* Each bound has one code: a number that fits a smaller exponent must use that. */
 static int stamp_error_is_shortest(uint16_t code)
 {
     return code >> STAMP_MANTISSA_BITS == 0 ||
@@ -100,7 +100,7 @@ int crest_stamp_identify(const crest_op *op, crest_stamp_view *view)
     return 1;
 }
 
-/* The operation that the id says, if it says one. */
+/* The operation that the id names, if it does. */
 static crest_op stamp_operation(const crest_stamp_view *view)
 {
     if (view->kind == CREST_OP_U64)

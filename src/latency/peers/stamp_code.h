@@ -11,15 +11,16 @@
 uint16_t crest_stamp_error_code(uint64_t error_ns);
 uint64_t crest_stamp_error_of(uint16_t code);
 
-/* Kind, length and id, or digest, of an operation into the view; 0 when no stamp can name it. */
+/* Puts an operation's kind, length and id, or digest, into the view; 0 when no stamp can name
+ * it. */
 int crest_stamp_identify(const crest_op *op, crest_stamp_view *view);
 
-/* What is wrong with what a view says; NULL: nothing, so that it may be written. */
+/* What is wrong with a view; NULL: nothing, so that it may be written. */
 const char *crest_stamp_wrong(const crest_stamp_view *view);
 
 void crest_stamp_write(const crest_stamp_view *view, crest_stamp *stamp);
 
-/* Takes 32 bytes apart; what is wrong with them, or NULL. */
+/* Parses 32 bytes into a view; returns what is wrong with them, or NULL. */
 const char *crest_stamp_parse(const unsigned char *bytes, crest_stamp_view *view);
 
 #endif

@@ -3,7 +3,7 @@
  * Connecting to a port at intervals. See crest_probe_connect in <crest/probe.h>; looking up a name
  * is probe_resolve.c.
  *
- * A probe is idle, looks up its name, or connects; the prober steps it when its time has come, when
+ * A probe is idle, looks up its name, or connects. The prober steps it when its time has come, when
  * the connect is decided, and when a look-up is answered.
  */
 #define _GNU_SOURCE
@@ -18,14 +18,15 @@
 #include <string.h>
 #include <unistd.h>
 
-/* When there was no turn for a look-up. */
+/* Pause when no look-up could be had. */
 #define CONNECT_AGAIN_NS (100 * CREST_NS_PER_MS)
 
 /* ---- the descriptor ---- */
 
 static void connect_close(crest_probe *probe)
 {
-    /* no longer the probe's before it is closed: a fork must not close what is another's by then */
+    /* taken from the probe before it is closed: a fork handler must not close another owner's by
+     * then */
     uint32_t fd = crest_atomic_exchange32(&probe->fd, 0);
     if (fd != 0)
         close((int)fd - 1);
@@ -33,7 +34,7 @@ static void connect_close(crest_probe *probe)
 
 /* ---- ends of a try ---- */
 
-/* On to the next point of time. */
+/* Waits for the next point of the schedule. */
 static void connect_rest(crest_probe *probe, uint64_t now_ns)
 {
     if (probe->due_ns <= now_ns)
@@ -72,9 +73,9 @@ static void connect_done(crest_probe *probe, uint64_t now_ns, uint64_t duration_
 /* ---- connecting ---- */
 
 /*
- * Whether the socket is connected with itself. A port that programs dial from may be dialled too
- * (Linux: 32768 to 60999), and when nobody listens there and the kernel happens to choose the same
- * one to dial from, TCP's simultaneous open succeeds (RFC 9293, 3.5).
+ * Whether the socket is connected to itself (TCP simultaneous open, RFC 9293, 3.5). It can happen
+ * when the port is one that programs dial from (Linux: 32768 to 60999) and nothing listens there:
+ * the kernel may choose the same port to dial from.
  */
 static int connect_is_itself(int fd)
 {
@@ -107,7 +108,7 @@ static void connect_begin(crest_probe *probe, uint64_t now_ns)
         return;
     }
     crest_atomic_store32_release(&probe->fd, (uint32_t)fd + 1);
-    probe->polled_in = 0; /* not the wait's that is just over */
+    probe->polled_in = 0; /* forget the finished wait's descriptor */
     part->start_ns = crest_now();
     if (connect(fd, (const struct sockaddr *)&address->bytes, address->length) == 0)
         connect_connected(probe, now_ns, crest_now() - part->start_ns);

@@ -2,9 +2,10 @@
 /*
  * Probing a disk with a small file. See crest_probe_file in <crest/timed_io.h>.
  *
- * Each has a thread of its own, because a disk may take seconds, or for ever (base/leavable.h): the
- * caller that stops it does not wait, and what the thread finds then is not recorded. What the two
- * share, the probe's state and whether it is stopped, is under the prober's lock.
+ * Each probe has a thread of its own, because a disk may take seconds, or for ever
+ * (base/leavable.h). The caller that stops it does not wait, and what the thread finds then is not
+ * recorded. Shared between the two, under the prober's lock: the probe's state, and whether it is
+ * stopped (`left`).
  */
 #define _GNU_SOURCE
 #include "base/alloc.h"
@@ -23,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* O_DIRECT wants memory, sizes and offsets on this boundary at most. */
+/* O_DIRECT needs memory, sizes and offsets on this boundary, at most. */
 #define FILE_ALIGNMENT 4096u
 
 typedef enum file_operation {
@@ -42,24 +43,24 @@ typedef struct crest_probe_file_part {
     crest_probe *probe;
     char *directory;
     crest_timer *time[FILE_OPERATIONS];
-    pthread_cond_t wake; /* for the thread: it is stopped */
-    int failing;         /* the log was told */
+    pthread_cond_t wake; /* wakes the thread: it is stopped */
+    int failing;         /* the log was told of a failure */
     unsigned char memory[FILE_ALIGNMENT + 2 * CREST_FILE_PROBE_BYTES];
 } file_part;
 
-/* A round: how far it came, and how long each operation took. */
+/* A round: how far the thread came, and how long each operation took. */
 typedef struct file_round {
     uint64_t took_ns[FILE_OPERATIONS];
-    file_operation at; /* the one that failed, or FILE_ROUND */
+    file_operation at; /* the failed operation, or FILE_ROUND */
     int failure;       /* an error number; 0: none */
     int corrupt;       /* what was read is not what was written */
     int direct;
 } file_round;
 
-/* Under the prober's lock. */
+/* Probes with a thread. Under the prober's lock. */
 static unsigned file_count;
 
-/* The child of a fork has no such thread. */
+/* Fork handler: the child has no such thread. */
 static void file_forked(void)
 {
     file_count = 0;
@@ -80,7 +81,7 @@ static int file_open_named(const char *directory, int flags)
     int fd = crest_descriptor_high(
         open(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC | flags, 0600));
     int failure = errno;
-    /* some file systems make it before they refuse O_DIRECT */
+    /* some file systems make the file before they refuse O_DIRECT */
     if (fd >= 0 || failure == EINVAL)
         unlink(path);
     errno = failure;
@@ -90,7 +91,7 @@ static int file_open_named(const char *directory, int flags)
 static int file_open_with(const char *directory, int flags)
 {
     int fd = crest_descriptor_high(open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC | flags, 0600));
-    /* EISDIR from kernels, EOPNOTSUPP from file systems that do not know it */
+    /* EISDIR from kernels, EOPNOTSUPP from file systems that do not know O_TMPFILE */
     if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR))
         fd = file_open_named(directory, flags);
     return fd;
@@ -114,7 +115,7 @@ static ssize_t file_do(file_operation operation, int fd, unsigned char *block)
     }
 }
 
-/* One operation on the open file; non-zero when the round goes on. */
+/* Does one operation on the open file; non-zero when the round goes on. */
 static int file_step(file_round *round, file_operation operation, int fd, unsigned char *block)
 {
     uint64_t start_ns = crest_now();
@@ -198,7 +199,7 @@ static void file_record(crest_probe *probe, const file_round *round)
                            file_advice(round->corrupt ? EIO : round->failure));
 }
 
-/* The first failure of a streak and its end are told. Gives up the lock meanwhile. */
+/* Tells the log of the first failure of a streak and of its end. Gives up the lock meanwhile. */
 static void file_tell(crest_probe *probe, int failed)
 {
     file_part *part = probe->part.file;
@@ -272,7 +273,7 @@ static crest_status file_start(crest_probe *probe, crest_error *error)
 
 static void file_stop(crest_probe *probe)
 {
-    /* one that has no thread yet is its maker's to free */
+    /* without a thread yet, its maker frees it */
     (void)crest_leavable_leave_locked(&probe->part.file->leavable);
     pthread_cond_signal(&probe->part.file->wake);
 }
@@ -333,7 +334,7 @@ static crest_status file_set_up(crest_probe *probe, const char *directory, crest
     return status;
 }
 
-/* Takes it into the list and starts its thread, which waits for the lock meanwhile. */
+/* Takes the probe into the list and starts its thread, which waits for the lock meanwhile. */
 static crest_status file_add(crest_probe *probe, crest_error *error)
 {
     crest_status status = crest_prober_add(probe, error);

@@ -3,10 +3,15 @@
  * Pings over the node's own exchange. See crest_probe_ping in <crest/probe.h>; `send` is called by
  * prober.c.
  *
- * Each ping is an entry of a small ring: sent, and then late or over. A pong, the deadline, a
- * failing `send` and the stop find it there under one lock, so it is recorded once, whoever is
- * first. Unlike a keyed timer's, the deadline is the probe's own, and what is under way is ended
- * with the probe.
+ * Each ping is an entry of a small ring:
+ *
+ *   any but SENT -> SENT   `send` is called; the oldest such entry is used
+ *   SENT -> OVER           a pong came, `send` failed, or the probe was stopped
+ *   SENT -> LATE           its deadline came; a pong is then told from an unknown one
+ *
+ * Invariant: an entry leaves SENT once, under the prober's lock, so each ping is recorded at most
+ * once. Unlike a keyed timer's, the deadline is the probe's own, and stopping the probe ends the
+ * pings under way.
  */
 #include "base/error.h"
 #include "base/misuse.h"
@@ -44,7 +49,7 @@ static void ping_record(crest_probe_ping_part *part, crest_probe_ping_entry *ent
     part->under_way--;
 }
 
-/* Ends what has had its time. Returns how long it is until the next one will have; -1: none. */
+/* Times out the pings whose deadline has come. Returns the time to the next deadline; -1: none. */
 static int64_t ping_expire(crest_probe *probe, uint64_t now_ns)
 {
     crest_probe_ping_part *part = &probe->part.ping;
@@ -66,7 +71,7 @@ static int64_t ping_expire(crest_probe *probe, uint64_t now_ns)
     return next_ns;
 }
 
-/* When the probe is next to do something: its point of time, or a ping's deadline. */
+/* Sets when the prober steps next: the schedule's point, or a ping's deadline. */
 static void ping_arm(crest_probe *probe, uint64_t now_ns, int64_t deadline_in_ns)
 {
     probe->wake_ns = probe->due_ns;
@@ -94,7 +99,7 @@ static crest_status ping_sent(crest_probe *probe, uint64_t id, uint64_t start_ns
 }
 
 /* Under the lock, given up meanwhile: sends a ping; CREST_OK, CREST_IO, CREST_LIMIT. The probe may
- * be gone afterwards. */
+ * be freed afterwards. */
 static crest_status ping_send(crest_probe *probe)
 {
     crest_probe_ping_part *part = &probe->part.ping;
@@ -109,7 +114,7 @@ static crest_status ping_send(crest_probe *probe)
     *entry = (crest_probe_ping_entry){id, start_ns, CREST_PING_SENT};
     part->under_way++;
     probe->state.tries++;
-    /* its deadline may be what the prober has to wake for next */
+    /* its deadline may be the prober's next waking */
     uint64_t now_ns = crest_prober_now_ns();
     if (now_ns + probe->timeout_ns < probe->wake_ns) {
         probe->wake_ns = now_ns + probe->timeout_ns;
@@ -144,7 +149,7 @@ static crest_status ping_answer(crest_probe *probe, uint64_t id, uint64_t now_ns
     ping_expire(probe, now_ns);
     crest_probe_ping_entry *entry = ping_find(part, id);
     if (entry != NULL && entry->phase == CREST_PING_SENT) {
-        /* the clock may have been faked backwards meanwhile */
+        /* a test may have set the clock back meanwhile */
         uint64_t rtt_ns = now_ns > entry->start_ns ? now_ns - entry->start_ns : 0;
         ping_record(part, entry, rtt_ns, CREST_OUTCOME_OK, CREST_PING_OVER);
         crest_probe_answered(probe, rtt_ns);
@@ -157,7 +162,7 @@ static crest_status ping_answer(crest_probe *probe, uint64_t id, uint64_t now_ns
 
 crest_status crest_probe_pong(crest_probe *probe, uint64_t id)
 {
-    uint64_t now_ns = crest_now(); /* before it has to wait for anything of ours */
+    uint64_t now_ns = crest_now(); /* before this thread waits for a lock of ours */
     crest_prober_lock();
     int found = probe != NULL && crest_prober_has(probe);
     int fits = found && probe->state.kind == CREST_PROBE_PING;
@@ -182,7 +187,7 @@ static void ping_step(crest_probe *probe, uint64_t now_ns, uint64_t ready_ns, in
     ping_arm(probe, now_ns, ping_expire(probe, ready_ns));
 }
 
-/* What is under way has no outcome: nobody asks any more. */
+/* Pings under way are recorded as cancelled: no caller asks any more. */
 static void ping_stop(crest_probe *probe)
 {
     crest_probe_ping_part *part = &probe->part.ping;

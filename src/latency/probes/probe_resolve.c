@@ -12,10 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Under the prober's lock. */
+/* Look-ups that run. Under the prober's lock. */
 static unsigned resolve_running;
 
-/* The child of a fork has no such thread. */
+/* Fork handler: the child has no such thread. */
 static void resolve_forked(void)
 {
     resolve_running = 0;
@@ -59,7 +59,7 @@ crest_status crest_probe_split(const char *address, char host[CREST_PROBE_ADDRES
 
 /* ---- look-ups ---- */
 
-/* getaddrinfo's answer. */
+/* Asks getaddrinfo, and copies its answer. */
 static int resolve_ask(const char *host, const char *port, int flags,
                        crest_probe_address *addresses, int *count)
 {

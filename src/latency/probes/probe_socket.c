@@ -3,8 +3,9 @@
  * Watching a TCP socket that belongs to the node: what the kernel knows of it, at intervals. See
  * crest_probe_socket in <crest/probe.h>; one reading is tcp_info.c's.
  *
- * A descriptor is a number that may be another connection's by now. So the socket's identity is
- * asked for before and after the figures: if it is the same both times, the figures are its own.
+ * A descriptor may be another connection's by now. So the probe asks for the socket's identity
+ * before and after it reads the figures. If it is the registered one both times, the figures are
+ * the socket's.
  */
 #define _GNU_SOURCE
 #include "base/error.h"
@@ -40,7 +41,7 @@ static int socket_identity(int fd, int by_inode, uint64_t *identity)
     return 0;
 }
 
-/* The figures, if they are those of the socket that was registered; otherwise why not, as the label
+/* Reads the figures, if the socket is still the registered one; otherwise why not, as the label
  * says it. */
 static const char *socket_read(const crest_probe_socket_part *part, crest_tcp_info *info)
 {
@@ -61,7 +62,7 @@ static const char *socket_read(const crest_probe_socket_part *part, crest_tcp_in
 /* ---- recording ---- */
 
 /* Whether the kernel measured since the last reading. It measures when segments are acknowledged;
- * where it does not count those, any acknowledgement may have been one. */
+ * where it does not count those, any acknowledgement may have been a measurement. */
 static int socket_has_news(const crest_probe *probe, const crest_tcp_info *info)
 {
     const crest_tcp_info *last = &probe->part.socket.last;
@@ -93,7 +94,7 @@ static void socket_record(crest_probe *probe, const crest_tcp_info *info, int ne
     crest_gauge_set(part->unacknowledged, info->unacknowledged);
     crest_gauge_set(part->lost, info->lost);
     crest_gauge_set(part->window, info->congestion_window);
-    /* begins again at 2^32 */
+    /* the count begins again at 2^32 */
     socket_add(part->retransmits, (uint32_t)(info->retransmits - part->last.retransmits), 0);
     if (info->has_bytes) {
         socket_add(part->acknowledged, info->bytes_acknowledged, part->last.bytes_acknowledged);
@@ -198,7 +199,7 @@ static crest_status socket_series(crest_probe *probe)
     return status != CREST_OK ? status : found;
 }
 
-/* That it is a socket to watch, which one it is, and where its counts stand. */
+/* Checks that it is a socket to watch, and notes its identity and its counts. */
 static crest_status socket_identify(crest_probe *probe, crest_error *error)
 {
     crest_probe_socket_part *part = &probe->part.socket;
@@ -247,7 +248,7 @@ crest_probe *crest_probe_socket(const char *peer, int fd, const crest_probe_opti
         crest_error_set(error, status, "a probe of %s cannot have its metrics %s.socket…: %s", peer,
                         probe->prefix, crest_status_text(status));
     probe->point_ns = probe->wake_ns = crest_prober_now_ns();
-    /* many sockets are looked at with few wakings */
+    /* aligned, so that many sockets are read at few wakings */
     probe->point_ns -= probe->point_ns % (probe->interval_ns / SOCKET_GRID);
     crest_tcp_info *last = &probe->part.socket.last;
     if (last->last_ack_ns < probe->interval_ns)

@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What is due so soon is done at once with what is due now: one waking for both. */
+/* Steps due within this time are done at once: one waking for both. */
 #define PROBER_SLACK_NS UINT64_C(1000000)
 
 /* Guards all of this, and every probe. */
@@ -31,10 +31,10 @@ static pthread_cond_t prober_called; /* a call of `send` is over */
 static crest_probe *prober_list;
 static unsigned prober_count;
 static unsigned prober_live;    /* of these, those that the thread serves */
-static uint64_t prober_turn;    /* which thread is the prober: it ends when this moves on */
-static uint64_t prober_process; /* in which of the processes that forks made */
-static int prober_wake_fd = -1; /* the present thread's; that one closes it */
-static int prober_awake;        /* it will look again before it waits */
+static uint64_t prober_turn;    /* the prober's number: a thread with an older one ends */
+static uint64_t prober_process; /* number of this process among the forks */
+static int prober_wake_fd = -1; /* the present thread's; that thread closes it */
+static int prober_awake;        /* the prober will look again before it waits */
 
 /* Calls of `send` that are running, on their callers' stacks. */
 typedef struct prober_call {
@@ -44,12 +44,12 @@ typedef struct prober_call {
 } prober_call;
 static prober_call *prober_calls;
 
-static uint64_t prober_waits; /* each wait has a number, for what was waited for in it */
+static uint64_t prober_waits; /* number of the present wait */
 
-/* A thread, and what it waits for; its own to free. */
+/* A prober's thread, and what it waits for; the thread frees it. */
 typedef struct prober_thread {
     uint64_t turn;
-    int wake_fd; /* the first of the files */
+    int wake_fd; /* also the first of the files */
     struct pollfd files[CREST_PROBES_MAX + 1];
 } prober_thread;
 
@@ -80,9 +80,9 @@ uint64_t crest_prober_now_ns(void)
     return crest_monotonic_ns();
 }
 
-/* The child has no thread and no probe; what it has of its parent's descriptors it closes. The list
- * is whole at any step, and a descriptor is in its probe before anybody uses it and is not before
- * it is closed. */
+/* Fork handler: the child has no thread and no probe, and closes its copies of descriptors. The
+ * list is whole at any step. A descriptor is in its probe before anything uses it, and is taken out
+ * before it is closed. */
 static void prober_forked(void)
 {
     crest_mutex_fresh(&prober_mutex);
@@ -121,7 +121,7 @@ uint64_t crest_prober_random(void)
 
 /* ---- the schedule ---- */
 
-/* From 0 to 1, by chance. */
+/* A random number from 0 to 1. */
 static double prober_part(void)
 {
     return (double)(crest_prober_random() >> 11) / 9007199254740992.0;
@@ -193,7 +193,8 @@ int crest_prober_send(crest_probe *probe, uint64_t id)
     return failed;
 }
 
-/* What the schedule wants sent. The list may change during each, so it is begun again. */
+/* Sends what the schedule wants sent. A call may change the list, so the walk begins again after
+ * each. */
 static void prober_send_all(uint64_t turn)
 {
     crest_probe *probe = prober_list;
@@ -210,13 +211,13 @@ static void prober_send_all(uint64_t turn)
 
 /* ---- the thread, all under the lock ---- */
 
-/* A connect's name was looked up. */
+/* Whether a connect's name was looked up. */
 static int prober_is_resolved(const crest_probe *probe)
 {
     return probe->question != NULL && probe->question->done;
 }
 
-/* Steps of all that are due or ready. None of them gives up the lock or changes the list. */
+/* Steps all probes that are due or ready. No step gives up the lock or changes the list. */
 static void prober_step_all(const prober_thread *self, uint64_t ready_ns)
 {
     const uint64_t now_ns = crest_prober_now_ns() + PROBER_SLACK_NS;
@@ -229,7 +230,7 @@ static void prober_step_all(const prober_thread *self, uint64_t ready_ns)
     }
 }
 
-/* What to wait for; the time until which. */
+/* Collects what to wait for; returns until when. */
 static uint64_t prober_collect(prober_thread *self, nfds_t *count)
 {
     uint64_t until_ns = CREST_PROBE_NEVER;
@@ -250,7 +251,7 @@ static uint64_t prober_collect(prober_thread *self, nfds_t *count)
     return until_ns;
 }
 
-/* Gives up the lock meanwhile. */
+/* Waits; gives up the lock meanwhile. */
 static void prober_wait(prober_thread *self, nfds_t count, uint64_t until_ns)
 {
     uint64_t now_ns = crest_prober_now_ns();
@@ -314,7 +315,7 @@ static crest_status prober_start(crest_error *error)
                            strerror(failed));
 }
 
-/* The thread ends by itself. */
+/* Replaces the present thread, which then ends by itself. */
 static void prober_dismiss(void)
 {
     prober_turn++;
@@ -372,7 +373,7 @@ crest_status crest_prober_add(crest_probe *probe, crest_error *error)
     return status;
 }
 
-/* Takes it off the list; zero if it is not there. */
+/* Takes the probe off the list; zero if it is not there. */
 static int prober_remove(crest_probe *probe)
 {
     crest_probe **link = &prober_list;

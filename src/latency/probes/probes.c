@@ -107,7 +107,7 @@ static crest_status probes_check(const char *peer, const crest_probe_options *op
         return crest_error_set(error, CREST_INVALID_ARGUMENT,
                                "a probe of %s with a timeout of %u ms: it is at most %u ms", peer,
                                options->timeout_ms, CREST_PROBE_TIMEOUT_MS_MAX);
-    /* the negation, for NaN */
+    /* negated, for NaN */
     if (!(options->jitter <= 1))
         return crest_error_set(
             error, CREST_INVALID_ARGUMENT,

@@ -3,8 +3,8 @@
  * What the kernel knows of a TCP connection. See crest_tcp_info_read in <crest/probe.h>; watching
  * one is probe_socket.c.
  *
- * The kernel's structure has grown over the years and it copies what it has, so a field is only
- * looked at when the returned length covers it.
+ * The kernel's structure has grown over the years, and the kernel copies as much as it has. So a
+ * field is only read when the returned length covers it.
  */
 #define _GNU_SOURCE
 #include <crest/probe.h>
@@ -18,11 +18,11 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* What the kernel says when nothing was measured yet. */
+/* The kernel's value for "not measured yet". */
 #define TCP_INFO_NO_RTT UINT32_MAX
 
-/* The kernel's structure as far as it is read here. Its own header and the C library's cannot both
- * be included, and the latter's ends at total_retrans. */
+/* The kernel's structure, as far as it is read here. Its own header and the C library's cannot both
+ * be included, and the library's ends at total_retrans. */
 typedef struct tcp_info_kernel {
     uint8_t state, ca_state, retransmits_now, probes, backoff, options, scales, flags;
     uint32_t rto, ato, snd_mss, rcv_mss;
@@ -45,13 +45,13 @@ _Static_assert(offsetof(tcp_info_kernel, pacing_rate) == 104 &&
                    offsetof(tcp_info_kernel, delivered) == 192,
                "as the kernel has it");
 
-/* Whether the kernel gave so much. */
+/* Whether the kernel returned the field. */
 #define TCP_INFO_HAS(length, field)                                                                \
     ((length) >= offsetof(tcp_info_kernel, field) + sizeof((tcp_info_kernel *)0)->field)
 
 static crest_status tcp_info_refuse(int fd, int failure, crest_error *error)
 {
-    /* ENOTSOCK a file, EOPNOTSUPP and ENOPROTOOPT another kind of socket */
+    /* ENOTSOCK: a file; EOPNOTSUPP and ENOPROTOOPT: another kind of socket */
     crest_status status =
         failure == EBADF || failure == ENOTSOCK || failure == EOPNOTSUPP || failure == ENOPROTOOPT
             ? CREST_INVALID_ARGUMENT
