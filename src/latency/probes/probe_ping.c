@@ -149,7 +149,7 @@ static crest_status ping_answer(crest_probe *probe, uint64_t id, uint64_t now_ns
     ping_expire(probe, now_ns);
     crest_probe_ping_entry *entry = ping_find(part, id);
     if (entry != NULL && entry->phase == CREST_PING_SENT) {
-        /* a test may have set the clock back meanwhile */
+        /* the clock may have been set back by a test meanwhile */
         uint64_t rtt_ns = now_ns > entry->start_ns ? now_ns - entry->start_ns : 0;
         ping_record(part, entry, rtt_ns, CREST_OUTCOME_OK, CREST_PING_OVER);
         crest_probe_answered(probe, rtt_ns);
