@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files of /proc and /sys, read whole or not at all, and what is said of those that cannot be. See
- * collector.h.
+ * Files of /proc and /sys, read whole or not at all, and what is told of files that cannot be read.
+ * See collector.h.
  */
 #define _GNU_SOURCE
 #include "base/alloc.h"
@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define COLLECT_FILE_FIRST_BYTES 4096u
-/* Of a text that is not what it should be. */
+/* Bytes of a malformed text that are shown. */
 #define COLLECT_FILE_SHOWN_BYTES 40u
 
 static const char *const collect_file_causes[] = {
@@ -61,7 +61,7 @@ void crest_collect_fail(crest_collect *collect, crest_cause cause, const char *w
 void crest_collect_tell(crest_collector *collector)
 {
     uint32_t tell = collector->tell;
-    collector->tell = 0; /* what nobody hears is told when it happens again */
+    collector->tell = 0; /* without a log callback, a cause is told when it happens again */
     for (unsigned cause = 0; tell != 0 && cause < CREST_CAUSE_COUNT; cause++) {
         if ((tell & 1u << cause) == 0 || !crest_log_wanted())
             continue;
@@ -74,7 +74,7 @@ void crest_collect_tell(crest_collector *collector)
     }
 }
 
-/* Where the source is among those that are denied, or the end of them. */
+/* The source's place among the denied sources, or their end. */
 static unsigned collect_file_denied(const crest_collector *collector, uint64_t source)
 {
     unsigned i = 0;
@@ -83,9 +83,9 @@ static unsigned collect_file_denied(const crest_collector *collector, uint64_t s
     return i;
 }
 
-/* What may not be read, as by a daemon that gave up root, is likely to stay so: it is a failure
- * once, not once a collection, which an alert would take for trouble. Returns whether this one is
- * to be counted. */
+/* A source that may not be read, as by a daemon that gave up root, is likely to stay so. It is a
+ * failure once, not at each collection, which an alert would take for trouble. Returns whether to
+ * count it. */
 static int collect_file_newly_denied(crest_collector *collector, const char *what)
 {
     uint64_t source = crest_hash_text(crest_hash_seed(), what);
@@ -96,7 +96,7 @@ static int collect_file_newly_denied(crest_collector *collector, const char *wha
     return 1;
 }
 
-/* It can be read, so that it is news when it cannot be once more. */
+/* Forgets that the source was denied: it can be read, so a later denial is news. */
 static void collect_file_allowed(crest_collector *collector, const char *what)
 {
     if (collector->denied_count == 0)
@@ -137,7 +137,7 @@ void crest_collect_garbage(crest_collect *collect, const char *what, crest_text 
 
 /* ---- files ---- */
 
-/* There is no such thing here: the file, what it is about, or that part of the kernel. */
+/* Whether the error means that the file, its subject or that part of the kernel is missing. */
 static int collect_file_missing(int error)
 {
     return error == ENOENT || error == ENOTDIR || error == ENODEV || error == EOPNOTSUPP;
@@ -161,7 +161,7 @@ static int collect_file_grow(crest_collector *collector, size_t bytes)
     return 1;
 }
 
-/* All of it, or why not: an errno, or -1 when it is longer than the bound. */
+/* Reads the whole file. 0, or why not: an errno, or -1 when it is longer than the bound. */
 static int collect_file_fill(crest_collector *collector, int file, size_t *length)
 {
     *length = 0;
@@ -206,7 +206,7 @@ int crest_collect_read(crest_collect *collect, crest_root root, const char *path
     }
     size_t length = 0;
     collector->root = root;
-    /* not blocking: what stands there instead of the file may be a pipe */
+    /* non-blocking: a pipe may stand in the file's place */
     int file = crest_descriptor_high(open(whole, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     int error = file < 0 ? errno : collect_file_fill(collector, file, &length);
     if (file >= 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which collectors there are, in the order in which they run. A new one needs its file, a line
- * here, and its metrics in system.metrics.yaml; those of one group stand together.
+ * Which collectors there are, in the order in which they run. A new collector needs its file, a
+ * line here, and its metrics in system.metrics.yaml. Collectors of one group stand together.
  */
 #ifndef CREST_COLLECTORS_H
 #define CREST_COLLECTORS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The series of collectors: made when there is a value for them, withdrawn when there is none any
- * more, and cumulative sources turned into counters. See collector.h.
+ * The series of collectors: made at their first value, withdrawn when they have none any more; and
+ * cumulative sources turned into counters. See collector.h.
  */
 #include "base/alloc.h"
 #include "registry/lifecycle.h"
@@ -33,8 +33,9 @@ static unsigned figures_labels(const crest_place *place, const crest_figure *fig
     return count;
 }
 
-/* The handle, whatever its kind, or NULL when there is no memory for it now. One that records
- * nowhere, because the program has the name for something else, has been counted as misuse. */
+/* Makes the handle, of whatever kind; NULL when there is no memory for it now. A handle that
+ * records nowhere, because the program uses the name for something else, has been counted as
+ * misuse. */
 #define FIGURES_MAKE(type)                                                                         \
     {                                                                                              \
         if (count == 0)                                                                            \
@@ -61,7 +62,7 @@ static void *figures_make(const crest_place *place, const crest_figure *figure,
 
 /* ---- counters ---- */
 
-/* Whether a word of the kernel has 64 bits, although one of this program may have fewer. */
+/* Whether a word of the kernel has 64 bits, though a word of this program may have fewer. */
 static int figures_kernel_is_64(void)
 {
     struct utsname name;
@@ -100,8 +101,8 @@ void crest_collect_moved(crest_collect *collect)
     crest_collect_reset(collect, "reset");
 }
 
-/* What the source has counted since its last count, which is larger than this one. A source of 32
- * bits that is known to be one has wrapped if that makes it grow by less than half its range. */
+/* How much a source grew whose count went down. A source known to have 32 bits has wrapped, if that
+ * makes it grow by less than half its range; any other began again. */
 static uint64_t figures_growth_down(const crest_place *place, const crest_figure *figure,
                                     uint64_t last, uint64_t count)
 {
@@ -114,17 +115,20 @@ static uint64_t figures_growth_down(const crest_place *place, const crest_figure
 }
 
 /*
- * Where a counter goes on that is made or has come back. At zero the source's count is added in
- * full. Otherwise it has counted this source before: in this life of the collector, which knows to
- * where, or in an earlier one, of which it only knows what came of it. The source's growth beyond
- * that is what it missed; if there is none, the source began again meanwhile and nobody knows what
- * had been counted of it, so counting goes on from here.
+ * Where a new or returned counter goes on:
+ *
+ *   counter at zero               adds the source's count in full
+ *   counted in this life of the   adds the source's growth since the last count
+ *   collector
+ *   counted in an earlier life    adds the source's growth beyond the counter's value
+ *     the same, but no growth     the source began again meanwhile, and what had been counted of it
+ *                                 is unknown: goes on from the source's count now
  */
 static void figures_go_on(crest_figure_series *series, const crest_figure *figure, uint64_t count)
 {
     crest_counter *counter = series->handle;
     uint64_t scale = figure->scale ? figure->scale : 1;
-    crest_counter_add(counter, 0); /* one that was released lives again */
+    crest_counter_add(counter, 0); /* brings a released counter back */
     uint64_t value = crest_counter_value(counter);
     if (value == 0) {
         series->counted = 0;
@@ -147,7 +151,7 @@ static void figures_count(crest_place *place, unsigned index, uint64_t count)
     if (series->counted && count < series->last)
         growth = figures_growth_down(place, figure, series->last, count);
     uint64_t scaled;
-    /* a growth that no counter takes cannot be one: the source gave something else for once */
+    /* a growth that no counter can hold is no growth: the source gave a wrong count once */
     if (__builtin_mul_overflow(growth, figure->scale ? figure->scale : 1u, &scaled) ||
         scaled > (uint64_t)INT64_MAX) {
         crest_collect_fail(&place->collector->collect, CREST_CAUSE_GARBAGE, figure->options.name,
@@ -161,7 +165,7 @@ static void figures_count(crest_place *place, unsigned index, uint64_t count)
 
 /* ---- giving ---- */
 
-/* The series, if it may be given a value; the lock is held then, until figures_give_end. */
+/* The series, if it may be given a value. Then the lock is held until figures_give_end. */
 static crest_figure_series *figures_give_begin(crest_place *place, unsigned index, crest_kind kind)
 {
     crest_collector *collector = place->collector;
@@ -257,8 +261,9 @@ int64_t crest_figure_percent(uint64_t part, uint64_t whole)
 
 #define FIGURES_RELEASE(type) (void)crest_##type##_release(series->handle)
 
-/* What has vanished with its device is exported once more where that is right: of a counter and a
- * histogram, whose last growth somebody has not seen; not of a gauge, which would stand still. */
+/* Withdraws a series. Of a vanished device, a counter and a histogram are released: they are
+ * exported once more, because readers may not have seen their last growth. A gauge would only stand
+ * still. */
 static void figures_withdraw(const crest_place *place, unsigned index)
 {
     const crest_figure *figure = &place->figures[index];
@@ -272,7 +277,7 @@ static void figures_withdraw(const crest_place *place, unsigned index)
         (void)crest_handle_withdraw(series->handle);
 }
 
-/* Under the lock: all that this collection, 0 for none, gave no value. */
+/* Under the lock: withdraws all figures without a value in this collection; 0: all figures. */
 static void figures_sweep(crest_place *place, uint64_t round)
 {
     for (unsigned i = 0; i < place->count; i++) {
@@ -346,7 +351,8 @@ void crest_figures_free(crest_collector *collector)
 
 /* ---- devices ---- */
 
-/* They mostly come in the order of last time, so the search begins after the last one found. */
+/* Finds a device. They mostly come in the last order, so the search begins after the last one
+ * found. */
 static crest_place *figures_device_find(const crest_collector *collector, const char *name)
 {
     crest_place *from = collector->nearby;
@@ -359,7 +365,7 @@ static crest_place *figures_device_find(const crest_collector *collector, const 
     return NULL;
 }
 
-/* The place of one that has vanished, for another. */
+/* Takes the place of a vanished device for another. */
 static crest_place *figures_device_reuse(crest_collector *collector)
 {
     crest_place *place = collector->devices;

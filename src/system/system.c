@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Starting, running and stopping collectors. See <crest/system.h>; what one collector is, is told
- * in collector.h, and who touches what in system_inside.h.
+ * Starting, running and stopping collectors. See <crest/system.h>; collector.h tells what a
+ * collector is, and system_inside.h which thread touches what.
  *
- * A collector that is being stopped while it is at work is waited for; one that does not come back
- * is left behind, and whoever runs it frees it then. So collectors are freed one by one, and what
- * they share with the last.
+ * Stopping a collector:
+ *
+ *   1. It is not running: the stopping caller frees it.
+ *   2. It is running: the caller waits for the end of its collection, and frees it then.
+ *   3. It does not come back in time: it is left behind, and the thread that runs it frees it.
+ *
+ * So collectors are freed one by one, and what they share with the last.
  */
 #define _GNU_SOURCE
 #include "base/alloc.h"
@@ -25,14 +29,15 @@
 #include <string.h>
 #include <time.h>
 
-/* Of a poll's callback: what is quick goes on without one that hangs; what is slow comes last, and
- * has what a snapshot waits. */
+/* Budget of a poll's callback: quick collectors go on without one that hangs. Slow ones come last,
+ * and have as long as a snapshot waits. */
 #define SYSTEM_BUDGET_MS 20u
 #define SYSTEM_SLOW_BUDGET_MS CREST_POLL_ROUND_MS
-/* One that is not called with each snapshot rests for so many times the processor time it took. */
+/* A collector that is not called with each snapshot rests for so many times the processor time it
+ * took. */
 #define SYSTEM_REST 100u
 
-/* Guards the list and what of collectors is said to be under the system's lock. */
+/* Guards the list, and the fields of collectors that are marked as under the system's lock. */
 static pthread_mutex_t system_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t system_changed; /* a collection has ended */
 static pthread_once_t system_once = PTHREAD_ONCE_INIT, system_fork_once = PTHREAD_ONCE_INIT;
@@ -48,7 +53,7 @@ static void system_free(crest_system *system)
     crest_alloc_free(system);
 }
 
-/* The collector has no poll any more. */
+/* The collector must have no poll any more. */
 static void system_collector_free(crest_collector *collector)
 {
     crest_system *system = collector->system;
@@ -73,9 +78,9 @@ static void system_condition_init(void)
 }
 
 /*
- * The child has no collectors, and what they set says nothing about it. They are not freed here:
- * of _Fork() and clone() the C library does not hear, and another thread may have left malloc
- * locked. The poller's own handler ran before this.
+ * Fork handler: the child has no collectors, and their figures say nothing about it. They are not
+ * freed here: the C library does not hear of _Fork() and clone(), and another thread may have left
+ * malloc locked. The poller's own handler ran before this.
  */
 static void system_forked(void)
 {
@@ -96,8 +101,8 @@ static void system_forked(void)
     }
 }
 
-/* Frees what forks have left, when collectors start anew. One that was at work is cut off in the
- * middle of what it did and cannot be freed. */
+/* Frees what forks have left, when collectors start anew. A collector that was at work is cut off
+ * in the middle, and cannot be freed. */
 static void system_free_orphans(void)
 {
     pthread_mutex_lock(&system_lock);
@@ -123,8 +128,8 @@ static void system_fork_prepare(void)
 
 /* ---- one collection ---- */
 
-/* Whether this collection is one of consumption, or, of one that is not made with each snapshot,
- * whether it is made at all. A tenth early will do: the ticks that ask for it are not exact. */
+/* Whether a collection is due: of consumption, or, for a collector that is not called with each
+ * snapshot, at all. A tenth early will do: the ticks that ask for it are not exact. */
 static int system_due(crest_collector *collector)
 {
     crest_collect *collect = &collector->collect;
@@ -151,7 +156,7 @@ static uint64_t system_cpu_ns(void)
     return crest_kernel_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* 0 when it was not time for it. */
+/* Makes a collection; 0 when it was not time for it. */
 static int system_collect(crest_collector *collector)
 {
     crest_collect *collect = &collector->collect;
@@ -171,7 +176,7 @@ static int system_collect(crest_collector *collector)
     return 1;
 }
 
-/* Under the lock. */
+/* Under the lock: updates the state that callers see. */
 static void system_show(crest_collector *collector)
 {
     crest_system_state *shown = &collector->shown;
@@ -182,7 +187,7 @@ static void system_show(crest_collector *collector)
     memcpy(shown->why, collector->failure, sizeof shown->why);
 }
 
-/* What the poll calls. */
+/* The poll's callback. */
 static void system_run(void *context)
 {
     crest_collector *collector = context;
@@ -217,7 +222,7 @@ static crest_collector *system_collector_new(crest_system *system, const crest_c
         .name = "crest.collect-time",
         .description = "Collections by the clock, as errors where something "
                        "could not be read.",
-        .range = CREST_RANGE_NONE}; /* buckets would be more lines than all figures together */
+        .range = CREST_RANGE_NONE}; /* no buckets: they would be most of the lines */
     static const crest_metric_options cpu = {.name = "crest.collect-cpu",
                                              .description = "Processor time of collections.",
                                              .unit = CREST_NANOSECONDS};
@@ -246,7 +251,7 @@ static crest_collector *system_collector_new(crest_system *system, const crest_c
     return collector;
 }
 
-/* A text of the options, or the default, without slashes at its end if it is a path. */
+/* A text of the options, or the default; a path loses its slashes at the end. */
 static const char *system_text(crest_system *system, unsigned at, const char *text,
                                const char *fallback)
 {
@@ -287,8 +292,8 @@ static crest_system *system_new(const crest_system_options *options)
     return NULL;
 }
 
-/* Collectors of the kinds, without polls yet; those there are when memory ends stay the system's.
- * */
+/* Makes collectors of the kinds, without polls yet. Without memory, the system keeps those already
+ * made. */
 static int system_fill(crest_system *system, const crest_collector_kind *const *kinds, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -301,7 +306,7 @@ static int system_fill(crest_system *system, const crest_collector_kind *const *
     return 1;
 }
 
-/* Those of the system that have no poll. */
+/* Frees the system's collectors without a poll. */
 static void system_discard(crest_system *system)
 {
     unsigned count = system->count;
@@ -311,7 +316,7 @@ static void system_discard(crest_system *system)
         system_collector_free(system->collectors[i]);
 }
 
-/* Takes it into the list, unless its registry has one there. */
+/* Takes the system into the list, unless its registry has one there. */
 static int system_enlist(crest_system *system)
 {
     pthread_mutex_lock(&system_lock);
@@ -412,7 +417,7 @@ crest_system *crest_system_start(const crest_system_options *options, crest_erro
 
 /* ---- stopping ---- */
 
-/* Under the lock: those that run. */
+/* Under the lock: non-zero when one of its collectors runs. */
 static int system_busy(const crest_system *system)
 {
     int busy = 0;
@@ -421,7 +426,7 @@ static int system_busy(const crest_system *system)
     return busy;
 }
 
-/* Under the lock, given up meanwhile: until none runs, or for as long as is waited for them. */
+/* Under the lock, given up meanwhile: waits until none runs, or the time for that is over. */
 static void system_settle(const crest_system *system)
 {
     struct timespec until =
@@ -431,7 +436,7 @@ static void system_settle(const crest_system *system)
         failed = pthread_cond_timedwait(&system_changed, &system_lock, &until);
 }
 
-/* Under the lock: takes it off the list; 0 if it is not there. */
+/* Under the lock: takes the system off the list; 0 if it is not there. */
 static int system_delist(crest_system *system)
 {
     crest_system **link = &system_running;
@@ -458,7 +463,7 @@ crest_status crest_system_stop(crest_system *system)
     memcpy(collectors, system->collectors, sizeof collectors);
     for (unsigned i = 0; i < count; i++)
         collectors[i]->stopped = 1;
-    system->users++; /* it stays until all is done here */
+    system->users++; /* the system stays until this call is done */
     system_settle(system);
     pthread_mutex_unlock(&system_lock);
     for (unsigned i = 0; i < count; i++) {

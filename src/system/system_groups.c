@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What crest_system_start is given, checked before anything is done. See system_groups.h.
+ * Checks the arguments of crest_system_start, before anything is done. See system_groups.h.
  */
 #include "system/system_groups.h"
 #include "system/collectors.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define SYSTEM_GROUPS_SEPARATORS " \t:"
-/* Bytes of the list of all groups, and of a wrong one as it is shown. */
+/* Bytes of the list of all groups, and of an unknown group as it is shown. */
 #define SYSTEM_GROUPS_BYTES 400u
 #define SYSTEM_GROUPS_SHOWN_BYTES 64u
 
@@ -61,7 +61,7 @@ static int system_groups_known(const char *name, size_t length)
     return 0;
 }
 
-/* All groups, those of several collectors once. */
+/* Lists all groups; a group of several collectors once. */
 static void system_groups_list(char text[SYSTEM_GROUPS_BYTES])
 {
     size_t used = 0;

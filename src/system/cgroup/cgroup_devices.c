@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The collectors `cgroup-io` and `cgroup-pressure`: what the process's control group reads from and
- * writes to each disk, and how long its work had to wait for what. Version 2 only.
+ * writes to each disk, and how long its work had to wait for each resource. Version 2 only.
  *
- * A disk is called what /sys/dev/block calls it, and by its numbers ("8:0") where that cannot be
- * seen.
+ * A disk is named as in /sys/dev/block, or by its numbers ("8:0") where that cannot be seen.
  */
 #include "system/cgroup/cgroup_own.h"
 #include "system/collect_fault.h"
@@ -19,7 +18,7 @@
 #include <unistd.h>
 
 #define CGROUP_PRESSURE_US_NS 1000u
-/* Bytes of where a link of /sys/dev/block leads to. */
+/* Bytes of a link's target in /sys/dev/block. */
 #define CGROUP_LINK_BYTES 512u
 
 /* ---- disks ---- */
@@ -41,7 +40,7 @@ static const crest_figure cgroup_io_figures[CREST_CGROUP_IO_KEYS] = {
                                                 "Writes of the control group.", CREST_NONE),
 };
 
-/* The last part of where the kernel's link leads to, "../../devices/…/block/sda". */
+/* Takes the name from the link's target, "../../devices/…/block/sda": its last part. */
 static void cgroup_io_name(crest_collect *collect, const crest_cgroup_io_row *row,
                            char name[CREST_DEVICE_NAME_BYTES])
 {

@@ -12,7 +12,7 @@
 #define CGROUP_OWN_SYS "/sys/"
 #define CGROUP_OWN_FILE_BYTES 40u
 
-/* The group's folder and those around it, up to the mount. */
+/* Finds the group's folder and those around it, up to the mount. */
 static int cgroup_own_place(crest_collect *collect, crest_cgroup_own *own,
                             const crest_cgroup_place *place)
 {

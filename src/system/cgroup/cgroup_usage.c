@@ -2,7 +2,7 @@
 /*
  * The collector `cgroup`: what the process's control group may use, and what it uses: memory, swap,
  * processors, processes. So a container sees its own ceiling where host figures show the machine's.
- * Version 2 only; what nobody limits has no limit's figure.
+ * Version 2 only. What has no limit has no figure of it.
  *
  * Limits are read at the slow interval, and again when the process was moved to another group.
  */
@@ -162,7 +162,7 @@ static void cgroup_cpu(crest_collect *collect)
     crest_fault fault = {0};
     uint64_t values[CREST_CGROUP_CPU_KEYS];
     int known = state->cpu_known;
-    if (collect->consume) /* unless it is read to the end, the next one has no interval */
+    if (collect->consume) /* unless it is read to the end, the next collection has no interval */
         state->cpu_known = 0;
     if (!crest_cgroup_own_read(collect, &state->own, 0, "cpu.stat", &text))
         return;
@@ -187,7 +187,7 @@ static void cgroup_limit(crest_collect *collect, unsigned figure, uint64_t limit
         crest_figure_gauge(collect->own, figure, (double)limit);
 }
 
-/* A file of one number, as a range sampler; 0 when it is not there. */
+/* Gives a file of one number as a range sampler; 0 when the file is missing. */
 static int cgroup_level(crest_collect *collect, const char *file, unsigned figure, uint64_t *value)
 {
     const cgroup_state *state = collect->state;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The collector `cpu`: the processors of the machine, of /proc/stat. It does not look at single
- * processors, and not at the shares of one process, which are process_collector.c's.
+ * The collector `cpu`: the processors of the machine, of /proc/stat. Without single processors, and
+ * without one process' shares, which are process_collector.c's.
  *
  * Microseconds and not nanoseconds, because a thousand processors fill 64 bits of those in half a
  * year. A mode is never guest time besides: Linux counts that in user and nice already.
  *
- * Time that has been counted is never counted again. Linux lets idle and iowait step back a little
- * (iowait is charged to whatever processor a task blocked on, idle is read of a clock that is
- * corrected), and by much when a processor goes offline. A step back of up to CPU_STEP_S seconds
- * waits until the source has caught up; a larger one goes on from the new figure, adds nothing, and
- * is counted in crest_collect_resets_total.
+ * Time that has been counted is never counted again. Linux lets idle and iowait step back a little:
+ * iowait is charged to the processor on which a task blocked, idle is read from a clock that is
+ * corrected. They step back by much when a processor goes offline. A step back of up to CPU_STEP_S
+ * seconds waits until the source has caught up. A larger one goes on from the new figure, adds
+ * nothing, and is counted in crest_collect_resets_total.
  */
 #include "system/collect_fault.h"
 #include "system/parse/host_text.h"
@@ -20,7 +20,7 @@
 
 #define CPU_STEP_S 3u
 #define CPU_US_PER_S UINT64_C(1000000)
-/* More ticks than any machine has seen, and few enough to be told in microseconds. */
+/* More ticks than any machine has seen, and few enough to fit microseconds. */
 #define CPU_TICKS_MAX (UINT64_C(1) << 43)
 
 enum {
@@ -89,9 +89,9 @@ static const crest_figure cpu_figures[] = {
 
 typedef struct cpu_state {
     uint64_t us_per_tick;
-    int known;                          /* `consumed` is a reading's */
+    int known;                          /* `consumed` is of an earlier reading */
     uint64_t seen[CREST_CPU_MODES];     /* the source's ticks, at their highest */
-    uint64_t given[CREST_CPU_MODES];    /* what we made of them: never goes down */
+    uint64_t given[CREST_CPU_MODES];    /* our totals of them: they never go down */
     uint64_t consumed[CREST_CPU_MODES]; /* of `given`, at the last reading of consumption */
 } cpu_state;
 
@@ -110,8 +110,8 @@ static void cpu_follow(crest_collect *collect, unsigned mode, uint64_t ticks)
     state->seen[mode] = ticks;
 }
 
-/* Shares since the last reading, as Kamon has them: nice, irq and softirq belong to the whole only,
- * nice and wait to `combined`. */
+/* Records shares since the last reading, as Kamon has them: nice, irq and softirq belong to the
+ * whole only, nice and wait to `combined`. */
 static void cpu_consume(crest_collect *collect)
 {
     cpu_state *state = collect->state;
@@ -121,7 +121,7 @@ static void cpu_consume(crest_collect *collect)
         all += grown[mode];
     }
     memcpy(state->consumed, state->given, sizeof state->consumed);
-    /* at the first reading all is the time since the machine was started */
+    /* at the first reading everything is the time since the machine was started */
     int counts = state->known && collect->elapsed_ns != 0 && all != 0;
     state->known = 1;
     const uint64_t parts[CPU_USAGES] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The collector `disks`: what went to and from block devices, of /proc/diskstats. Whole devices
- * only: a partition whose disk is listed would be counted twice, so it is left out, as those are
- * that the options exclude. Devices that were never used have no figures yet.
+ * only: a partition whose disk is listed would be counted twice, so it is left out. Left out too:
+ * devices that the options exclude. Devices that were never used have no figures yet.
  *
  * The kernel prints times in milliseconds of 32 bits, which wrap after 50 days of them.
  */
@@ -14,7 +14,8 @@
 #include <string.h>
 
 #define DISKS_MS_NS 1000000u
-/* Of requests at work; kernels have let the figure fall below zero, which prints as nearly 2^32. */
+/* Most requests at work; kernels have let the figure fall below zero, which prints as nearly
+ * 2^32. */
 #define DISKS_IN_FLIGHT_MAX (1u << 30)
 
 enum {
@@ -77,7 +78,7 @@ typedef struct disks_state {
     uint32_t busy_ms; /* at the last reading of consumption */
 } disks_state;
 
-/* The share of the interval in which the device was busy. */
+/* Records the share of the interval in which the device was busy. */
 static void disks_consume(crest_collect *collect, crest_place *place, uint64_t busy_ms)
 {
     disks_state *state = crest_place_state(place);
@@ -85,7 +86,7 @@ static void disks_consume(crest_collect *collect, crest_place *place, uint64_t b
     int counts = state->known && collect->elapsed_ns != 0;
     *state = (disks_state){1, now_ms};
     uint64_t grown_ns = grown_ms * CREST_NS_PER_MS;
-    /* twice as much as can be is a source that began again */
+    /* twice the possible time: the source began again */
     if (counts && grown_ns <= 2 * collect->elapsed_ns)
         crest_figure_record(place, DISKS_UTILISATION,
                             crest_figure_percent(grown_ns, collect->elapsed_ns));
@@ -123,7 +124,7 @@ static void disks_collect(crest_collect *collect)
     crest_text text;
     crest_disk_row row;
     crest_fault fault = {0};
-    char disk[CREST_DEVICE_NAME_BYTES] = ""; /* the last that was no partition */
+    char disk[CREST_DEVICE_NAME_BYTES] = ""; /* the last device that was no partition */
     if (!crest_collect_read(collect, CREST_ROOT_PROC, "diskstats", 0, &text))
         return;
     while (crest_diskstats_next(&text, &row, &fault)) {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The collector `filesystems`: how full they are, of /proc/self/mountinfo and statvfs, at the slow
- * interval, a row for each mount point; of what is mounted over each other there, the topmost.
+ * interval. A row for each mount point; of file systems mounted over each other, the topmost.
  *
- * What the options exclude, by mount point or type, is left out, and so are mounted files and what
- * has no space at all. The root is left out only by its mount point: in a container its type is
- * overlay, and it is what fills up.
+ * Left out: what the options exclude by mount point or type, mounted files, and file systems
+ * without space. The root is left out only by its mount point: in a container its type is overlay,
+ * and it is the one that fills up.
  *
- * Asking is done by mount_sweep.c's threads, waited for a few milliseconds; what answers later is
- * shown then, and as it was the last time until then. A mount that has not answered when it is time
- * to ask again is counted as a failure and has no figures until it does. The threads' processor
- * time, some microseconds a mount, is not in crest_collect_cpu_seconds_total.
+ * The threads of mount_sweep.c ask; the collector waits for them a few milliseconds. A later answer
+ * is shown from then on; until then, the answer before it. A mount that has not answered when it is
+ * time to ask again is counted as a failure, and has no figures until it answers. The threads'
+ * processor time, some microseconds a mount, is not in crest_collect_cpu_seconds_total.
  */
 #include "system/collect_fault.h"
 #include "names/globs.h"
@@ -104,14 +104,14 @@ static void filesystems_ask(crest_collect *collect)
     while (crest_mountinfo_next(&text, &row, &fault)) {
         if (filesystems_wanted(collect, &row))
             filesystems_refused(collect, crest_sweep_want(state->sweep, row.point), row.point);
-        else /* it may cover one that is wanted */
+        else /* it may cover a wanted mount */
             crest_sweep_unwant(state->sweep, row.point);
     }
     crest_collect_blame(collect, "/proc/self/mountinfo", &fault);
     filesystems_refused(collect, crest_sweep_ask(state->sweep, FILESYSTEMS_WAIT_MS), "the mounts");
 }
 
-/* Used and usage are df's. */
+/* Gives a mount's figures; used and usage are as df computes them. */
 static void filesystems_give(crest_collect *collect, const crest_mount_space *space)
 {
     crest_place *place = crest_collect_device(collect, space->point);

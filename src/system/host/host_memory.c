@@ -61,7 +61,8 @@ static const crest_figure memory_figures[] = {
     [MEMORY_SWAP_USAGE] = MEMORY_PERCENT("host.swap.usage", "Used swap in percent of the total."),
 };
 
-/* What of the total is not left; nothing if one of them is not known, or they cannot be. */
+/* Gives the used part of a total; nothing if a number is not known, or they contradict each
+ * other. */
 static void memory_used(crest_collect *collect, const uint64_t *values, uint64_t found,
                         unsigned total, unsigned left, unsigned used, unsigned usage)
 {

@@ -3,7 +3,7 @@
  * The collectors `network`, of /proc/net/dev, and `tcp`, of /proc/net/snmp, netstat and sockstat.
  * They see the network namespace of the process. Single connections are <crest/probe.h>'s.
  *
- * The loopback interface is among the others: what a node tells its own database is traffic too.
+ * The loopback interface is included: what a node tells its own database is traffic too.
  */
 #include "system/collect_fault.h"
 #include "system/parse/device_text.h"
@@ -122,7 +122,7 @@ static const crest_figure network_tcp_figures[] = {
                            "Memory of TCP's buffers, of all namespaces.", .unit = CREST_BYTES),
 };
 
-/* Gives what was found, each by the kind of its figure. */
+/* Gives the found values, each by the kind of its figure. */
 static void network_tcp_give(crest_collect *collect, unsigned first, unsigned count,
                              const uint64_t *values, uint64_t found)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the C library's allocator holds, has given out and has free, where it says so without
- * wrapping at 4 GiB: mallinfo2, of glibc 2.33 and later. A program with another allocator in its
- * place has little there, which is what is said then.
+ * wrapping at 4 GiB: mallinfo2, of glibc 2.33 and later. With another allocator in its place it has
+ * little, and the figures say that.
  *
  * mallinfo2 walks every free chunk of an arena under that arena's lock, 0.1 us for each, while
- * other threads' allocations there wait. So it is called at the slow interval only, and nobody else
- * here calls it: who leaves out the group `malloc` has none of that.
+ * other threads' allocations there wait. So it is called at the slow interval only, and nowhere
+ * else in the library. A program that leaves out the group `malloc` has none of that.
  */
 #include "system/collectors.h"
 
@@ -81,7 +81,7 @@ static void malloc_collector_collect(crest_collect *collect)
 #ifdef MALLOC_COLLECTOR_KNOWS
     const struct mallinfo2 info = mallinfo2();
     crest_place *own = collect->own;
-    /* blocks that are mapped one by one are in none of the other figures */
+    /* blocks mapped one by one are in none of the other figures */
     size_t held = info.arena + info.hblkhd, used = info.uordblks + info.hblkhd;
     crest_figure_gauge(own, MALLOC_HELD, (double)held);
     crest_figure_gauge(own, MALLOC_PROCESS_HEAP, (double)held);

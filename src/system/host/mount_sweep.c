@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* OLD: answered in an earlier round, and not wanted in this one, or not yet. */
+/* OLD: answered in an earlier round; in this round not wanted, or not wanted yet. */
 typedef enum sweep_status {
     SWEEP_EMPTY,
     SWEEP_OLD,
@@ -29,12 +29,12 @@ typedef enum sweep_status {
 typedef struct sweep_place {
     sweep_status status;
     int wanted;
-    int hangs; /* asked since before the last beginning */
-    int known; /* `space` is an answer, perhaps an earlier round's */
+    int hangs; /* asked before the last crest_sweep_begin, and not answered */
+    int known; /* `space` is an answer, perhaps of an earlier round */
     crest_mount_space space;
 } sweep_place;
 
-/* Its threads are the workers; it is left when it is dropped. */
+/* Its threads are the workers; crest_sweep_drop leaves it (base/leavable.h). */
 struct crest_sweep {
     crest_leavable leavable;
     pthread_mutex_t lock; /* guards everything but look */
@@ -52,7 +52,7 @@ void crest_mount_look(crest_mount_space *space)
         return;
     }
     uint64_t unit = told.f_frsize != 0 ? told.f_frsize : told.f_bsize;
-    /* a file that is mounted over another, as containers have them, shows what its disk shows */
+    /* a file mounted over another, as containers have them, shows what its disk shows */
     space->none = !S_ISDIR(folder.st_mode) || told.f_blocks == 0 ||
                   __builtin_mul_overflow((uint64_t)told.f_blocks, unit, &space->total) ||
                   told.f_bfree > told.f_blocks || told.f_bavail > told.f_bfree;
@@ -80,7 +80,7 @@ void crest_sweep_begin(crest_sweep *sweep)
     pthread_mutex_unlock(&sweep->lock);
 }
 
-/* Under the lock: where this mount is; NULL: nowhere. */
+/* Under the lock: the place of this mount point; NULL: none. */
 static sweep_place *sweep_find(crest_sweep *sweep, const char *point)
 {
     for (unsigned i = 0; i < CREST_SWEEP_MOUNTS_MAX; i++) {
@@ -91,8 +91,8 @@ static sweep_place *sweep_find(crest_sweep *sweep, const char *point)
     return NULL;
 }
 
-/* Under the lock: a place for another mount; an old one's when none is empty. NULL: there is none.
- */
+/* Under the lock: a place for another mount; an old mount's when none is empty. NULL: there is
+ * none. */
 static sweep_place *sweep_room(crest_sweep *sweep)
 {
     sweep_place *old = NULL;
@@ -141,7 +141,7 @@ void crest_sweep_unwant(crest_sweep *sweep, const char *point)
 
 /* ---- asking ---- */
 
-/* Under the lock: the next place that waits; NULL when there is none. */
+/* Under the lock: the next place that waits; NULL when none does. */
 static sweep_place *sweep_next(crest_sweep *sweep)
 {
     for (unsigned i = 0; i < CREST_SWEEP_MOUNTS_MAX && !sweep->leavable.left; i++)
@@ -160,7 +160,7 @@ static void sweep_run(crest_leavable *self)
         memcpy(answer.point, place->space.point, sizeof answer.point);
         crest_leavable_out(self);
         sweep->look(&answer);
-        (void)crest_leavable_back(self); /* sweep_next looks */
+        (void)crest_leavable_back(self); /* sweep_next looks for the next place */
         place->space = answer;
         place->status = SWEEP_ANSWERED;
         place->known = 1;
@@ -169,8 +169,8 @@ static void sweep_run(crest_leavable *self)
     pthread_cond_broadcast(&sweep->changed);
 }
 
-/* In the child of a fork the mutex may be locked and the condition waited for: they are not
- * destroyed there, which frees nothing with the C libraries that there are. */
+/* The child of a fork does not destroy them: the mutex may be locked there, and the condition
+ * waited for. Destroying frees nothing in known C libraries. */
 static void sweep_free(crest_leavable *self)
 {
     crest_sweep *sweep = (crest_sweep *)self;
@@ -195,7 +195,8 @@ crest_sweep *crest_sweep_new(crest_mount_look_fn *look)
     return sweep;
 }
 
-/* Under the lock: whether somebody is being asked who did not hang before. */
+/* Under the lock: whether a mount is still to be asked, or is being asked that did not hang
+ * before. */
 static int sweep_at_work(const crest_sweep *sweep)
 {
     for (unsigned i = 0; i < CREST_SWEEP_MOUNTS_MAX; i++) {
@@ -206,7 +207,7 @@ static int sweep_at_work(const crest_sweep *sweep)
     return 0;
 }
 
-/* Under the lock: waits until nothing is left to ask, at most so long. */
+/* Under the lock: waits until no such mount is left, at most so long. */
 static void sweep_wait(crest_sweep *sweep, unsigned wait_ms)
 {
     struct timespec until =

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What this process consumes: processor time, memory, descriptors, faults, switches, bytes. The
- * nine process_ metrics that every client of Prometheus has, and beside them counters of everything
- * that the kernel counts, and distributions of what was consumed. What walks memory is in
- * process_memory.c, what walks threads in process_threads.c.
+ * What this process consumes: processor time, memory, descriptors, faults, switches, bytes. It
+ * gives the nine process_ metrics that every client of Prometheus has; beside them, counters of
+ * everything that the kernel counts, and distributions of what was consumed. process_memory.c walks
+ * memory, process_threads.c threads.
  *
  * Processor time, faults, switches and block operations come from one getrusage, which knows the
  * whole process and its ended threads; the rest from PROC/self. The metrics are in
@@ -106,7 +106,8 @@ static const double process_memories[] = {0x1p20, 0x1p22, 0x1p24, 0x1p26, 0x1p28
 static const crest_buckets process_memory_buckets = {
     process_memories, sizeof process_memories / sizeof *process_memories};
 
-/* Those that every client of Prometheus has bear the words that all have: page_families.c. */
+/* Metrics that every client of Prometheus has, with the HELP that all clients have:
+ * page_families.c. */
 static const crest_figure process_figures[] = {
     [PROCESS_CPU] = PROCESS_TIME("process.cpu", "Total user and system CPU time spent in seconds."),
     [PROCESS_CPU_USER] = PROCESS_TIME("process.cpu.user", "Processor time outside the kernel."),
@@ -182,7 +183,7 @@ static uint64_t process_us(struct timeval time)
     return (uint64_t)time.tv_sec * 1000000u + (uint64_t)time.tv_usec;
 }
 
-/* Of the time that all processors had that it may run on. */
+/* Records shares of the time that all processors had on which it may run. */
 static void process_usage(crest_collect *collect, uint64_t user_us, uint64_t system_us)
 {
     process_state *state = collect->state;
@@ -228,15 +229,15 @@ static void process_rusage(crest_collect *collect)
 
 /* ---- stat ---- */
 
-/* Words of /proc/self/stat after the name of the program, which may hold anything; the first is
- * field 3 of proc(5). */
+/* Indices of words of /proc/self/stat after the program's name, which may hold anything; the first
+ * is field 3 of proc(5). */
 #define PROCESS_STAT_THREADS (20u - 3u)
 #define PROCESS_STAT_START (22u - 3u)
 #define PROCESS_STAT_VIRTUAL (23u - 3u)
 #define PROCESS_STAT_RESIDENT (24u - 3u)
 #define PROCESS_STAT_WORDS (PROCESS_STAT_RESIDENT + 1)
 
-/* Splits it; 0 when it is not of that form. */
+/* Splits the text; 0 when it is malformed. */
 static int process_stat_split(crest_text text, crest_text words[PROCESS_STAT_WORDS])
 {
     const char *close = text.end;
@@ -261,7 +262,7 @@ static int process_stat_number(crest_collect *collect, crest_text word, const ch
     return 0;
 }
 
-/* When the machine was started, since 1970; it is asked for until it is known. */
+/* When the machine was started, since 1970; read until it is known. */
 static void process_start(crest_collect *collect, uint64_t ticks)
 {
     process_state *state = collect->state;
@@ -311,7 +312,7 @@ static void process_stat(crest_collect *collect)
     const process_state *state = collect->state;
     if (state->start_time == 0 &&
         process_stat_number(collect, words[PROCESS_STAT_START], "self/stat: starttime", &start))
-        process_start(collect, start); /* reads another file: the words are gone */
+        process_start(collect, start); /* reads another file: the words are then gone */
     if (state->start_time != 0)
         crest_figure_gauge(collect->own, PROCESS_START_TIME, state->start_time);
 }
@@ -342,7 +343,7 @@ static void process_descriptors_count(crest_collect *collect, const char *path)
     process_descriptors_give(collect, count - is_own);
 }
 
-/* Linux 6.2 and later says so as the size of the directory; others say 0. */
+/* Linux 6.2 and later has the count as the size of the directory; older kernels have 0. */
 static void process_descriptors(crest_collect *collect)
 {
     char path[CREST_COLLECT_DEVICE_BYTES * 3];
@@ -357,7 +358,7 @@ static void process_descriptors(crest_collect *collect)
         process_descriptors_count(collect, path);
 }
 
-/* One soft limit; one that is unlimited is none. */
+/* Gives a soft limit; an unlimited one has no figure. */
 static void process_limit(crest_collect *collect, crest_text text, const char *key, unsigned figure)
 {
     crest_text rest, word;

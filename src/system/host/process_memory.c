@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What of this process' memory is its own share, and what is swapped out: PROC/self/smaps_rollup.
- * The kernel walks all pages for it, 20 ms for each GiB of small ones, so it is read at the slow
+ * The kernel walks all pages for it, 20 ms for each GiB of small pages, so it is read at the slow
  * interval only.
  */
 #include "system/collectors.h"

@@ -2,13 +2,13 @@
 /*
  * How long threads of this process waited for a processor, and for storage:
  * PROC/self/task/ID/schedstat and, where the kernel measures it, ID/stat. The kernel keeps both for
- * each thread only and forgets them with it, so they are added up here: by how much each thread's
- * grew since it was last read. The total keeps what threads that have ended waited until their last
- * reading; what a thread waited after that, and all of one that began and ended between two
- * readings, is not in it.
+ * each thread and forgets them with it. So the collector adds up by how much each thread's figures
+ * grew since they were last read. The total keeps what ended threads waited until their last
+ * reading. It lacks what a thread waited after that, and all of a thread that began and ended
+ * between two readings.
  *
- * A number may be given to another thread. Three figures of a thread only grow, so if one of them
- * went down it is another, which counts in full.
+ * An id may be reused. Three figures of a thread only grow: if one went down, it is another thread,
+ * which counts in full.
  */
 #include "base/alloc.h"
 #include "system/collectors.h"
@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Threads that are read; of further ones nothing is known. */
+/* Threads that are read, at most; further ones are not. */
 #define CREST_PROCESS_THREADS_MAX 1024u
 /* Field 42 of proc(5), counted from the word after the name. */
 #define PROCESS_THREADS_BLOCKED (42u - 3u)
@@ -47,10 +47,10 @@ typedef struct process_thread {
 } process_thread;
 
 typedef struct process_threads {
-    process_thread *known; /* as of the last collection, by id */
-    process_thread *next;  /* of this one */
+    process_thread *known; /* by id, as of the last collection */
+    process_thread *next;  /* as of this collection */
     unsigned known_count, next_count;
-    uint64_t waited_ns, blocked; /* in all */
+    uint64_t waited_ns, blocked; /* totals */
 } process_threads;
 
 /* ---- one thread ---- */
@@ -97,7 +97,7 @@ static int process_threads_order(const void *one, const void *two)
     return (a > b) - (a < b);
 }
 
-/* The thread of this number as it was last read; NULL when it is new. */
+/* The thread of this id as it was last read; NULL when it is new. */
 static const process_thread *process_threads_last(const process_threads *state,
                                                   const process_thread *thread)
 {
@@ -113,9 +113,9 @@ static int process_threads_is_another(const process_thread *thread, const proces
 }
 
 /*
- * Reads a thread and adds to the totals what it has waited since it was last read. One that cannot
- * be read now, or not all of it, stays as it was: what it waited meanwhile is added when it can be.
- * 0 when it was not read; *kept says whether it is to be known next time.
+ * Reads a thread, and adds to the totals what it has waited since it was last read. A thread that
+ * cannot be read now, or not whole, keeps its old figures: its wait is added when it can be read. 0
+ * when it was not read; *kept says whether to know it next time.
  */
 static int process_threads_take(crest_collect *collect, process_thread *thread, int ask_blocked,
                                 unsigned *blocked, int *kept)
@@ -141,8 +141,8 @@ static int process_threads_take(crest_collect *collect, process_thread *thread, 
     return 1;
 }
 
-/* Whether the kernel measures the wait for storage. Where there is no such switch, it does unless
- * it was built or started without. */
+/* Whether the kernel measures the wait for storage. Without a switch it does, unless it was built
+ * or started without. */
 static int process_threads_blocked_known(crest_collect *collect)
 {
     crest_text text;
@@ -154,7 +154,7 @@ static int process_threads_blocked_known(crest_collect *collect)
     return on != 0;
 }
 
-/* The ids in the directory, in next; 0 when it cannot be read. */
+/* Lists the ids in the directory, into `next`; 0 when it cannot be read. */
 static int process_threads_list(crest_collect *collect)
 {
     process_threads *state = collect->state;
@@ -207,7 +207,7 @@ static void process_threads_collect(crest_collect *collect)
     unsigned kept = 0, known = 0, blocked = 0;
     for (unsigned i = 0; i < state->next_count; i++) {
         process_thread thread = state->next[i];
-        /* one that has ended since is missing, which is no failure */
+        /* a thread that has ended since is missing, which is no failure */
         known += (unsigned)process_threads_take(collect, &thread, ask_blocked, &blocked, &keep);
         if (keep)
             state->next[kept++] = thread;

@@ -52,7 +52,7 @@ int crest_cgroup_path(crest_text text, char *path, size_t size, crest_fault *fau
     return 0;
 }
 
-/* What of the path is below the root; NULL when it is not there. */
+/* The part of the path below the root; NULL when the path is elsewhere. */
 static const char *cgroup_text_below(const char *path, const char *root)
 {
     size_t length = strlen(root);
@@ -63,7 +63,7 @@ static const char *cgroup_text_below(const char *path, const char *root)
     return strcmp(path + length, "/") == 0 ? "" : path + length;
 }
 
-/* A path that climbs leads out of what can be seen. */
+/* Whether the path climbs ("/../"), out of what can be seen. */
 static int cgroup_text_climbs(const char *path)
 {
     for (const char *at = strstr(path, "/.."); at != NULL; at = strstr(at + 1, "/.."))
@@ -92,7 +92,7 @@ int crest_cgroup_find(crest_text mountinfo, const char *path, crest_cgroup_place
     return found;
 }
 
-/* The next word as a number, or "max". */
+/* Reads the next word as a number, or "max". */
 static int cgroup_text_limit(crest_text *rest, uint64_t *value)
 {
     crest_text after = *rest, word;
@@ -171,7 +171,7 @@ int crest_cgroup_io_next(crest_text *text, crest_cgroup_io_row *row, crest_fault
             crest_fault_set(fault, "a device as MAJOR:MINOR was expected", line);
             continue;
         }
-        /* some kernels forget the line feed of a device without figures: the last one has them */
+        /* some kernels omit the line feed of a device without figures: the last device has them */
         crest_text pairs = rest;
         while (crest_text_word(&rest, &word) && cgroup_text_device(word, row))
             pairs = rest;

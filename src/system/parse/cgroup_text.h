@@ -6,7 +6,7 @@
  *     crest_cgroup_path(cgroup_text, path, sizeof path, &fault);           "/system.slice/x"
  *     crest_cgroup_find(mountinfo_text, path, &place, &fault);             "/sys/fs/cgroup" + "/x"
  *
- * Files of single values may say "max", which is none. Source: the kernel's
+ * Files of single values may say "max": no limit. Source: the kernel's
  * Documentation/admin-guide/cgroup-v2.rst.
  */
 #ifndef CREST_SYSTEM_CGROUP_TEXT_H
@@ -17,8 +17,8 @@
 /* What "max" is read as. */
 #define CREST_CGROUP_NO_LIMIT UINT64_MAX
 
-/* Where the own group can be seen: at `mount` and below it `path`, which is "" for the topmost
- * folder that can be seen and otherwise begins with a slash. */
+/* Where the own group can be seen: `mount`, and below it `path`. That is "" for the topmost visible
+ * folder, and otherwise begins with a slash. */
 typedef struct crest_cgroup_place {
     char mount[CREST_MOUNT_PATH_BYTES];
     char path[CREST_MOUNT_PATH_BYTES];
@@ -28,9 +28,9 @@ typedef struct crest_cgroup_place {
 int crest_cgroup_path(crest_text text, char *path, size_t size, crest_fault *fault);
 
 /*
- * Where that path is mounted, of /proc/self/mountinfo: the last mount of type cgroup2 whose
- * mounted folder is the path or leads to it. 0 when none can be seen, as from a namespace whose
- * root the process has left ("/../x").
+ * Finds where that path is mounted, of /proc/self/mountinfo: the last mount of type cgroup2 that
+ * mounts the path's folder, or a folder above it. 0 when none can be seen, as from a namespace with
+ * a root that the process has left ("/../x").
  */
 int crest_cgroup_find(crest_text mountinfo, const char *path, crest_cgroup_place *place,
                       crest_fault *fault);
@@ -38,7 +38,7 @@ int crest_cgroup_find(crest_text mountinfo, const char *path, crest_cgroup_place
 /* One number, or "max" as CREST_CGROUP_NO_LIMIT; 0 when it is neither. */
 int crest_cgroup_value(crest_text text, uint64_t *value, crest_fault *fault);
 
-/* cpu.max: microseconds that may be used in each period of so many; CREST_CGROUP_NO_LIMIT. */
+/* cpu.max: microseconds that may be used in each period, and the period; CREST_CGROUP_NO_LIMIT. */
 int crest_cgroup_cpu_max(crest_text text, uint64_t *quota_us, uint64_t *period_us,
                          crest_fault *fault);
 
@@ -55,7 +55,7 @@ typedef enum crest_cgroup_cpu_key {
 uint64_t crest_cgroup_cpu_stat(crest_text text, uint64_t values[CREST_CGROUP_CPU_KEYS],
                                crest_fault *fault);
 
-/* Bytes, in parts that have none in common, then totals. */
+/* Bytes: first disjoint parts, then totals. */
 typedef enum crest_cgroup_memory_key {
     CREST_CGROUP_MEMORY_ANONYMOUS,
     CREST_CGROUP_MEMORY_FILE,
@@ -64,8 +64,8 @@ typedef enum crest_cgroup_memory_key {
     CREST_CGROUP_MEMORY_STACKS,
     CREST_CGROUP_MEMORY_PAGE_TABLES,
     CREST_CGROUP_MEMORY_PARTS,
-    CREST_CGROUP_MEMORY_INACTIVE_FILE = CREST_CGROUP_MEMORY_PARTS, /* of file */
-    CREST_CGROUP_MEMORY_FAULTS,                                    /* major ones among them */
+    CREST_CGROUP_MEMORY_INACTIVE_FILE = CREST_CGROUP_MEMORY_PARTS, /* part of file */
+    CREST_CGROUP_MEMORY_FAULTS,                                    /* major faults included */
     CREST_CGROUP_MEMORY_FAULTS_MAJOR,
     CREST_CGROUP_MEMORY_KEYS
 } crest_cgroup_memory_key;

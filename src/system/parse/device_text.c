@@ -63,7 +63,7 @@ int crest_disk_is_partition(const char *name, const char *disk)
 
 int crest_net_dev_next(crest_text *text, crest_interface_row *row, crest_fault *fault)
 {
-    /* which of the columns each field is */
+    /* the column of each field */
     static const unsigned char columns[CREST_INTERFACE_FIELDS] = {
         [CREST_INTERFACE_READ_BYTES] = 0,    [CREST_INTERFACE_READ_PACKETS] = 1,
         [CREST_INTERFACE_READ_FAILED] = 2,   [CREST_INTERFACE_READ_DROPPED] = 3,
@@ -88,7 +88,8 @@ int crest_net_dev_next(crest_text *text, crest_interface_row *row, crest_fault *
     return 0;
 }
 
-/* One pair of lines of a table; both begin with its name and a colon, which are taken off. */
+/* Parses one pair of lines of a table; both begin with its name and a colon, which are taken
+ * off. */
 static uint64_t device_text_columns(crest_text names, crest_text numbers, const char *const *keys,
                                     unsigned count, uint64_t *values, crest_fault *fault)
 {
@@ -112,7 +113,7 @@ static uint64_t device_text_columns(crest_text names, crest_text numbers, const 
     return found;
 }
 
-/* The table of this name, which ends in a colon. */
+/* Parses the table of this name, which ends in a colon. */
 static uint64_t device_text_table(crest_text text, const char *table, const char *const *keys,
                                   unsigned count, uint64_t *values, crest_fault *fault)
 {

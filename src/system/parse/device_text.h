@@ -7,7 +7,7 @@
  *     while (crest_diskstats_next(&text, &row, &fault))
  *         ...row.name, row.values[CREST_DISK_READS]...
  *
- * A row that is wrong is a fault and left out.
+ * A malformed row is a fault and left out.
  * Sources: the kernel's Documentation/admin-guide/iostats.rst, proc_pid_net(5), RFC 4022 for what
  * the figures of TCP mean.
  */
@@ -94,8 +94,8 @@ typedef enum crest_tcp_more_key {
     CREST_TCP_MORE_KEYS
 } crest_tcp_more_key;
 
-/* What was there of the table Tcp of /proc/net/snmp and of TcpExt of /proc/net/netstat: a line of
- * names, then one of numbers. */
+/* Parses the table Tcp of /proc/net/snmp or TcpExt of /proc/net/netstat: a line of names, then a
+ * line of numbers. Returns a mask of the values found. */
 uint64_t crest_snmp_parse(crest_text text, uint64_t values[CREST_TCP_KEYS], crest_fault *fault);
 uint64_t crest_netstat_parse(crest_text text, uint64_t values[CREST_TCP_MORE_KEYS],
                              crest_fault *fault);
@@ -109,7 +109,7 @@ typedef enum crest_sockets_key {
     CREST_SOCKETS_KEYS
 } crest_sockets_key;
 
-/* What was there of the line TCP of /proc/net/sockstat. */
+/* Parses the line TCP of /proc/net/sockstat. Returns a mask of the values found. */
 uint64_t crest_sockstat_parse(crest_text text, uint64_t values[CREST_SOCKETS_KEYS],
                               crest_fault *fault);
 

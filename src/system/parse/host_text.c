@@ -6,10 +6,10 @@
 
 #include <string.h>
 
-/* What every kernel since 2.4 has. */
+/* Modes that every kernel since 2.4 has. */
 #define HOST_TEXT_MODES_MIN 4u
 #define HOST_TEXT_KIB 1024u
-/* Page faults that may come in between two readings. */
+/* Page faults that may happen between two readings. */
 #define HOST_TEXT_FAULTS_BACK 1024u
 
 static const char *const host_text_stat_keys[CREST_STAT_KEYS] = {
@@ -45,7 +45,7 @@ static const char *const host_text_paging_keys[CREST_PAGING_KEYS] = {
 
 static const char *const host_text_pressure_kinds[CREST_PRESSURE_KINDS] = {"some", "full"};
 
-/* The line of all processors together. */
+/* Parses the line of all processors together. */
 static void host_text_cpu(crest_text line, crest_text rest, crest_stat_figures *figures,
                           crest_fault *fault)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the kernel tells of the whole machine: /proc/stat, loadavg, meminfo, vmstat, pressure/.
- * Text in, figures out; pure. Each parser takes what is right, says by a mask or flag what was
- * there, and remembers the first thing that was wrong; proc_table.h.
+ * What the kernel tells of the whole machine: /proc/stat, loadavg, meminfo, vmstat, pressure/. Text
+ * in, figures out; pure. Each parser takes well-formed values, says by a mask or flag which they
+ * are, and remembers the first malformed one; proc_table.h.
  *
  *     crest_stat_figures stat;
  *     crest_stat_parse(crest_text_of(bytes, length), &stat, &fault);
@@ -16,7 +16,7 @@
 
 #include "system/parse/proc_table.h"
 
-/* In the order of /proc/stat; what follows there, guest and guest_nice, is in user and nice
+/* In the order of /proc/stat. guest and guest_nice, which follow there, are in user and nice
  * already. */
 typedef enum crest_cpu_mode {
     CREST_CPU_USER,
@@ -41,7 +41,7 @@ typedef enum crest_stat_key {
 
 typedef struct crest_stat_figures {
     uint64_t cpu[CREST_CPU_MODES]; /* ticks of all processors together, of sysconf(_SC_CLK_TCK) */
-    unsigned modes;                /* how many of them there are: old kernels have four or seven */
+    unsigned modes;                /* how many modes there are: old kernels have four or seven */
     unsigned cpus;                 /* processors online; 0: they are not listed */
     uint64_t values[CREST_STAT_KEYS];
     uint64_t found; /* of values */
@@ -49,7 +49,7 @@ typedef struct crest_stat_figures {
 
 void crest_stat_parse(crest_text text, crest_stat_figures *figures, crest_fault *fault);
 
-/* The averages over one, five and fifteen minutes; 0 when they are not all there. */
+/* Parses the averages over one, five and fifteen minutes; 0 unless all are there. */
 int crest_loadavg_parse(crest_text text, double averages[3], crest_fault *fault);
 
 typedef enum crest_memory_key {
@@ -72,7 +72,7 @@ typedef enum crest_memory_key {
     CREST_MEMORY_KEYS
 } crest_memory_key;
 
-/* Values in bytes; what was there. A line without "kB", or of 16 EiB and more, is a fault. */
+/* Values in bytes; returns their mask. A line without "kB", or of 16 EiB and more, is a fault. */
 uint64_t crest_meminfo_parse(crest_text text, uint64_t values[CREST_MEMORY_KEYS],
                              crest_fault *fault);
 
@@ -81,20 +81,20 @@ typedef enum crest_paging_key {
     CREST_PAGING_PAGED_OUT, /* KiB */
     CREST_PAGING_SWAPPED_IN,
     CREST_PAGING_SWAPPED_OUT,
-    CREST_PAGING_FAULTS, /* major ones among them */
+    CREST_PAGING_FAULTS, /* major faults included */
     CREST_PAGING_FAULTS_MAJOR,
     CREST_PAGING_OOM_KILLS,
     CREST_PAGING_KEYS
 } crest_paging_key;
 
-/* What was there, pages but where the key says otherwise. */
+/* Values in pages, unless the key says otherwise; returns their mask. */
 uint64_t crest_vmstat_parse(crest_text text, uint64_t values[CREST_PAGING_KEYS],
                             crest_fault *fault);
 
 /*
  * The minor page faults among all. Both numbers are read by themselves, so the difference may step
- * back by those that came in between: it is then as it was at its highest, which *highest holds and
- * which begins at 0. A larger step back is a source that began again.
+ * back by the faults in between. It then stays at its highest, which *highest holds and which
+ * begins at 0. A larger step back is a source that began again.
  */
 uint64_t crest_minor_faults(uint64_t all, uint64_t major, uint64_t *highest);
 
@@ -104,7 +104,7 @@ typedef enum crest_pressure_kind {
     CREST_PRESSURE_KINDS
 } crest_pressure_kind;
 
-/* Totals in microseconds; what was there, by kind. Of a cgroup's files too. */
+/* Totals in microseconds; returns their mask, by kind. Also for a cgroup's files. */
 uint64_t crest_pressure_parse(crest_text text, uint64_t totals[CREST_PRESSURE_KINDS],
                               crest_fault *fault);
 

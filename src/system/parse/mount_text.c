@@ -42,7 +42,7 @@ static int mount_text_device(crest_text word, crest_mount_row *row)
            crest_table_number(word, &row->minor);
 }
 
-/* Whether one of the options, which commas separate, is this. */
+/* Whether the option is among these, which commas separate. */
 static int mount_text_option(crest_text options, const char *option)
 {
     crest_text one;
@@ -52,7 +52,7 @@ static int mount_text_option(crest_text options, const char *option)
     return crest_text_is(options, option);
 }
 
-/* Everything behind the optional fields, which a lone dash ends. */
+/* Reads what follows the optional fields, which a lone dash ends. */
 static int mount_text_type(crest_text *rest, crest_mount_row *row)
 {
     crest_text word;

@@ -16,7 +16,7 @@
 #include "system/parse/proc_table.h"
 
 /* Bytes of a mount point or of the mounted folder's path, and of a type, each with its NUL. A row
- * with longer ones is a fault. */
+ * with longer texts is a fault. */
 #define CREST_MOUNT_PATH_BYTES 1024u
 #define CREST_MOUNT_TYPE_BYTES 64u
 
@@ -31,7 +31,7 @@ typedef struct crest_mount_row {
 /* The next mount; 0 at the end. */
 int crest_mountinfo_next(crest_text *text, crest_mount_row *row, crest_fault *fault);
 
-/* Copies a path and decodes \ooo; 0 when it does not fit or has a NUL. Others' backslashes stay. */
+/* Copies a path and decodes \ooo; 0 when it does not fit or has a NUL. Other backslashes stay. */
 int crest_mount_path(crest_text escaped, char *path, size_t size);
 
 #endif

@@ -35,7 +35,7 @@ int crest_table_begins(crest_text text, const char *prefix)
     return crest_text_skip(&text, prefix);
 }
 
-/* The index of a key, or count. */
+/* The index of a key; `count`: not found. */
 static unsigned proc_table_key(crest_text key, const char *const *keys, unsigned count)
 {
     unsigned i = 0;

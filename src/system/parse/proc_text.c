@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Strict reading of the kernel's texts. See proc_text.h. No function of the C library is used that
- * needs a NUL, a locale, or forgives.
+ * Strict reading of the kernel's texts. See proc_text.h. Uses no function of the C library that
+ * needs a NUL, asks the locale, or forgives.
  */
 #include "system/parse/proc_text.h"
 
@@ -68,7 +68,7 @@ int crest_text_skip(crest_text *text, const char *prefix)
     return 1;
 }
 
-/* Digits as a number; 0 when there is none, or it does not fit. */
+/* Reads digits as a number; 0 when there are none, or it does not fit. */
 static int proc_text_digits(crest_text *from, uint64_t *value)
 {
     const char *at = from->at;
