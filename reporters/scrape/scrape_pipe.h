@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A bounded pipe. The writer is the thread that encodes a page; the reader is the server's thread.
- * It holds CREST_PROMETHEUS_BUFFER_BYTES, compressed on the way in if wanted.
+ * A bounded pipe from the thread that encodes a page (writer) to the server's thread (reader). It
+ * holds CREST_PROMETHEUS_BUFFER_BYTES, compressed on the way in if wanted.
  *
  *   writer      writes at any time; when the pipe is full it waits, until the deadline
  *   reader      reads when the client takes bytes; never waits; woken through a descriptor

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The encoder of pages: a snapshot in, bytes out, and nothing else; no clock, no locale, no
- * registry. Formats: Prometheus' text format 0.0.4, OpenMetrics 1.0, and Prometheus' protobuf
- * format (page_protobuf.h). The public way to it is <crest/page.h>.
+ * The encoder of pages, in text 0.0.4, OpenMetrics or protobuf: a snapshot in, bytes out, and
+ * nothing else; no clock, no locale, no registry. These are Prometheus' text format 0.0.4,
+ * OpenMetrics 1.0, and Prometheus' protobuf format (page_protobuf.h). The public way to it is
+ * <crest/page.h>.
  *
  *     exposition.c          the page: metric after metric, the target, the end
  *     page_families.c       names and headers of families, and which are wanted

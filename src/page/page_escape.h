@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Escaping: text that a line cannot hold as it is. Backslashes, line feeds and quotes get a
+ * Escaping text that a line cannot hold as it is. Backslashes, line feeds and quotes get a
  * backslash; a byte that is not UTF-8 becomes U+FFFD. Quotes are escaped in label values of every
  * format, and in HELP of OpenMetrics only: a reader of text 0.0.4 would keep the backslash.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reporting threads: each attached reporter's thread waits for its time, a request or the end.
- * Without threads, the host's loop takes turns instead.
+ * The thread of each attached reporter, or its turns in the host's loop. The thread waits for its
+ * time, a request or the end; without threads, the host's loop takes turns instead.
  */
 #ifndef CREST_REPORTER_THREAD_H
 #define CREST_REPORTER_THREAD_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A whole snapshot, taken in this order:
+ * Taking a whole snapshot. In this order:
  *
  *  1. listeners are called, which set gauges of what is under way (tick_listeners.h);
  *  2. the registry's polls are called (poller.h);

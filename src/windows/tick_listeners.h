@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Listeners: what rooms above the windows want done at each tick, and before each snapshot. Each
- * room registers once, so the ticker and snapshot_take need not know it.
+ * Listeners of ticks and snapshots: what rooms above the windows want done at each tick, and before
+ * each snapshot. Each room registers once, so the ticker and snapshot_take need not know it.
  *
  *     crest_on_tick(crest_report_watch_now);
  *

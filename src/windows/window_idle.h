@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Idle series: hidden when nothing was recorded for some time. The ticker looks at each tick for
- * how long their counts have stood still. They need no windows for it.
+ * Hides idle series: those into which nothing was recorded for some time. The ticker looks at each
+ * tick for how long their counts have stood still. They need no windows for it.
  */
 #ifndef CREST_WINDOW_IDLE_H
 #define CREST_WINDOW_IDLE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What windows keep of a distribution beside its growth, of each tick and slot: sums, maxima, and
- * the operations of the maxima. Where quantiles are asked for, earlier readings of it too.
+ * What windows keep of a distribution beside its growth: sums, maxima and the operations of the
+ * maxima, of each tick and slot. Where quantiles are asked for, earlier readings of it too.
  */
 #ifndef CREST_WINDOW_VALUES_H
 #define CREST_WINDOW_VALUES_H

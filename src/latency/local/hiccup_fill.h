@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Back-filling (correction for coordinated omission): a hiccup is recorded with what the looks that
- * it swallowed would have found. A pure function of its length and the resolution; hiccups.c
- * records.
+ * Back-filling of hiccups, a correction for coordinated omission. A hiccup is recorded with what
+ * the looks that it swallowed would have found. A pure function of its length and the resolution;
+ * hiccups.c records.
  *
  *     crest_hiccup_fill fill = crest_hiccup_fill_begin(excess_ns, resolution_ns);
  *     while (crest_hiccup_fill_next(&fill, &value_ns, &times))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Coverage time: until a fraction of the nodes has acknowledged an operation. See
+ * Coverage time, until a fraction of the nodes has acknowledged an operation. See
  * <crest/coverage.h>.
  *
  * Each operation keeps which nodes have acknowledged, and the k smallest times, sorted. The last of
