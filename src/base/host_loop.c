@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which thread runs the host's event loop for Crest, and the descriptor that asks for runs. See host_loop.h.
+ * Which thread runs the host's event loop for Crest, and the descriptor that asks for runs. See
+ * host_loop.h.
  */
 #define _GNU_SOURCE
 #include "base/host_loop.h"
