@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes the pages of one snapshot into files, for test_openmetrics.py. Which metrics, labels,
- * texts and values there are is drawn from a number:
+ * Writes the pages of one snapshot into files, for test_openmetrics.py. NUMBER seeds the choice of
+ * metrics, labels, texts and values:
  *
  *     page_program FOLDER NUMBER
  */
@@ -27,7 +27,7 @@ static unsigned program_draw(unsigned below)
     return (unsigned)((program_seed >> 33) % below);
 }
 
-/* What goes wrong most easily, mixed with what never does. */
+/* Pieces that are most easily mishandled, mixed with harmless ones. */
 static const char *program_text(char *text, unsigned pieces)
 {
     static const char *const piece[] = {"\"",
@@ -65,7 +65,7 @@ static int64_t program_amount(void)
     return (int64_t)(((uint64_t)program_draw(1u << 31) << program_draw(12)) >> program_draw(31));
 }
 
-/* Without }, which the parser that reads the pages takes for the end of an exemplar's labels even
+/* Without }: the parser that reads the pages takes it for the end of an exemplar's labels, even
  * within quotes. */
 static crest_op program_text_op(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program that records known totals from several threads and reports them, told by its driver
- * what to do: one command a line on standard input, one line of answer for each.
+ * A program that records known totals from several threads and reports them. Its driver gives a
+ * command a line on standard input, and reads one line of answer for each.
  *
  *     push_program start OPTIONS                     crest_start(OPTIONS)
  *     push_program attach URL JOB INSTANCE [KEY=VALUE...]    a reporter that pushes when told
@@ -52,13 +52,13 @@ CREST_GAUGE(fetched_level, "push.fetched-level", "Fetched by a poll.");
 
 static const char *const kind_values[] = {"plain", "a\"b\\c\nd", "slash/space x", "..",
                                           "caf\xc3\xa9 \xe2\x98\x83"};
-/* No value near a bucket's bound, so that the expected buckets are plain to compute. */
+/* No value is near a bucket's bound, so that the expected buckets are plain to compute. */
 static const int64_t size_values[] = {1, 100, 700, 3000, 50000, 1000000, 20000000};
 static const int64_t work_values_ns[] = {1000000, 7000000, 300000000, 4000000000, 20000000000};
 
 static int times;
 static unsigned timeout_ms = 15000;
-static uint64_t rounds, polled; /* of records; their events, as somebody else counts them */
+static uint64_t rounds, polled; /* of records; events counted outside Crest, for polls */
 
 static uint64_t read_polled(void *context)
 {
@@ -78,7 +78,7 @@ static void poll_others(void)
         abort();
 }
 
-/* Instruments that are told of operations by their ids: one of ten events is one. */
+/* Records with instruments that are given operations' ids, for one event in ten. */
 static void record_operation(int thread, int i)
 {
     crest_op op = crest_op_u64x2(rounds, (uint64_t)thread << 32 | (uint64_t)i);
@@ -206,7 +206,8 @@ static void storm(crest_reporter *reporter, int threads)
     fflush(stdout);
 }
 
-/* What a child that starts anew is told, by way of the parent's standard output. */
+/* Records and pushes in a child with a reporter of its own, which answers on the parent's
+ * output. */
 static void push_in_child(char *url, char *job, char *instance)
 {
     char *arguments[] = {"", "", url, job, instance};
@@ -245,7 +246,7 @@ static void show_state(const crest_reporter *reporter)
 
 static crest_reporter *at_end_reporter;
 
-/* Registered first, called last: what a reporter does when the libraries it needs have gone. */
+/* Registered first, called last: reports when the libraries that a reporter needs have gone. */
 static void at_end(void)
 {
     const char *what = getenv("AT_END");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A node that is scraped, told by its driver what to do: one command a line on standard input, one
- * line of answer for each.
+ * A node for scraping. Its driver gives a command a line on standard input, and reads one line of
+ * answer for each.
  *
  *     scrape_program OPTIONS      crest_start(OPTIONS); its answer names the address it serves on
  *
@@ -46,7 +46,7 @@ CREST_COUNTER(spins, "scrape.spins-done", "Counted without a pause.");
 
 static const char *const kind_values[] = {"plain", "a\"b\\c\nd", "slash/space x", "..",
                                           "caf\xc3\xa9 \xe2\x98\x83"};
-/* No value near a bucket's bound, so that the expected buckets are plain to compute. */
+/* No value is near a bucket's bound, so that the expected buckets are plain to compute. */
 static const int64_t size_values[] = {1, 100, 700, 3000, 50000, 1000000, 20000000};
 static const int64_t work_values_ns[] = {1000000, 7000000, 300000000, 4000000000, 20000000000};
 
@@ -141,7 +141,7 @@ static void say_memory(void)
     printf("OK %lu %lu\n", now_kib * 1024, peak_kib * 1024);
 }
 
-/* 0 when none is left to find out with. */
+/* 0 when no descriptor is left to count with. */
 static unsigned open_descriptors(void)
 {
     unsigned count = 0;
@@ -151,7 +151,7 @@ static unsigned open_descriptors(void)
     while (readdir(all) != NULL)
         count++;
     closedir(all);
-    return count - 3; /* . and .. and the folder itself */
+    return count - 3; /* ., .. and the folder's own descriptor */
 }
 
 static void answer(crest_status status, const crest_error *error, const char *rest)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program that records known totals from several threads and sends them to StatsD when its driver
- * says so: one command a line on standard input, one line of answer for each.
+ * A program that records known totals from several threads and sends them to StatsD. Its driver
+ * gives a command a line on standard input, and reads one line of answer for each.
  *
  *     statsd_program URL|default [KEY=VALUE...]   a reporter; the keys are those of reader()
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program with every instrument, whose totals test_textfile.py computes too: one command a line
- * on standard input, one line of answer for each.
+ * A program with every instrument; test_textfile.py computes the same totals. Its driver gives a
+ * command a line on standard input, and reads one line of answer for each.
  *
  *     textfile_program OPTIONS        crest_start(OPTIONS)
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What tests of a fork's child share: how it says what it does not find, and how its parent waits
- * for that. cmocka's assertions are of no use there.
+ * What tests of a fork's child share: how the child says what it does not find, and how its parent
+ * waits for that. cmocka's assertions do not work there.
  */
 #ifndef CREST_TESTS_CHILD_FIXTURE_H
 #define CREST_TESTS_CHILD_FIXTURE_H
@@ -10,7 +10,8 @@
 
 #include <sys/wait.h>
 
-/* Runs in a child; 0 when it finds what it should, else the number of the line that did not. */
+/* Runs in a child: prints a condition that does not hold, with its line, and ends the child with
+ * 1. */
 #define CHILD_WANTS(condition)                                                                     \
     do {                                                                                           \
         if (!(condition)) {                                                                        \

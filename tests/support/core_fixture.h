@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the tests of the core share: cmocka with its includes, metrics at run time in one line, and
- * a series of a snapshot by name. It tests nothing itself.
+ * a series of a snapshot by name. Tests nothing itself.
  */
 #ifndef CREST_TESTS_CORE_FIXTURE_H
 #define CREST_TESTS_CORE_FIXTURE_H
@@ -39,7 +39,7 @@
 #define FIXTURE_SANITIZED 0
 #endif
 
-/* As often as wished, or a tenth of it under a sanitizer, which is about as much slower. */
+/* As many times as wished; a tenth of it under a sanitizer, which is about as much slower. */
 #define FIXTURE_TIMES(times) ((times) / (FIXTURE_SANITIZED ? 10 : 1))
 
 /* Ends a program that hangs. A thread, because the library holds its lock with signals blocked. */
@@ -50,7 +50,7 @@ __attribute__((unused)) static void *fixture_watch(void *seconds)
     _exit(2);
 }
 
-/* Under a sanitizer after twice as long, as scripts/run-tests waits. */
+/* Waits twice as long under a sanitizer, as scripts/run-tests does. */
 __attribute__((unused)) static void fixture_watchdog(unsigned seconds)
 {
     pthread_t watch;
@@ -59,15 +59,15 @@ __attribute__((unused)) static void fixture_watchdog(unsigned seconds)
     pthread_detach(watch);
 }
 
-/* The shortest sleep. Who sleeps is soon let run again where many others want to; who yields, or
- * spins, waits until each of these has had its turn. */
+/* The shortest sleep. Where many threads want to run, a thread that sleeps is soon run again. A
+ * thread that yields or spins waits until each of these has had its turn. */
 __attribute__((unused)) static void fixture_nap(void)
 {
     nanosleep(&(struct timespec){0, 1000}, NULL);
 }
 
-/* Until the condition holds, which another thread brings about. At first without a nap, so that on
- * a machine at rest it is seen at once. */
+/* Waits until the condition holds, which another thread brings about. At first without a nap, so
+ * that on an idle machine it is seen at once. */
 #define FIXTURE_AWAIT(condition)                                                                   \
     do {                                                                                           \
         for (unsigned fixture_looks = 0; !(condition); fixture_looks++)                            \
@@ -76,10 +76,10 @@ __attribute__((unused)) static void fixture_nap(void)
     } while (0)
 
 /*
- * For a test that forks beside threads and whose child allocates or makes a thread. ThreadSanitizer
- * does not support threads in such a child, and the allocator of GCC 12's AddressSanitizer leaves
- * the child its locks as they were: when a thread of the parent allocated at that moment, a child
- * that allocates hangs, whoever's library it uses.
+ * For a test that forks beside threads, if the child allocates or makes a thread. ThreadSanitizer
+ * does not support threads in such a child. The allocator of GCC 12's AddressSanitizer leaves the
+ * child its locks as they were: if a thread of the parent allocated at that moment, a child that
+ * allocates hangs, whichever library allocates.
  */
 __attribute__((unused)) static void fixture_skip_child_with_threads(void)
 {
@@ -122,7 +122,7 @@ __attribute__((unused)) static crest_snapshot *fixture_snapshot(crest_registry *
     return snapshot;
 }
 
-/* The series with this name and, unless NULL, this one label value. */
+/* The series with this name and, unless `value` is NULL, this one label value. */
 __attribute__((unused)) static crest_series_view fixture_series(const crest_snapshot *snapshot,
                                                                 const char *name, const char *value)
 {
@@ -132,8 +132,8 @@ __attribute__((unused)) static crest_series_view fixture_series(const crest_snap
     return view;
 }
 
-/* What a series has: the registry, its name, label keys and values; the test fails, naming what is
- * close, when there is none. */
+/* Reads a series by registry, name, label keys and values. Without such a series the test fails,
+ * naming what is close. */
 #define FIXTURE_READING(registry, ...)                                                             \
     __extension__({                                                                                \
         crest_testing_reading fixture_found;                                                       \
@@ -144,7 +144,7 @@ __attribute__((unused)) static crest_series_view fixture_series(const crest_snap
         fixture_found;                                                                             \
     })
 
-/* The counts of all buckets together, and that they lie upwards and apart. */
+/* Sums the counts of all buckets, and asserts that the buckets ascend and are disjoint. */
 __attribute__((unused)) static uint64_t fixture_buckets(const crest_distribution *distribution)
 {
     uint64_t count = 0, above = 0;

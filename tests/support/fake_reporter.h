@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A reporter for tests: keeps what it was given, answers what it is told to, hangs when asked.
+ * A reporter for tests: keeps what it was given, answers as the test says, hangs when asked.
  *
  *     fake_reporter fake;
  *     fake_init(&fake, "fake");
@@ -18,7 +18,7 @@
 #include <string.h>
 #include <time.h>
 
-/* A test that waits longer than this has failed; nothing takes it on a healthy machine. */
+/* A test that waits longer has failed; nothing takes it on a healthy machine. */
 #define FAKE_PATIENCE_MS 20000u
 
 typedef struct fake_reporter {
@@ -31,8 +31,8 @@ typedef struct fake_reporter {
     char reason[128];
     crest_status stop_answer;
     const char *counter;  /* a counter to look up in each snapshot; NULL: none */
-    uint64_t value;       /* of it, in the last report */
-    uint64_t left_ns;     /* to the deadline, at the last report's begin */
+    uint64_t value;       /* its value in the last report */
+    uint64_t left_ns;     /* time to the deadline, when the last report began */
     uint64_t began_ns[8]; /* of the first reports */
     char service[64], version[64], instance[300];
     char thread_name[16];
@@ -123,7 +123,7 @@ static inline void fake_init(fake_reporter *fake, const char *name)
     pthread_cond_init(&fake->changed, NULL);
 }
 
-/* Sets one of its numbers under its lock. */
+/* Sets one of the reporter's numbers under its lock. */
 static inline void fake_set(fake_reporter *fake, int *field, int value)
 {
     pthread_mutex_lock(&fake->lock);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An HTTP server in a thread of the test, which keeps what it was sent and answers as it is told,
+ * An HTTP server in a thread of the test. It keeps what it was sent and answers as the test says,
  * also as no server should. One connection at a time, on a free port of the loopback interface.
  *
  *     fake_server server;
@@ -25,7 +25,7 @@
 
 #define FAKE_HEAD_BYTES 8192
 #define FAKE_BODY_BYTES (4 << 20)
-/* What no request and no answer takes on a machine that works, however busy it is. */
+/* Longer than any request or answer takes on a working machine, however busy. */
 #define FAKE_SERVER_MS UINT64_C(60000)
 #define FAKE_OK "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
@@ -119,7 +119,7 @@ static inline int fake_server_read(fake_server *server, int fd)
     return whole;
 }
 
-/* Until the client closes or the server is to stop. */
+/* Waits until the client closes or the server is to stop. */
 static inline void fake_server_linger(fake_server *server, int fd)
 {
     char byte;
@@ -127,7 +127,7 @@ static inline void fake_server_linger(fake_server *server, int fd)
         continue;
 }
 
-/* Reads the beginning of a request, and lets what it does not read be answered by a reset. */
+/* Reads the beginning of a request; the unread rest makes closing a reset. */
 static inline void fake_server_reset(fake_server *server, int fd)
 {
     char bytes[64];
@@ -140,7 +140,7 @@ static inline void fake_server_reset(fake_server *server, int fd)
 static inline void fake_server_serve(fake_server *server, int fd)
 {
     for (unsigned served = 0;; served++) {
-        /* What it is told between two requests holds for the second. */
+        /* What the test says between two requests holds for the second. */
         if (served > 0 && fake_server_wait(server, fd, POLLIN, -1) != 1)
             return;
         pthread_mutex_lock(&server->lock);
@@ -208,8 +208,8 @@ static inline void *fake_server_run(void *context)
     return NULL;
 }
 
-/* A socket that has a free port, which is put into *port, to itself. Until it listens whoever
- * connects to it is refused, and nobody else can take the port meanwhile. */
+/* Binds a socket to a free port, which *port gets. Until it listens, a client that connects is
+ * refused, and no other process can take the port. */
 static inline int fake_server_bind(unsigned *port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -292,7 +292,7 @@ static inline int fake_server_await(fake_server *server, unsigned requests)
     return 0;
 }
 
-/* Whether the head of the last request has this in it, in any case of letters. */
+/* Whether the head of the last request contains this text, in any case. */
 static inline int fake_server_got(fake_server *server, const char *text)
 {
     pthread_mutex_lock(&server->lock);

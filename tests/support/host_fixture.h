@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the tests of the host's collectors share: several figures of one snapshot, by name and label
- * values, and a tree as a small machine has it. It tests nothing itself.
+ * values, and a tree as of a small machine. Tests nothing itself.
  *
  *     crest_snapshot *seen = system_look(&test);
  *     assert_int_equal(host_count(seen, "host.cpu", "user", NULL), 12000000000);
@@ -56,7 +56,7 @@ __attribute__((unused)) static int64_t host_level(const crest_snapshot *seen, co
     return host_there(seen, name, one, NULL, CREST_KIND_RANGE_SAMPLER).current;
 }
 
-/* A counter, 0 when there is none yet. */
+/* A counter's value, 0 when there is no counter yet. */
 __attribute__((unused)) static uint64_t host_counted(const crest_snapshot *seen, const char *name,
                                                      const char *one, const char *two)
 {

@@ -17,7 +17,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* A connection, or -1; reading and writing give up after 20 s. */
+/* Connects, or -1; reading and writing give up after 20 s. */
 static inline int http_connect(unsigned port)
 {
     const struct timeval patience = {20, 0};
@@ -35,7 +35,7 @@ static inline int http_connect(unsigned port)
     return -1;
 }
 
-/* Everything until the server closes, with a NUL behind it; NULL when there is no memory. */
+/* Reads until the server closes, adds a NUL; NULL when there is no memory. */
 static inline char *http_rest(int client, size_t *length)
 {
     size_t size = 65536, used = 0;
@@ -52,8 +52,8 @@ static inline char *http_rest(int client, size_t *length)
     return bytes;
 }
 
-/* Takes the chunks of a body apart, in place; its length, or -1 when it does not end as it should.
- */
+/* Joins the chunks of a body, in place. Returns its length, or -1 when it does not end as it
+ * should. */
 static inline ssize_t http_unchunk(char *body)
 {
     char *to = body, *from = body;
@@ -72,7 +72,8 @@ static inline ssize_t http_unchunk(char *body)
     return to - body;
 }
 
-/* NULL unless the answer is a 200 and whole. `headers` are further ones, each ending in \r\n. */
+/* The body; NULL unless the answer is a whole 200. `headers` are further ones, each ending in
+ * \r\n. */
 static inline char *http_get(unsigned port, const char *path, const char *headers, size_t *length)
 {
     char request[1024];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A runtime that records without calling C, as <crest/lane.h> describes it: in a lane atomically,
- * in a table that was lent by a load, an addition and a store.
+ * A runtime that records without calling C, as <crest/lane.h> describes: atomically in a lane, by a
+ * load, an addition and a store in a lent table.
  */
 #ifndef CREST_TESTS_LANE_FIXTURE_H
 #define CREST_TESTS_LANE_FIXTURE_H
@@ -20,7 +20,7 @@ __attribute__((unused)) static uint64_t *runtime_cell(const crest_cells *cells,
     return chunk != NULL ? &chunk[slot] : NULL;
 }
 
-/* Adds to a table that nobody else adds to; 0 for the cold path. */
+/* Adds to a table with no other writer; 0 for the cold path. */
 __attribute__((unused)) static int runtime_add_own(const crest_cells *cells,
                                                    const crest_counter *counter, uint64_t amount)
 {
@@ -31,7 +31,7 @@ __attribute__((unused)) static int runtime_add_own(const crest_cells *cells,
     return 1;
 }
 
-/* Adds to a lane; non-zero if it needed no call. */
+/* Adds to a lane; non-zero if no call was needed. */
 __attribute__((unused)) static int runtime_add(unsigned lane, crest_counter *counter,
                                                uint64_t amount)
 {
@@ -65,7 +65,7 @@ __attribute__((unused)) static int runtime_shard(unsigned lane, const crest_hist
     return 1;
 }
 
-/* Records; non-zero if it needed no call. */
+/* Records into a lane; non-zero if no call was needed. */
 __attribute__((unused)) static int runtime_record(unsigned lane, crest_histogram *histogram,
                                                   int64_t value)
 {
@@ -75,7 +75,7 @@ __attribute__((unused)) static int runtime_record(unsigned lane, crest_histogram
     return 0;
 }
 
-/* Records a duration that names its own operation. */
+/* Records a duration that is its own operation. */
 __attribute__((unused)) static int runtime_time(unsigned lane, crest_timer *timer, uint64_t ns)
 {
     if (runtime_shard(lane, &timer->outcome[CREST_OUTCOME_OK], ns))

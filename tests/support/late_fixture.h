@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Series that go, so that their slots and memory are free, and others that take these: for what
- * late writers do. Nothing here asserts, because it runs in children of the test too.
+ * Series that are released, so that their slots and memory are free, and others that take these:
+ * for what late writers do. Asserts nothing, because it also runs in children of the test.
  */
 #ifndef CREST_TESTS_LATE_FIXTURE_H
 #define CREST_TESTS_LATE_FIXTURE_H
@@ -33,7 +33,7 @@ static void late_after(unsigned seconds)
     }
 }
 
-/* All series of that peer go, and their slots are free; how many are. */
+/* Releases all series of that peer until their slots are free; returns how many are. */
 static uint64_t late_gone(const char *peer)
 {
     uint64_t free_slots = crest_lives_free_slots();
@@ -59,7 +59,7 @@ static void *late_thread(void *histogram)
     return NULL;
 }
 
-/* New series of all kinds, and new threads, take what there is. */
+/* Makes new series of all kinds, and new threads, which take what is free. */
 static void late_make(const char *round, unsigned series)
 {
     for (unsigned i = 0; i < series; i++) {
@@ -82,7 +82,7 @@ static void late_make(const char *round, unsigned series)
     }
 }
 
-/* One record more or less is where the late one may have gone. */
+/* The record of a late writer may be one more or less. */
 static int late_is_right(const crest_snapshot *snapshot, const char *name, const char *peer,
                          uint64_t wanted)
 {
@@ -93,7 +93,7 @@ static int late_is_right(const crest_snapshot *snapshot, const char *name, const
     return count + 1 >= wanted && count <= wanted + 1;
 }
 
-/* How many series are wrong. */
+/* Counts the series that are wrong. */
 static unsigned late_check(const char *round, unsigned series)
 {
     crest_snapshot *snapshot = crest_snapshot_take(NULL);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the tests of the host's own loop share: a clock that is stepped, how many threads there are,
- * and whether the loop's descriptor asks for a run. It tests nothing itself.
+ * and whether the loop's descriptor asks for a run. Tests nothing itself.
  *
- * clock_gettime is the program's own here, so that the library's schedules go by it.
+ * clock_gettime is the program's own here, so the library's schedules go by it.
  */
 #ifndef CREST_TESTS_LOOP_FIXTURE_H
 #define CREST_TESTS_LOOP_FIXTURE_H
@@ -19,7 +19,7 @@
 
 static uint64_t loop_stepped_ns;
 
-/* As the kernel's, and so much later. */
+/* The kernel's time, and so much later. */
 int clock_gettime(clockid_t clock, struct timespec *now)
 {
     int failed = (int)syscall(SYS_clock_gettime, clock, now);
@@ -31,13 +31,13 @@ int clock_gettime(clockid_t clock, struct timespec *now)
     return 0;
 }
 
-/* On the schedules' clock. */
+/* Steps the schedules' clock. */
 __attribute__((unused)) static void loop_step_schedules_ms(unsigned ms)
 {
     __atomic_add_fetch(&loop_stepped_ns, ms * UINT64_C(1000000), __ATOMIC_RELAXED);
 }
 
-/* The same, and on crest_now's, which stands otherwise. */
+/* Steps that, and crest_now's clock, which stands otherwise. */
 __attribute__((unused)) static void loop_step_ms(unsigned ms)
 {
     loop_step_schedules_ms(ms);
@@ -62,7 +62,7 @@ __attribute__((unused)) static int loop_readable(int descriptor, int wait_ms)
     return poll(&event, 1, wait_ms) == 1;
 }
 
-/* Runs until nothing is due; how often that took, or 0 when it does not end. */
+/* Runs turns until nothing is due. Returns how many, or 0 when it does not end. */
 __attribute__((unused)) static unsigned loop_drain(void)
 {
     int wait_ms = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How many thread records some thread owns, or seems to. It asserts nothing, because it is for
- * children of tests too.
+ * How many thread records are owned, or seem to be. Asserts nothing, because children of tests use
+ * it too.
  */
 #ifndef CREST_TESTS_OWNED_RECORDS_H
 #define CREST_TESTS_OWNED_RECORDS_H

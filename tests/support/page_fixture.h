@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Snapshots made by hand for the tests of encoders, and somewhere for their pages to go.
+ * Snapshots made by hand for the tests of encoders, and sinks for their pages.
  */
 #ifndef CREST_TEST_PAGE_FIXTURE_H
 #define CREST_TEST_PAGE_FIXTURE_H
@@ -24,7 +24,7 @@
 struct crest_snapshot {
     const crest_series_view *series;
     size_t size;
-    unsigned constants; /* labels, the first ones, that are the same in all series */
+    unsigned constants; /* how many first labels are the same in all series */
     uint32_t made_s;
     unsigned windows; /* 0: one, of a minute */
 };
@@ -48,7 +48,7 @@ static void fake_metric(const crest_snapshot *snapshot, size_t index, crest_page
     metric->identity = snapshot->series[index].name;
 }
 
-/* As short values without anything in them are found in a real snapshot. */
+/* Whether a value is plain, as in a real snapshot: short, and without anything to escape. */
 static int fake_plain(const char *value)
 {
     return strlen(value) < 2000 && strpbrk(value, "\\\"\n") == NULL && crest_utf8_is_valid(value);
@@ -94,7 +94,7 @@ static unsigned fake_windows(const crest_snapshot *snapshot, unsigned window_s[C
     return snapshot->windows != 0 ? snapshot->windows : 1;
 }
 
-/* The longer ones say the same, or a tenth of it. */
+/* Longer windows say the same, or a tenth of it. */
 static crest_status fake_window(const crest_snapshot *snapshot, size_t index, unsigned window_s,
                                 crest_window *window)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What tests ask of every page, however it came about: each line but for its value is there once,
- * so that no family has two headers and no series two samples. It tests nothing itself.
+ * What tests ask of every page: each line, without its value, is there once. So no family has two
+ * headers and no series two samples. Tests nothing itself.
  */
 #ifndef CREST_TESTS_PAGE_LINES_APART_H
 #define CREST_TESTS_PAGE_LINES_APART_H
@@ -10,7 +10,7 @@
 
 #include <crest/page.h>
 
-/* A page as one text, freed by the caller. */
+/* A page as one text, which the caller frees. */
 typedef struct page_gathered {
     char *text;
     size_t length, room;
@@ -30,8 +30,8 @@ static int page_gather(void *context, const void *bytes, size_t length)
     return 0;
 }
 
-/* What tells a line from all others: of a header its first three words, of a sample all that stands
- * before its value. A blank may stand in a label's value, between quotes. */
+/* The key of a line: of a header its first three words, of a sample all before its value. A blank
+ * may be in a label's value, between quotes. */
 static size_t page_line_key(const char *line)
 {
     size_t at = 0, words = 0;
@@ -55,7 +55,7 @@ static int page_compare_lines(const void *a, const void *b)
     return order != 0 ? order : (x_key > y_key) - (x_key < y_key);
 }
 
-/* Returns how many lines the page has. */
+/* Asserts it; returns how many lines the page has. */
 static size_t page_assert_lines_apart(const char *text)
 {
     size_t count = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the tests of polls share: time, waiting for a number, and the poller's threads. It tests
+ * What the tests of polls share: time, waiting for a number, and the poller's threads. Tests
  * nothing itself.
  */
 #ifndef CREST_TESTS_POLL_FIXTURE_H
@@ -41,7 +41,7 @@ __attribute__((unused)) static void poll_sleep_ms(unsigned ms)
         poll_now;                                                                                  \
     })
 
-/* What it says of the poll. */
+/* The poll's state. */
 __attribute__((unused)) static crest_poll_state poll_state(const crest_poll *poll)
 {
     crest_poll_state state;
@@ -49,7 +49,7 @@ __attribute__((unused)) static crest_poll_state poll_state(const crest_poll *pol
     return state;
 }
 
-/* Until the poll was called so often; 0 when that takes too long. */
+/* Waits until the poll was called so often; 0 when that takes too long. */
 __attribute__((unused)) static int poll_wait_calls(const crest_poll *poll, uint64_t calls)
 {
     uint64_t start_ms = poll_now_ms();
@@ -61,7 +61,7 @@ __attribute__((unused)) static int poll_wait_calls(const crest_poll *poll, uint6
     return 1;
 }
 
-/* Threads of this process that are, or were, the poller. */
+/* How many threads of this process are, or were, the poller. */
 __attribute__((unused)) static unsigned poll_threads(void)
 {
     unsigned count = 0;
@@ -81,7 +81,7 @@ __attribute__((unused)) static unsigned poll_threads(void)
     return count;
 }
 
-/* Until there are so many of them; 0 when that takes too long. */
+/* Waits until there are so many such threads; 0 when that takes too long. */
 __attribute__((unused)) static int poll_wait_threads(unsigned count)
 {
     uint64_t start_ms = poll_now_ms();

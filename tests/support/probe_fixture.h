@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the tests of probes share: connections over loopback, waiting for a probe to have done
- * something, the library's threads and a process's descriptors. It tests nothing itself.
+ * What the tests of probes share: connections over loopback, waiting for a probe, the library's
+ * threads and a process's descriptors. Tests nothing itself.
  */
 #ifndef CREST_TESTS_PROBE_FIXTURE_H
 #define CREST_TESTS_PROBE_FIXTURE_H
@@ -40,7 +40,7 @@ __attribute__((unused)) static crest_probe_state probe_state(const crest_probe *
     return state;
 }
 
-/* Until the condition holds, which may name `now`, the probe's. */
+/* Waits until the condition holds, which may name `now`, the probe's state. */
 #define PROBE_UNTIL(probe, condition)                                                              \
     do {                                                                                           \
         uint64_t probe_began_ms = probe_now_ms();                                                  \
@@ -57,7 +57,7 @@ __attribute__((unused)) static crest_probe_state probe_state(const crest_probe *
         }                                                                                          \
     } while (0)
 
-/* A listening socket on a free port of 127.0.0.1, and its address as text. */
+/* Makes a listening socket on a free port of 127.0.0.1; its address as text. */
 __attribute__((unused)) static int probe_listen(int backlog, char address[64])
 {
     struct sockaddr_in name = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -72,7 +72,7 @@ __attribute__((unused)) static int probe_listen(int backlog, char address[64])
     return fd;
 }
 
-/* Connects to what probe_listen made. */
+/* Connects to a socket of probe_listen. */
 __attribute__((unused)) static int probe_dial(const char *address)
 {
     struct sockaddr_in name = {.sin_family = AF_INET,
@@ -84,7 +84,7 @@ __attribute__((unused)) static int probe_dial(const char *address)
     return fd;
 }
 
-/* Both ends of a connection. */
+/* Makes both ends of a connection. */
 __attribute__((unused)) static void probe_pair(int ends[2])
 {
     char address[64];
@@ -98,7 +98,7 @@ __attribute__((unused)) static void probe_pair(int ends[2])
     close(listener);
 }
 
-/* So many bytes from one end to the other, and one back, so that all are acknowledged. */
+/* Sends so many bytes from one end to the other, and one back, so that all are acknowledged. */
 __attribute__((unused)) static void probe_exchange(const int ends[2], size_t bytes)
 {
     char buffer[4096] = "";
@@ -116,7 +116,8 @@ __attribute__((unused)) static void probe_exchange(const int ends[2], size_t byt
     assert_int_equal(read(ends[0], buffer, 1), 1);
 }
 
-/* Entries of a directory of /proc whose `file`, if there is one, reads `text`. */
+/* Counts entries of a directory of /proc; only those with a `file` that reads `text`, if one is
+ * given. */
 __attribute__((unused)) static unsigned probe_count(const char *directory, const char *file,
                                                     const char *text)
 {
@@ -145,7 +146,7 @@ __attribute__((unused)) static unsigned probe_threads(const char *name)
     return probe_count("/proc/self/task", "comm", name);
 }
 
-/* A thread that ended may still show for a moment, and a new one has yet to take its name. */
+/* A thread that ended may still show for a moment, and a new thread has yet to take its name. */
 __attribute__((unused)) static void probe_threads_are(const char *name, unsigned expected)
 {
     for (unsigned tries = 0; probe_threads(name) != expected; tries++) {
@@ -159,7 +160,7 @@ __attribute__((unused)) static unsigned probe_descriptors(void)
     return probe_count("/proc/self/fd", NULL, NULL);
 }
 
-/* The same after a thread that closes one as it ends. */
+/* Waits likewise, for a thread that closes a descriptor as it ends. */
 __attribute__((unused)) static void probe_descriptors_are(unsigned expected)
 {
     for (unsigned tries = 0; probe_descriptors() != expected; tries++) {

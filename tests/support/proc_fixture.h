@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the tests of the parsers of the kernel's texts share. It tests nothing itself.
+ * What the tests of the parsers of the kernel's texts share. Tests nothing itself.
  */
 #ifndef CREST_TESTS_PROC_FIXTURE_H
 #define CREST_TESTS_PROC_FIXTURE_H
@@ -18,7 +18,7 @@
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 #define TEXT(bytes) crest_text_of(bytes, strlen(bytes))
 
-/* What a fault shows, with a NUL; good until the next call. */
+/* What a fault shows, with a NUL; valid until the next call. */
 __attribute__((unused)) static const char *fault_shown(const crest_fault *fault)
 {
     static char shown[256];

@@ -94,7 +94,7 @@ static inline void check_says(const char *says)
         fail_msg("\"%s\" is not in: %s", says, error.message);
 }
 
-/* The page of the last push, decompressed if it was compressed; to be freed. */
+/* The page of the last push, decompressed if need be; the caller frees it. */
 static char *pushed_page(void)
 {
     size_t size = 1u << 20;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Numbers that look random and are the same in each run, so that a failure can be had again. The
- * caller keeps the state; any seed is good.
+ * Pseudo-random numbers, the same in each run, so that a failure can be reproduced. The caller
+ * keeps the state; any seed is good.
  *
  *     uint64_t seed = 1;
  *     unsigned die = random_next(&seed) % 6;
@@ -11,8 +11,8 @@
 
 #include <stdint.h>
 
-/* A step of a linear congruential generator. Of its result the high bits are good and the low ones
- * are not. Source: Knuth, MMIX. */
+/* A step of a linear congruential generator. The high bits of its result are good, the low bits are
+ * not. Source: Knuth, MMIX. */
 static inline uint64_t random_step(uint64_t state)
 {
     return state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For the tests of the StatsD reporter: lines gathered into one text, and what they say.
+ * For the tests of the StatsD reporter: gathers lines into one text, and finds values in it.
  */
 #ifndef CREST_TEST_STATSD_FIXTURE_H
 #define CREST_TEST_STATSD_FIXTURE_H

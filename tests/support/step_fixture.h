@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stepping a thread of a child process through what it does, and interrupting another child's
- * thread by a signal at one instruction boundary of it: the ptrace part of test_single_step.c. It
- * knows nothing of what is stepped through.
+ * ptrace part of test_single_step.c. Steps a thread of a child process through an act, and
+ * interrupts another child's thread by a signal at one instruction boundary of it. Knows nothing of
+ * the act.
  *
  *     the child: ptrace(PTRACE_TRACEME) in a thread, SIGSTOP; its other thread sleeps meanwhile
  *     step_thread_stopped(child), then step_survey(thread), or step_reach(thread, boundary) and
@@ -20,15 +20,15 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 
-/* Of one act, between which the survey and the interruptions choose. */
+/* Boundaries of one act, which the survey and the interruptions choose from. */
 #define STEP_BOUNDARIES_MAX 20000
 #define STEP_SIGNAL_SET_BYTES 8
 
-/* Shared with the child: 1 while its thread does what is to be interrupted, then 2. */
+/* Shared with the child: 1 while its thread is in the act, then 2. */
 static uint32_t *step_phase;
 
-/* A place in the act: before the instruction at `pc`, when the thread comes there for the `nth`
- * time with signals let in, or not let in. */
+/* A boundary in the act: before the instruction at `pc`, when the thread comes there for the `nth`
+ * time with signals let in, or blocked. */
 typedef struct step_boundary {
     uint64_t pc;
     unsigned nth;
@@ -38,8 +38,8 @@ typedef struct step_boundary {
 static step_boundary step_boundaries[STEP_BOUNDARIES_MAX];
 static unsigned step_boundary_count;
 
-/* Lets the thread go on in this way until it stops again, and returns by which signal, or 0 when it
- * has ended. */
+/* Lets the thread go on in this way until it stops again. Returns the signal of that, or 0 when the
+ * thread has ended. */
 static int step_on(enum __ptrace_request request, pid_t thread, int signal_number)
 {
     int status;
@@ -48,7 +48,8 @@ static int step_on(enum __ptrace_request request, pid_t thread, int signal_numbe
     return WIFSTOPPED(status) ? WSTOPSIG(status) : 0;
 }
 
-/* To its end, letting it have the signal. What is blocked now stops it once more when let in. */
+/* Runs it to its end and lets it have the signal. A signal blocked now stops it again when let
+ * in. */
 static void step_to_the_end(pid_t thread, int give)
 {
     for (int stopped = step_on(PTRACE_CONT, thread, give); stopped != 0;)
@@ -88,8 +89,8 @@ static void step_note(pid_t thread, int blocked)
         here->nth += at->pc == here->pc && at->blocked == blocked;
 }
 
-/* Steps the thread through the act and notes its boundaries. With signals blocked it is stepped
- * from system call to system call, and only the first boundary counts. */
+/* Steps the thread through the act and notes its boundaries. While signals are blocked it is
+ * stepped from system call to system call, and only the first boundary counts. */
 static void step_survey(pid_t thread)
 {
     int was_blocked = 0;
@@ -110,7 +111,7 @@ static void step_survey(pid_t thread)
 }
 
 /* Runs the thread to the boundary, by a trap in the process's copy of the code, and leaves it
- * there; 0 when it did not come by so often, and has ended. Takes the trap away before another
+ * there. 0 when the thread came by less often, and has ended. Takes the trap away before another
  * thread can meet it. */
 static int step_reach(pid_t thread, const step_boundary *boundary)
 {
@@ -124,7 +125,7 @@ static int step_reach(pid_t thread, const step_boundary *boundary)
         int stopped = step_on(PTRACE_CONT, thread, 0);
         assert_int_equal(stopped, SIGTRAP);
         assert_int_equal(ptrace(PTRACE_POKETEXT, thread, pc, text), 0);
-        if (step_pc(thread) != boundary->pc + 1) { /* it ends, and did not come by so often */
+        if (step_pc(thread) != boundary->pc + 1) { /* it ends, and came by less often */
             step_to_the_end(thread, 0);
             return 0;
         }
@@ -135,7 +136,7 @@ static int step_reach(pid_t thread, const step_boundary *boundary)
     return 1;
 }
 
-/* The child's other thread must not meet the trap: it waits, asleep. */
+/* Waits until the child's other thread sleeps: it must not meet the trap. */
 static void step_wait_for_sleep(pid_t child)
 {
     char path[64], text[128] = "";
@@ -149,7 +150,7 @@ static void step_wait_for_sleep(pid_t child)
     }
 }
 
-/* The child's thread, once it has stopped to be stepped. */
+/* Returns the child's thread, once it has stopped to be stepped. */
 static pid_t step_thread_stopped(pid_t child)
 {
     int status;
@@ -159,7 +160,7 @@ static pid_t step_thread_stopped(pid_t child)
     return thread;
 }
 
-/* Driver and victim take turns, which is quickest on one processor. */
+/* Tracer and child take turns, which is quickest on one processor. */
 static void step_stay_on_one_processor(void)
 {
     cpu_set_t one;

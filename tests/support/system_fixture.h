@@ -33,7 +33,7 @@ __attribute__((unused)) static void system_tree_path(const system_tree *tree, co
     fixture_holds(snprintf(path, 400, "%s/%s", tree->path, name) < 400);
 }
 
-/* The directories above the file, too. */
+/* Makes the directories above the file, too. */
 __attribute__((unused)) static void system_tree_folders(const system_tree *tree, const char *name)
 {
     char path[400];
@@ -46,7 +46,7 @@ __attribute__((unused)) static void system_tree_folders(const system_tree *tree,
     }
 }
 
-/* An empty one, with proc/ and sys/ in it. */
+/* Makes an empty tree, with proc/ and sys/ in it. */
 __attribute__((unused)) static void system_tree_make(system_tree *tree)
 {
     const char *folder = getenv("TMPDIR");
@@ -70,7 +70,7 @@ __attribute__((unused)) static void system_tree_remove(const system_tree *tree)
     assert_int_equal(nftw(tree->path, system_tree_remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
 }
 
-/* A file, by its path below the tree; what was there is replaced. */
+/* Writes a file, by its path below the tree; an existing file is replaced. */
 __attribute__((unused)) static void
 system_tree_write_bytes(const system_tree *tree, const char *name, const char *bytes, size_t length)
 {
@@ -89,7 +89,7 @@ __attribute__((unused)) static void system_tree_write(const system_tree *tree, c
     system_tree_write_bytes(tree, name, text, strlen(text));
 }
 
-/* A directory where a file should be: it can be opened, but not read, by root neither. */
+/* Makes a directory where a file should be: it can be opened, but not read, not by root either. */
 __attribute__((unused)) static void system_tree_folder(const system_tree *tree, const char *name)
 {
     char path[400];
@@ -113,7 +113,7 @@ typedef struct system_under_test {
     crest_system_options options;
 } system_under_test;
 
-/* Set test->options beforehand to ask for more. */
+/* Starts again with test->options, which the test may set before. */
 __attribute__((unused)) static void system_test_again(system_under_test *test)
 {
     crest_error error;
@@ -122,8 +122,8 @@ __attribute__((unused)) static void system_test_again(system_under_test *test)
         fail_msg("%s", error.message);
 }
 
-/* The collectors of these groups, reading the tree (NULL: this machine), in a registry of their
- * own. Every snapshot reads everything: the intervals are as short as they can be. */
+/* Starts the collectors of these groups, in a registry of their own. They read the tree (NULL: this
+ * machine). Every snapshot reads everything: the intervals are as short as they can be. */
 __attribute__((unused)) static void system_test_start(system_under_test *test,
                                                       const system_tree *tree, const char *groups)
 {
@@ -143,8 +143,8 @@ __attribute__((unused)) static void system_test_stop(system_under_test *test)
     crest_registry_free(test->registry);
 }
 
-/* A snapshot, and no collection under way any more: on a busy machine one goes on when the snapshot
- * has given up waiting for it. */
+/* Takes a snapshot, and waits until no collection runs: on a busy machine a collection goes on when
+ * the snapshot has given up waiting for it. */
 __attribute__((unused)) static crest_snapshot *system_snapshot(const system_under_test *test)
 {
     crest_system_state states[CREST_SYSTEM_COLLECTORS_MAX];
@@ -161,9 +161,9 @@ __attribute__((unused)) static crest_snapshot *system_snapshot(const system_unde
 }
 
 /*
- * A snapshot from after a collection by every collector that began no earlier than this call. Such
- * a collection is looked for before the snapshot is taken: a snapshot does not wait for long, and
- * one may have ended between it and the look.
+ * A snapshot from after a collection by every collector that began no earlier than this call. The
+ * collection is looked for before the snapshot is taken. For a snapshot does not wait for long, and
+ * a collection may end between the snapshot and the look.
  */
 __attribute__((unused)) static crest_snapshot *system_look(const system_under_test *test)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the tests of the textfile reporter share: a folder of its own for each test, a reporter into
- * it, and one report. It tests nothing itself.
+ * What the tests of the textfile reporter share: a folder for each test, a reporter into it, and
+ * one report. Tests nothing itself.
  */
 #ifndef CREST_TESTS_TEXTFILE_FIXTURE_H
 #define CREST_TESTS_TEXTFILE_FIXTURE_H
@@ -35,7 +35,7 @@ __attribute__((unused)) static int place_setup(void **state)
     return 0;
 }
 
-/* Names in the folder; one of them copied. */
+/* Counts the names in the folder; `name` gets one of them. */
 __attribute__((unused)) static int place_count(const place *here, char name[256])
 {
     int count = 0;
@@ -89,7 +89,7 @@ __attribute__((unused)) static crest_reporter *make(const crest_textfile_options
     return reporter;
 }
 
-/* A report that is not the last one. */
+/* Makes a report that is not the last. */
 __attribute__((unused)) static crest_status report(crest_reporter *reporter, crest_error *error)
 {
     const crest_page_label labels[] = {{"zone", "a"}, {"instance", "no"}, {"job", "no"}};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Assertions for functions that threads run. Those of cmocka belong on the main thread: on another
- * one a failure ends the program, or leaves it hanging, and no one is told which test it was.
- * fixture_holds and fixture_equal do as cmocka on the main thread; on another they say at once what
- * does not hold, remember it and end the thread. fixture_join, called on the main thread, fails the
- * test then. tests/checks/check_thread_asserts.py refuses cmocka's assertions elsewhere.
+ * Assertions for functions that threads run. cmocka's belong on the main thread: elsewhere a
+ * failure ends the program, or leaves it hanging, and no message names the test. fixture_holds and
+ * fixture_equal do as cmocka on the main thread. On another thread they print the failure at once,
+ * remember it and end the thread. fixture_join, called on the main thread, then fails the test.
+ * tests/checks/check_thread_asserts.py refuses cmocka's assertions elsewhere.
  *
  *     static void *reader(void *unused)
  *     {
@@ -28,7 +28,7 @@
 
 #include <cmocka.h>
 
-/* Failures of threads that no join has told yet. */
+/* Failures of threads that no join has reported yet. */
 static unsigned thread_failures;
 
 __attribute__((unused)) static void thread_failed(const char *what, const char *file, int line)
@@ -57,7 +57,7 @@ __attribute__((unused)) static void thread_failed(const char *what, const char *
         }                                                                                          \
     } while (0)
 
-/* Joins; `result` may be NULL. Fails the test if a thread has failed since the last time. */
+/* Joins; `result` may be NULL. Fails the test if a thread has failed since the last join. */
 __attribute__((unused)) static void fixture_join(pthread_t thread, void **result)
 {
     fixture_equal(pthread_join(thread, result), 0);
@@ -66,7 +66,7 @@ __attribute__((unused)) static void fixture_join(pthread_t thread, void **result
         fail_msg("a thread of this test has failed");
 }
 
-/* A failure that no join has told, as of a detached thread, is not lost either. */
+/* Reports failures that no join has, as of a detached thread. */
 __attribute__((destructor, unused)) static void thread_failures_end(void)
 {
     if (__atomic_load_n(&thread_failures, __ATOMIC_RELAXED) != 0)

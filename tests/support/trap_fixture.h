@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Something that comes between two instructions of this very thread. The processor's trap flag
- * raises SIGTRAP after each instruction, by which the places that a call passes are learnt; then a
- * breakpoint at one of them is where something else comes in between. Other than by ptrace
- * (step_fixture.h) it stays in one process, and is done in an instant.
+ * Interrupts this very thread between two instructions. The processor's trap flag raises SIGTRAP
+ * after each instruction, by which the fixture learns the places that a call passes. Then a
+ * breakpoint at one of them is where `meanwhile` comes in between. Unlike ptrace (step_fixture.h)
+ * it stays in one process, and is done in an instant.
  *
  *     trap_learn(act);
  *     for (unsigned i = 0; i < trap_count; i++)
  *         trap_between(i, act, meanwhile);       meanwhile() runs amid act()
  *     trap_at_each(act, look);                   and here at every boundary of one act()
  *
- * What is stepped must not block signals, as whatever takes the slow path's lock does: the kernel
+ * The stepped act must not block signals, as every act under the slow path's lock does: the kernel
  * then ends the process.
  */
 #ifndef CREST_TESTS_TRAP_FIXTURE_H
@@ -28,12 +28,12 @@
 
 extern char __executable_start[], etext[];
 
-/* Instructions of this program, each before it is passed for the first time. */
+/* Instructions of this program, each noted before it is passed for the first time. */
 static uint8_t *trap_places[TRAP_PLACES_MAX];
 static unsigned trap_count;
 
 static void (*trap_meanwhile)(void);
-static uint8_t trap_code; /* what stands at the breakpoint otherwise */
+static uint8_t trap_code; /* the byte that the breakpoint replaces */
 static unsigned trap_met;
 
 static void trap_look(int number, siginfo_t *info, void *context)
@@ -55,7 +55,7 @@ static void trap_note(int number, siginfo_t *info, void *context)
         trap_places[trap_count++] = at;
 }
 
-/* At the breakpoint, which is taken away first, for `meanwhile` may pass it. */
+/* At the breakpoint. Removes it first, for `meanwhile` may pass it. */
 static void trap_break(int number, siginfo_t *info, void *context)
 {
     (void)number, (void)info;
@@ -88,7 +88,7 @@ __attribute__((unused)) static void trap_learn(void (*act)(void))
     assert_in_range(trap_count, 1, TRAP_PLACES_MAX - 1);
 }
 
-/* Returns at how many boundaries. */
+/* Returns at how many boundaries `look` was called. */
 __attribute__((unused)) static unsigned trap_at_each(void (*act)(void), void (*look)(void))
 {
     trap_met = 0;
@@ -98,7 +98,7 @@ __attribute__((unused)) static unsigned trap_at_each(void (*act)(void), void (*l
     return trap_met;
 }
 
-/* 0 when `act` did not pass that place this time. */
+/* Returns 0 when `act` did not pass that place this time. */
 __attribute__((unused)) static unsigned trap_between(unsigned place, void (*act)(void),
                                                      void (*meanwhile)(void))
 {

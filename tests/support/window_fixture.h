@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What tests of windows share: a registry with windows of its own, read at times of the test's
- * choosing, and looking at one window. It tests nothing itself.
+ * What tests of windows share: a registry with windows of its own, read at times that the test
+ * chooses, and looking at one window. Tests nothing itself.
  */
 #ifndef CREST_TESTS_WINDOW_FIXTURE_H
 #define CREST_TESTS_WINDOW_FIXTURE_H
@@ -44,7 +44,7 @@ __attribute__((unused)) static void bench_after(bench *b, double seconds)
     crest_clock_fake(b->now_ns);
 }
 
-/* A reading for the windows; not 0 where memory lacked. */
+/* Takes a reading for the windows; not 0 where memory lacked. */
 __attribute__((unused)) static int bench_read(bench *b)
 {
     crest_snapshot *snapshot = crest_snapshot_read_notes(b->registry->state);
@@ -59,7 +59,8 @@ __attribute__((unused)) static void bench_tick(bench *b, double seconds)
     assert_int_equal(bench_read(b), 0);
 }
 
-/* What a ticker does besides, a second at a time; what waits for exports gets one each second. */
+/* Does what a ticker does besides, second by second. A snapshot is delivered each second, for
+ * series that wait for exports. */
 __attribute__((unused)) static void bench_live(bench *b, unsigned seconds)
 {
     for (unsigned i = 0; i < seconds; i++) {
@@ -79,7 +80,7 @@ __attribute__((unused)) static crest_window bench_window(const bench *b, const c
     return window;
 }
 
-/* The counter of a family with one label, "peer". */
+/* Makes the counter family with one label, "peer". */
 __attribute__((unused)) static crest_counter_family bench_family(bench *b, const char *name)
 {
     static const char *const keys[] = {"peer"};
