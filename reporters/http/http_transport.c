@@ -497,9 +497,8 @@ static CURLcode http_try(crest_http *http, const crest_http_request *request,
 
 /* Whether the server had closed the kept connection before it answered a byte: between two pushes,
  * or while this request was on its way. The same bytes may then be sent again on another
- * connection, because a repeated PUT, POST or DELETE of the same bytes to a Pushgateway changes
- * nothing. Curl retries most of these itself, but not if the connection breaks while it is still
- * sending. */
+ * connection: to a Pushgateway, a repeated PUT, POST or DELETE of the same bytes changes nothing.
+ * Curl retries most of these itself, but not if the connection breaks while it is still sending. */
 static int http_was_stale(crest_http *http, CURLcode code)
 {
     long connections = 1, header_bytes = 0;

@@ -9,7 +9,7 @@
 #include "page/page_families.h"
 
 /* Bytes of a series' value: classic buckets, the exemplar twice, and for each native bucket a span
- * and three deltas, since up to two empty buckets before it are written. */
+ * and three deltas. Three, since up to two empty buckets before it are written. */
 #define CREST_PROTOBUF_VALUE_BYTES                                                                 \
     (512u + (CREST_BUCKETS_MAX + 1u) * 26u + 2u * 192u + CREST_NATIVE_BUCKETS_MAX * (16u + 30u))
 

@@ -49,8 +49,8 @@ crest_status crest_pace_check(const crest_schedule *schedule, crest_error *error
 void crest_pace_init(crest_pace *pace, const crest_schedule *schedule, crest_pace_time now,
                      uint64_t seed);
 
-/* A report ended well, or is not to be tried again. The next report is due at a later point of the
- * grid, past points left out, moved later by up to jitter times the interval. */
+/* A report ended well, or is not to be tried again. The next report is due at the next point of the
+ * grid that has not passed. It is moved later by up to jitter times the interval. */
 void crest_pace_next(crest_pace *pace, crest_pace_time now);
 
 /* After `failures` (1 or more) in a row: the next report is due between half of the backoff and all

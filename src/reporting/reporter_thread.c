@@ -71,8 +71,8 @@ static void reporter_thread_tell(const crest_one_report *order, uint64_t failure
                         failures_before == 1 ? "" : "s");
 }
 
-/* How long a report may take. The last report leaves a part of the time for the reporter's stop,
- * and time to fail with a reason rather than be left behind. */
+/* How long a report may take. The last report leaves a part of the time for the reporter's stop.
+ * That lets it fail with a reason rather than be left behind. */
 static uint64_t reporter_thread_timeout_ns(const crest_attachment *attachment, uint64_t now_ns)
 {
     if (!attachment->order.final)

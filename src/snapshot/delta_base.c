@@ -3,8 +3,8 @@
  * Finding a report's series in the report before. See delta_base.h and <crest/reporter.h>.
  *
  * Both snapshots are sorted alike, and they differ by the few series that came or went in between.
- * So the search starts where the series was found last time, moved by the snapshot's `shift` (how
- * many were passed since then), and spreads from there.
+ * So the search starts where the series was found last time, moved by the snapshot's `shift`: how
+ * many series were passed since then. It spreads from there.
  */
 #include "snapshot/delta_base.h"
 #include "base/alloc.h"

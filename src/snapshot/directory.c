@@ -342,7 +342,7 @@ int crest_directory_ready(crest_directory *directory)
 }
 
 /* The plan's runs, one after the other. A shown series cannot begin another life or change its slot
- * while the lock is held, because its slot would have to pass quarantine first. */
+ * while the lock is held: its slot would have to pass quarantine first. */
 static void directory_fill(crest_directory *directory, const directory_plan *plan)
 {
     uint32_t to = 0;

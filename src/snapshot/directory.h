@@ -5,8 +5,7 @@
  *
  * Made incrementally: runs of metrics whose series are unchanged are copied from the previous
  * directory; only the others are looked for and sorted. So one new series among a million costs
- * some milliseconds at the next snapshot, and a family that is being filled does not cost its
- * square.
+ * some milliseconds at the next snapshot. Filling a family does not cost its square.
  */
 #ifndef CREST_DIRECTORY_H
 #define CREST_DIRECTORY_H

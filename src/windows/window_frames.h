@@ -3,7 +3,7 @@
  * Frames: how much each windowed series grew in each tick and slot, and how fast its fastest tick
  * of each slot was.
  *
- * Stored by time: the growth of all 64 series of a block in one tick is one row of 256 bytes, so a
+ * Stored by time: one row of 256 bytes is the growth of all 64 series of a block in one tick. So a
  * tick writes a few rows and nothing else. Growth is kept in 32 bits. A series that once grows by
  * more in a tick or a slot gets the upper halves beside it. Without memory for them, the rest
  * counts with the next tick.

@@ -41,7 +41,7 @@ void crest_window_values_free(crest_window_values *values)
  * The tick's maximum: the largest value noted in the tick that ends with `now`. The counts that
  * grew say in which bucket it must lie. When no note is as high, the record came between the taking
  * of the notes and the reading of the counts: the bucket's value stands, and the note shows one
- * tick late. A note above the bucket is such a late note, or its count comes with the next tick, to
+ * tick late. A note above the bucket is such a late note. Or its count comes with the next tick, to
  * which the note then belongs too.
  */
 static crest_note values_maximum(crest_window_values *values, const crest_distribution *now)

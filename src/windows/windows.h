@@ -50,8 +50,8 @@ crest_windows *crest_windows_new(void);
 /* The series then have no places. */
 void crest_windows_free(crest_windows *windows);
 
-/* Takes a reading; owns the snapshot from then on. Non-zero if memory lacked for a series, which is
- * then known from a later reading on, or for a part of what is kept of it. */
+/* Takes a reading; owns the snapshot from then on. Non-zero if memory lacked for a series or a part
+ * of what is kept of it. The series is then known from a later reading on. */
 int crest_windows_tick(crest_windows *windows, crest_snapshot *snapshot);
 
 /* The result of the window of so many seconds for a series; all zero if it has none. */

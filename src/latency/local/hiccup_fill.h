@@ -22,9 +22,8 @@ typedef struct crest_hiccup_fill {
     int first;
 } crest_hiccup_fill;
 
-/* The values of a hiccup of `excess_ns`, cut to CREST_HICCUPS_LONGEST_NS. The first is the hiccup,
- * each later one is less by the resolution (at least 1), as long as it is not below the
- * resolution. */
+/* The values of a hiccup of `excess_ns`, cut to CREST_HICCUPS_LONGEST_NS. The first is the hiccup.
+ * Each later one is less by the resolution (at least 1), down to the resolution. */
 crest_hiccup_fill crest_hiccup_fill_begin(uint64_t excess_ns, uint64_t resolution_ns);
 
 /* The next value, and how often to record it; 0 when there is none. The first is the hiccup itself,

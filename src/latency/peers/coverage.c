@@ -4,8 +4,8 @@
  * <crest/coverage.h>.
  *
  * Each operation keeps which nodes have acknowledged, and the k smallest times, sorted. The last of
- * them is the result. An operation that is over keeps its place until another needs it, so that a
- * late acknowledgement is told from one of an unknown operation.
+ * them is the result. An operation that is over keeps its place until another needs it. So a late
+ * acknowledgement is told from one of an unknown operation.
  */
 #include "base/alloc.h"
 #include "base/error.h"

@@ -2,12 +2,15 @@
 /*
  * Which of a peer's exchanges to believe, and by how much. See peer_filter.h.
  *
- * Why the error is one. Let m be the steady timeline and m + o(m) the peer's clock, whose offset o
- * changes by no more than drift * |m - m'| between m and m'. The request comes at m2 >= t1, so
- * t2 - t1 >= o(m2) >= o(t4) - drift * (t4 - t1). The response is sent at m3 <= t4, so
- * t3 - t4 <= o(m3) <= o(t4) + drift * (t4 - t1). So o(t4) lies between t3 - t4 and t2 - t1, give or
- * take drift * (t4 - t1): around the middle of the two, by half of their difference, which is the
- * delay. Nothing is presumed of how the delay is divided.
+ * Why the error is a bound. Let m be the steady timeline and m + o(m) the peer's clock. Its offset o
+ * changes by no more than drift * |m - m'| between m and m'.
+ *
+ *   1. The request comes at m2 >= t1:     t2 - t1 >= o(m2) >= o(t4) - drift * (t4 - t1).
+ *   2. The response is sent at m3 <= t4:  t3 - t4 <= o(m3) <= o(t4) + drift * (t4 - t1).
+ *   3. So o(t4) lies between t3 - t4 and t2 - t1, give or take drift * (t4 - t1): around the middle
+ *      of the two, by half of their difference, which is the delay.
+ *
+ * Nothing is presumed of how the delay is divided.
  */
 #include "latency/peers/peer_filter.h"
 

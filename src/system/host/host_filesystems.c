@@ -9,7 +9,7 @@
  *
  * The threads of mount_sweep.c ask; the collector waits for them a few milliseconds. A later answer
  * is shown from then on; until then, the answer before it. A mount that has not answered when it is
- * time to ask again is counted as a failure, and has no figures until it answers. The threads'
+ * time to ask again is a failure, and is counted. It has no figures until it answers. The threads'
  * processor time, some microseconds a mount, is not in crest_collect_cpu_seconds_total.
  */
 #include "system/collect_fault.h"
