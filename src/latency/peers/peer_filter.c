@@ -2,8 +2,8 @@
 /*
  * Which of a peer's exchanges to believe, and by how much. See peer_filter.h.
  *
- * Why the error is a bound. Let m be the steady timeline and m + o(m) the peer's clock. Its offset o
- * changes by no more than drift * |m - m'| between m and m'.
+ * Why the error is a bound. Let m be the steady timeline and m + o(m) the peer's clock. Its offset
+ * o changes by no more than drift * |m - m'| between m and m'.
  *
  *   1. The request comes at m2 >= t1:     t2 - t1 >= o(m2) >= o(t4) - drift * (t4 - t1).
  *   2. The response is sent at m3 <= t4:  t3 - t4 <= o(m3) <= o(t4) + drift * (t4 - t1).
