@@ -38,7 +38,7 @@ int main(void)
     crest_format format = crest_format_negotiate(accept, &content_type);
     printf("Content-Type: %s\n", content_type);
 
-    char oven[16];
+    char oven[24];
     for (int i = 0; i < 50; i++) {
         snprintf(oven, sizeof oven, "oven-%d", i);
         for (int64_t minutes = 20; minutes < 60; minutes++)
