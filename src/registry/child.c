@@ -5,7 +5,7 @@
 #include "registry/child.h"
 #include "base/atomic.h"
 
-/* One for each status that a handle can be dead of. */
+/* One for each status that a dead handle can have. */
 static crest_series child_dead[CREST_STATUS_COUNT];
 
 crest_series *crest_series_dead_for(crest_status status)
@@ -25,7 +25,7 @@ int crest_series_is_dead(const crest_series *series, crest_status *status)
 crest_child *crest_series_child(const crest_series *series)
 {
     if (series->outcome == 0)
-        return (crest_child *)(uintptr_t)series; /* its first member */
+        return (crest_child *)(uintptr_t)series; /* the child's first member */
     return ((const crest_series_other *)series)->child;
 }
 

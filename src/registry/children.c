@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Chains of children by label values. See children.h.
+ * Hash table of children by label values. See children.h.
  */
 #include "registry/children.h"
 #include "base/arena.h"
@@ -12,23 +12,23 @@
 #include <sched.h>
 #include <string.h>
 
-/* Chains of the first table of a family, children in a chain on average before there are more, and
- * by how much: the larger the step, the less the outgrown tables take of what the last one does, so
- * that there can be more chains for as many bytes, and most children be first in theirs. */
+/* Chains of a family's first table; the mean chain length at which it grows; and the factor of
+ * growth. A large factor keeps outgrown tables small beside the last one. The bytes saved buy more
+ * chains, so most children come first in theirs. */
 #define CHILDREN_CHAINS_FIRST 4u
 #define CHILDREN_IN_CHAIN 2u
 #define CHILDREN_GROWTH 4u
 
 typedef struct crest_children_table {
-    uint32_t mask; /* chains - 1; their number is a power of two */
+    uint32_t mask; /* chains - 1; a power of two of chains */
     crest_child *chain[];
 } crest_children_table;
 
-/* Label values with what is found out about them in one go. */
+/* Label values, with their lengths and hash computed once. */
 typedef struct children_key {
     const char *const *values;
     uint32_t hash;
-    size_t bytes; /* of all values, with their NULs */
+    size_t bytes; /* of all values, NULs included */
     size_t length[CREST_LABELS_KEPT_MAX];
     crest_ends ends[CREST_LABELS_KEPT_MAX];
 } children_key;
@@ -61,8 +61,8 @@ uint32_t crest_children_hash(const crest_metric *metric, const char *const *valu
     return key.hash;
 }
 
-/* acquire: partner of the release stores in children_link, so that what a child is made of is
- * there */
+/* acquire: partner of the release stores in children_link, so that the child's contents are visible
+ */
 static crest_child *children_load(crest_child *const *link)
 {
     return crest_atomic_load_ptr_acquire(CREST_PTR(link));
@@ -83,12 +83,12 @@ static int children_same(const crest_child *child, const char *const *values)
     return 1;
 }
 
-/* The values' texts lie one behind the other in the child, each with its NUL. Where there are as
- * many bytes, and those that are to be some value's are, only as many are left as there are NULs,
- * and no value has one: so they need not be looked at. */
+/* Whether the child has these values. Its texts lie one behind the other, each with its NUL. If the
+ * total length and all bytes of the values match, the remaining bytes can only be the NULs, since
+ * no value contains one. So the NULs need not be compared. */
 static inline int children_are(const crest_child *child, const children_key *key)
 {
-    if (CREST_UNLIKELY(child->first.text_bytes == 0)) /* how many there are is not known */
+    if (CREST_UNLIKELY(child->first.text_bytes == 0)) /* length not known */
         return children_same(child, key->values);
     if (child->first.text_bytes != key->bytes)
         return 0;
@@ -132,13 +132,13 @@ crest_child *crest_children_retired(const crest_metric *metric, const char *cons
 static void children_link(crest_children_table *table, crest_child *child)
 {
     crest_child **head = &table->chain[child->first.hash & table->mask];
-    /* partners: the acquire load in children_load; the links come first for who finds the child,
-     * and an odd version for who finds the links */
+    /* Partners: the acquire loads in children_load. A reader that finds the child sees its links; a
+     * reader that finds the links sees an odd version. */
     crest_atomic_store_ptr_release(CREST_PTR(&child->next), *head);
     crest_atomic_store_ptr_release(CREST_PTR(head), child);
 }
 
-/* A table with room for one more; the old one if there is. NULL without memory. */
+/* A table with room for one more child: the old one if it has room. NULL without memory. */
 static crest_children_table *children_grow(crest_metric *metric)
 {
     crest_children *children = &metric->by_values;
@@ -151,7 +151,7 @@ static crest_children_table *children_grow(crest_metric *metric)
         crest_arena_take(CREST_ARENA_META, sizeof *table + chains * sizeof table->chain[0],
                          _Alignof(crest_children_table));
     if (table == NULL)
-        return old; /* longer chains do for the time being */
+        return old; /* no memory to grow: chains get longer */
     table->mask = chains - 1;
     crest_atomic_store(&children->version, children->version + 1);
     for (uint32_t i = 0; old != NULL && i <= old->mask; i++)
@@ -198,6 +198,6 @@ uint64_t crest_children_version(const crest_metric *metric)
         uint64_t version = crest_atomic_load_acquire(&metric->by_values.version);
         if ((version & 1) == 0)
             return version;
-        sched_yield(); /* soon over: it is done with signals blocked, and waits for nothing */
+        sched_yield(); /* short: the mover has signals blocked and waits for nothing */
     }
 }

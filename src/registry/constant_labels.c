@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* On a frame of its own, for the stacks of signal handlers are small. */
+/* On a frame of its own: signal handlers' stacks are small. */
 __attribute__((noinline)) static const char *constants_value(const char *value)
 {
     char clean[CREST_LABEL_VALUE_BYTES_MAX + 1];

@@ -13,7 +13,7 @@
 static pthread_mutex_t delivered_lock = PTHREAD_MUTEX_INITIALIZER;
 static crest_delivery *delivered_all;
 
-/* A child has none of the reporters' threads: nothing reports there. */
+/* A child has none of the reporters' threads, so no reporter delivers there. */
 static void delivered_forked(void)
 {
     crest_mutex_fresh(&delivered_lock);

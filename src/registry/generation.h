@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Generations: how snapshots learn that the series of a metric have changed.
+ * Generations (seqlock counters): how snapshots learn that a metric's series have changed.
  *
- * The metric's count of changes and the registry's generation are odd while a change goes on, and
- * even, and larger, after it. A directory of series (snapshot/directory.h) loads the generation
- * before it looks at anything, and holds as long as both are what they were.
+ *   writer, under the lock:
+ *     1. metric's count of changes and registry's generation + 1: both odd
+ *     2. the change
+ *     3. both + 1: even again, and larger
+ *   directory (snapshot/directory.h):
+ *     1. loads the generation (acquire), before it looks at anything
+ *     2. reads the series
+ *     3. is valid while both counters are what they were
  */
 #ifndef CREST_GENERATION_H
 #define CREST_GENERATION_H
@@ -12,9 +17,9 @@
 #include "registry/metric_inside.h"
 
 /*
- * Under the lock, around a change of which series a metric has. What directories made before have
- * of it is out of date then, and while the change goes on nothing of it is kept. `_changed` alone
- * will do after a change that is to be found by snapshots only until then.
+ * Under the lock: _changing before and _changed after a change of a metric's series. Earlier
+ * directories are out of date from _changing on, and none made in between is kept. `_changed` alone
+ * will do for a change that snapshots may find as late as that.
  */
 void crest_registry_changing(crest_metric *metric);
 void crest_registry_changed(crest_metric *metric);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Looking at series that wait, and moving them on. See growth.h.
+ * The periodic look at waiting series, and the moves that follow. See growth.h.
  */
 #include "registry/growth.h"
 #include "base/atomic.h"
@@ -20,11 +20,11 @@
 
 
 static pthread_mutex_t growth_lock = PTHREAD_MUTEX_INITIALIZER;
-static crest_wait *growth_waiting; /* grows at its head, under the slow path's lock */
+static crest_wait *growth_waiting; /* pushed at its head, under the slow path's lock */
 static uint64_t growth_waiting_count;
-static uint64_t growth_looked_ns; /* the last look at all */
+static uint64_t growth_looked_ns; /* the last full look */
 
-/* In the child every value is zero: each look begins anew. */
+/* In the child every value is zero: each wait's comparison begins anew. */
 static void growth_forked(void)
 {
     crest_mutex_fresh(&growth_lock);
@@ -36,7 +36,7 @@ CREST_FORKED(LIVES, growth_forked)
 void crest_growth_wait(crest_series *series, uint64_t life, uint64_t seen)
 {
     crest_wait *wait = crest_wait_take();
-    /* all of it is said here, since another thread may be looking before this returns */
+    /* fully initialised before it is published: another thread may look at it at once */
     *wait = (crest_wait){.next = growth_waiting, .series = series, .life = life, .seen = seen};
     crest_atomic_add(&growth_waiting_count, 1);
     crest_atomic_add(&series->metric->state->waiting, 1);
@@ -44,7 +44,7 @@ void crest_growth_wait(crest_series *series, uint64_t life, uint64_t seen)
     crest_atomic_store_ptr_release(CREST_PTR(&growth_waiting), wait);
 }
 
-/* ---- who has had what ---- */
+/* ---- deliveries ---- */
 
 void crest_lives_exported(crest_registry_state *state, uint64_t taken_ns)
 {
@@ -60,7 +60,7 @@ void crest_lives_delivered(crest_registry_state *state)
     crest_atomic_store(&state->linger_ns, longest_ns > least_ns / 2 ? 2 * longest_ns : least_ns);
 }
 
-/* Whether all have had what is unchanged since then, or are waited for no longer. */
+/* Whether every reporter has delivered what is unchanged since then, or is waited for no longer. */
 static int growth_had(const crest_registry_state *state, uint64_t since_ns, uint64_t now_ns)
 {
     uint64_t patience_ns = CREST_PATIENCE_S * CREST_NS_PER_S;
@@ -75,11 +75,11 @@ void crest_lives_idle(crest_series *series, uint64_t value, uint64_t since_ns, u
     if (!growth_had(series->metric->state, since_ns, now_ns))
         return;
     crest_lock_take(&saved);
-    /* one that waits has come back a moment ago, and is looked at first */
+    /* A waiting series that came back just now must be looked at first. */
     if (crest_series_life(series) == CREST_LIFE_SHOWN && !(series->life & CREST_LIFE_WAITS) &&
         crest_lives_reserve(1)) {
         crest_life_move(series, CREST_LIFE_HIDDEN, CREST_LIFE_WAITS, 0);
-        crest_growth_wait(series, series->life, value); /* what comes after it was read is growth */
+        crest_growth_wait(series, series->life, value); /* a value above `value` is growth */
     }
     crest_lock_drop(&saved);
 }
@@ -88,11 +88,11 @@ void crest_lives_idle(crest_series *series, uint64_t value, uint64_t since_ns, u
 
 typedef enum growth_action {
     GROWTH_NOTHING,
-    GROWTH_REST,  /* it is not in snapshots any more */
-    GROWTH_SHOW,  /* it is again, as before */
-    GROWTH_AGAIN, /* it is once more */
-    GROWTH_FREE,  /* its slot has rested out */
-    GROWTH_DONE   /* it came back by itself */
+    GROWTH_REST,  /* leaves snapshots, quarantined */
+    GROWTH_SHOW,  /* back in snapshots, as before */
+    GROWTH_AGAIN, /* exported once more */
+    GROWTH_FREE,  /* quarantine over: its slot is free */
+    GROWTH_DONE   /* the program brought it back */
 } growth_action;
 
 static growth_action growth_look_resting(crest_wait *wait, uint64_t value, uint64_t now_ns)
@@ -127,7 +127,7 @@ static growth_action growth_look(crest_wait *wait, uint64_t now_ns, uint64_t *va
     if (!crest_kind_row_of(series->metric->kind)->value(series, value))
         return GROWTH_NOTHING;
     if (word != wait->life) {
-        /* a retired one that was resting before goes on from what was seen then */
+        /* a retired series that was quarantined before keeps its earlier comparison value */
         if (life != CREST_LIFE_RESTING || word - wait->life != CREST_LIFE_MOVE + CREST_LIFE_RETIRED)
             wait->seen = *value;
         wait->life = word;
@@ -148,7 +148,7 @@ static growth_action growth_look(crest_wait *wait, uint64_t now_ns, uint64_t *va
     return lingered && growth_had(state, wait->since_ns, now_ns) ? GROWTH_REST : GROWTH_NOTHING;
 }
 
-/* Under both locks: off the list, which may have grown at its head meanwhile. */
+/* Under both locks: takes the wait off the list, whose head may have grown meanwhile. */
 static void growth_unlink(crest_wait *wait)
 {
     crest_wait **link = &growth_waiting;
@@ -159,7 +159,7 @@ static void growth_unlink(crest_wait *wait)
     crest_atomic_add(&wait->series->metric->state->waiting, UINT64_MAX);
 }
 
-/* Under both locks: what the look has found, if it is still so. */
+/* Under both locks: makes the move that the look decided, if the life is still the same. */
 static void growth_act(crest_wait *wait, growth_action action, uint64_t value, uint64_t now_ns)
 {
     crest_series *series = wait->series;
@@ -185,7 +185,7 @@ static void growth_act(crest_wait *wait, growth_action action, uint64_t value, u
     crest_wait_give(wait);
 }
 
-/* Of one registry: only what grew and is to be shown again. */
+/* Of one registry: only the hidden series that grew. */
 static void growth_look_at_all(const crest_registry_state *only)
 {
     pthread_mutex_lock(&growth_lock);

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "registry/metric_kinds.h"
 
-/* Handles of one size: what is left of the newest block, and the bytes of all of them. */
+/* Handles of one size: the rest of the newest block, and the bytes of all blocks. */
 typedef struct own_handles_size {
     char *next;
     size_t left;
@@ -34,7 +34,7 @@ _Static_assert(CREST_OWN_HANDLES_BLOCK_MIN % sizeof(crest_handle) == 0 &&
                    CREST_OWN_HANDLES_BLOCK_MIN % sizeof(crest_timer) == 0,
                "a block does not come out even");
 
-/* Which size a kind's handles have. */
+/* The index of a kind's handle size. */
 static unsigned own_handles_size_of(crest_kind kind)
 {
     size_t bytes = crest_kind_row_of(kind)->handle_bytes;

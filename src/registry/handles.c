@@ -44,7 +44,7 @@ static const crest_series *handles_alive(const crest_handle *handle)
 uint32_t crest_handle_slot(const crest_handle *handle)
 {
     const crest_series *series = handles_alive(handle);
-    /* acquire: partner of the release store in series.c, so that the slot's shared cell is there */
+    /* acquire: partner of the release store in series.c; the slot's shared cell is visible then */
     return series != NULL ? crest_atomic_load32_acquire(&series->slot) : 0;
 }
 
@@ -55,7 +55,7 @@ void *crest_handle_shared(const crest_handle *handle)
     return series != NULL ? crest_atomic_load_ptr_acquire(CREST_PTR(&series->shared)) : NULL;
 }
 
-/* Dead handles are filled once, all of them: there are few, and they are only read afterwards. */
+/* Fills all dead handles once; they are only read afterwards. */
 static void handles_dead_init(void)
 {
     for (int s = 0; s < CREST_STATUS_COUNT; s++) {

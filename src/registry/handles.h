@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Handles: what they lead to, and those that record nowhere. How a handle comes to lead anywhere is
- * in instruments/resolve.h.
+ * Handles: what they lead to, and dead handles, which record nowhere. How a handle gets its series
+ * is in instruments/resolve.h.
  */
 #ifndef CREST_HANDLES_H
 #define CREST_HANDLES_H
 
 #include "registry/metric_inside.h"
 
-/* The slot of the series that a handle leads to, also of one that was released; 0 if there is none.
- * Any thread, no lock. */
+/* The slot of a handle's series, also of a released one; 0 if there is none. Any thread, no lock.
+ */
 uint32_t crest_handle_slot(const crest_handle *handle);
 
-/* The shared part of the series that a handle leads to, likewise; or NULL. */
+/* The shared part of a handle's series, or NULL. Any thread, no lock. */
 void *crest_handle_shared(const crest_handle *handle);
 
-/* Why this handle records nowhere for good; CREST_OK if it may record. Any thread, no lock. */
+/* The status for which a dead handle records nowhere; CREST_OK if it may record. Any thread, no
+ * lock. */
 crest_status crest_handle_dead(const crest_handle *handle);
 
 /* The metric's name for messages, or NULL. Any thread, no lock. */
@@ -24,8 +25,8 @@ const char *crest_handle_name(const crest_handle *handle);
 /* The series that a handle leads to, or NULL. Any thread, no lock. */
 crest_series *crest_handle_series(const crest_handle *handle);
 
-/* A handle that records nowhere, because of this status: what calls that promise a handle give when
- * there is none. Never NULL. */
+/* The dead handle for this status, which calls that promise a handle return on failure. Never NULL.
+ */
 crest_own_handle *crest_handle_dead_of(crest_kind kind, crest_status status);
 
 #endif

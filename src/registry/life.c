@@ -14,7 +14,7 @@ static int life_counts(crest_life life)
     return life != CREST_LIFE_RESTING && life != CREST_LIFE_GONE;
 }
 
-/* A child counts by its first series. */
+/* The child is counted by its first series. */
 void crest_life_move(crest_series *series, crest_life life, uint64_t set, uint64_t clear)
 {
     crest_metric *metric = series->metric;

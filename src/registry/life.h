@@ -29,7 +29,7 @@ typedef enum crest_life {
 /* The word: the state, two marks, and how often it changed, so that no word comes back. */
 #define CREST_LIFE_STATE UINT64_C(7)
 #define CREST_LIFE_RETIRED UINT64_C(8)
-#define CREST_LIFE_WAITS UINT64_C(16) /* it is in the list of those that are looked at */
+#define CREST_LIFE_WAITS UINT64_C(16) /* growth.c's list of waits has it */
 #define CREST_LIFE_MOVE UINT64_C(256)
 
 static inline crest_life crest_series_life(const crest_series *series)
@@ -42,29 +42,29 @@ static inline int crest_series_retired(const crest_series *series)
     return (crest_atomic_load(&series->life) & CREST_LIFE_RETIRED) != 0;
 }
 
-/* Whether snapshots have it. */
+/* Whether snapshots contain it. */
 static inline int crest_series_shown(const crest_series *series)
 {
     return crest_series_life(series) <= CREST_LIFE_LEAVING;
 }
 
-/* Tells one life of one series from every other of the process; 0: it has not begun yet. */
+/* A number that no other life of any series of the process has; 0: no life yet. */
 static inline uint64_t crest_series_birth(const crest_series *series)
 {
     return crest_atomic_load(&series->birth);
 }
 
-/* Under the lock: the series is in this state from now on, with and without these marks. */
+/* Under the lock: moves the series to this state, sets and clears these marks. */
 void crest_life_move(crest_series *series, crest_life life, uint64_t set, uint64_t clear);
 
-/* Under the lock: the series begins to live in the slot that it has got. */
+/* Under the lock: begins the series' life in its new slot. */
 void crest_lives_begin(crest_series *series);
 
-/* The highest birth so far: what lives later has a higher one, and a directory that is made later
- * finds all that have not, but for what snapshots do not have. Takes the lock. */
+/* The highest birth so far. Later lives have higher ones; a directory made later contains every
+ * series with a birth up to it, unless snapshots do not show it. Takes the lock. */
 uint64_t crest_lives_born(void);
 
-/* Under the lock: whether no series of the child has a slot any more. */
+/* Under the lock: whether no series of the child has a slot. */
 int crest_lives_all_gone(const crest_child *child);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How series leave and come back when the program asks for it. See lifecycle.h.
+ * Moves of a series that the program asks for. See lifecycle.h.
  */
 #include "registry/lifecycle.h"
 #include "registry/child.h"
@@ -19,7 +19,7 @@ unsigned crest_lives_waits(const crest_child *child)
     return needed;
 }
 
-/* Each series of the child is on its way out, and marked. */
+/* Moves each series of the child towards its end and marks it. */
 static void lives_send_off(crest_child *child, uint64_t mark, int shown, int wait)
 {
     for (unsigned i = 0; i < CREST_OUTCOME_COUNT; i++) {
@@ -49,7 +49,7 @@ crest_status crest_lives_release(crest_child *child)
     return CREST_OK;
 }
 
-/* Without labels: each series is hidden, as an idle one is. */
+/* A child without labels: hides each series as an idle one. */
 static void lives_hide(crest_child *child)
 {
     for (unsigned i = 0; i < CREST_OUTCOME_COUNT; i++) {
@@ -81,13 +81,13 @@ void crest_lives_readmit(crest_child *child)
     for (unsigned i = 0; i < CREST_OUTCOME_COUNT; i++) {
         crest_series *series = crest_child_at(child, i);
         if (series != NULL && crest_series_life(series) == CREST_LIFE_HIDDEN)
-            crest_life_move(series, CREST_LIFE_SHOWN, 0, 0); /* the next look finds it done */
+            crest_life_move(series, CREST_LIFE_SHOWN, 0, 0); /* the next look ends its wait */
     }
 }
 
 void crest_lives_retire(crest_child *child, crest_status why, int shown)
 {
-    /* without memory it goes at once, and its slot is not used again */
+    /* without memory for a wait it goes at once, and its slot is lost */
     int wait = crest_lives_reserve(crest_lives_waits(child));
     lives_send_off(child, CREST_LIFE_RETIRED, shown && wait, wait);
     crest_child_kill(child, why);
@@ -98,7 +98,7 @@ void crest_lives_retire(crest_child *child, crest_status why, int shown)
     }
 }
 
-/* What belongs to stages comes back with them, as it left with them; 0 and *status if not. */
+/* Brings back the parts of stages, which left with their child; 0 and *status on failure. */
 static int lives_revive_parts(const crest_child *child, crest_status *status)
 {
     crest_child *parts[CREST_CHILD_PARTS_MAX];
@@ -117,7 +117,7 @@ int crest_lives_revive(crest_child *child, crest_status *status)
     for (unsigned i = 0; i < CREST_OUTCOME_COUNT; i++) {
         crest_series *series = crest_child_at(child, i);
         crest_life life = series ? crest_series_life(series) : CREST_LIFE_SHOWN;
-        /* outcomes that appear when first hit do so again */
+        /* other outcomes appear when first hit, as in a first life */
         if (life == CREST_LIFE_GONE && i <= CREST_OUTCOME_ERROR) {
             *status = crest_series_equip(series);
             if (*status != CREST_OK)

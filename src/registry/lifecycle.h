@@ -20,11 +20,12 @@
  *
  *     (*) RESTING where it is not to be exported once more
  *
- * From GONE it comes back, from zero, by a write or _with; one that was retired by _with alone.
+ * From GONE a write or _with brings it back, from zero; a retired series comes back by _with only.
  *
- * A released or retired series' handle has slot 0, so that each later record takes the cold path,
- * where it brings the series back (released) or is counted as late (retired). What a thread records
- * that had loaded the slot before is found by comparing values once a tick (growth.h).
+ * A released or retired series' handle has slot 0, so each later record takes the cold path. There
+ * it brings the series back (released) or is counted as late (retired). A thread that had loaded
+ * the slot before still records into its cells; growth.h finds that by comparing values once a
+ * tick.
  *
  * All of these are called under the lock.
  */
@@ -33,33 +34,33 @@
 
 #include "registry/life.h"
 
-/* How many waits a release of the child takes: to be reserved before (slots.h). */
+/* Waits that a release of the child takes; the caller reserves them first (slots.h). */
 unsigned crest_lives_waits(const crest_child *child);
 
-/* The child of a family is released; its handle leads to the cold path after it. CREST_NO_MEMORY:
- * nothing was done. */
+/* Releases a family's child: its handle leads to the cold path. CREST_NO_MEMORY: nothing was done.
+ */
 crest_status crest_lives_release(crest_child *child);
 
-/* Snapshots from now on do not have the child, nor is it exported once more. Of a family it is
- * released besides, so that a record through its own handle brings it back; without labels it keeps
- * its slot, because declared handles are copies, and comes back when its value changes or by
- * crest_lives_readmit. CREST_NO_MEMORY: nothing was done. */
+/* Takes the child from snapshots at once, without a last export. CREST_NO_MEMORY: nothing was done.
+ *  - A family's child is released, so that a record through its own handle brings it back.
+ *  - A child without labels keeps its slot, because declared handles are copies. It comes back when
+ *    its value changes, or by crest_lives_readmit. */
 crest_status crest_lives_withdraw(crest_child *child);
 void crest_lives_readmit(crest_child *child);
 
-/* The child is retired, its handle dead of `why`. `shown`: it is exported once more. */
+/* Retires the child: its handle is dead, of status `why`. `shown`: it is exported once more. */
 void crest_lives_retire(crest_child *child, crest_status why, int shown);
 
-/* The child, and its parts, live again, from zero where they were gone; 0 and *status if not. */
+/* Brings the child and its parts back, from zero where they were gone; 0 and *status on failure. */
 int crest_lives_revive(crest_child *child, crest_status *status);
 
-/* A retired child of these values of which everything has gone, or NULL; and its next life, from
- * zero, by the handle that it has had; 0 and *status if it cannot be. */
+/* _remembered: a retired child of these values whose series are all gone, or NULL. _again: its next
+ * life, from zero, by its old handle; 0 and *status on failure. */
 crest_child *crest_lives_remembered(const crest_metric *metric, const char *const *values,
                                     uint32_t hash);
 int crest_lives_again(crest_child *child, crest_status *status);
 
-/* Retired children of these values are shown no more, for a new one comes. */
+/* Retired children of these values leave snapshots, for a new child replaces them. */
 void crest_lives_replace(const crest_metric *metric, const char *const *values, uint32_t hash);
 
 #endif

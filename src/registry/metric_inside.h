@@ -2,16 +2,15 @@
 /*
  * What metrics and series are made of: the inside of <crest/registry.h> and <crest/family.h>.
  *
- *     registry -> metrics -> children (one per combination of label values) -> series (one per
- * slot)
+ *     registry -> metrics -> children (one per label values) -> series (one per slot)
  *
- * A child of a counter, gauge or histogram has one series, that of a timer one per outcome. All of
- * it is arena memory that never moves or goes away, so it is read without a lock.
+ * A child of a counter, gauge or histogram has one series, a timer's one per outcome. All of it is
+ * arena memory that never moves or goes away, so it is read without a lock.
  *
  * A child is one block, because there may be very many: its first series, pointers to its label
  * values (a timer's outcome last), and their texts. A counter takes 128 bytes with three labels of
- * eight; what a series costs besides is listed in docs/limits.md. Its handle lies apart, among
- * other handles only (handle_pool.h), because that is what recording reads.
+ * eight; docs/limits.md lists the other costs of a series. Its handle, which recording reads, lies
+ * apart among other handles (handle_pool.h).
  */
 #ifndef CREST_METRIC_INSIDE_H
 #define CREST_METRIC_INSIDE_H
@@ -23,8 +22,8 @@
 #include "base/atomic.h"
 #include "cells/shards.h"
 
-/* Label keys of a metric: the histograms of stages have one more than a family may, an open family
- * may have more. */
+/* Label keys of a metric: a family's most and one for the histograms of stages; an open family may
+ * have more. */
 #define CREST_LABELS_KEPT_MAX                                                                      \
     (CREST_OPEN_LABELS_MAX > CREST_LABELS_MAX ? CREST_OPEN_LABELS_MAX : CREST_LABELS_MAX + 1)
 
@@ -34,19 +33,19 @@
 typedef struct crest_series {
     struct crest_metric *metric;
     void *shared;   /* a gauge's or range sampler's cell; a histogram's crest_shared_shard */
-    uint64_t life;  /* life.h's; written under the lock */
-    uint64_t birth; /* which life of which series of the process; the same */
-    /* windows.c's, under the ticker's lock: the life that it has decided about, and how */
+    uint64_t life;  /* see life.h; written under the lock */
+    uint64_t birth; /* number of the series' present life; the same */
+    /* windows.c's, under the ticker's lock: the life that it has decided about, and its decision */
     uint64_t window_birth;
     uint32_t window;
-    uint32_t slot;    /* 0: it has none, see life.h */
-    uint16_t outcome; /* of a timer's series; 0: the series that the child itself carries */
-    /* of the label values that lie in the child, with their NULs; 0: some need escaping */
+    uint32_t slot;    /* 0: none, see life.h */
+    uint16_t outcome; /* of a timer; 0: the series within the child */
+    /* length of the label values within the child, NULs included; 0: some need escaping */
     uint16_t text_bytes;
-    uint32_t hash; /* of the child's label values; in the child's first series */
+    uint32_t hash; /* of the child's label values; in its first series only */
 } crest_series;
 
-/* A handle that the library made. It is as large as its kind needs. */
+/* A handle that the library made; allocated with the size of its kind. */
 typedef union crest_own_handle {
     crest_handle handle;
     crest_counter counter;
@@ -59,27 +58,27 @@ typedef union crest_own_handle {
 
 typedef struct crest_child {
     crest_series first;
-    struct crest_child *next; /* in its chain of the table of children */
-    crest_own_handle *own;    /* its handle, which never changes or goes */
-    /* timers only: by outcome; NULL until first hit */
+    struct crest_child *next; /* in its chain of the hash table */
+    crest_own_handle *own;    /* its handle, for good */
+    /* timers: by outcome; NULL until first hit */
     crest_series *others[CREST_OUTCOME_COUNT - 1];
-    /* stages only: the histograms of each stage, gaps and then times since the start; the children
-     * of them leave and come back with this one */
+    /* stages: the histograms of each stage, gaps and then times since the start; their children
+     * leave and come back with this one */
     crest_histogram **parts;
 } crest_child;
 
-/* All children of a family, by their label values: see children.h. */
+/* A family's children by label values: see children.h. */
 typedef struct crest_children {
     struct crest_children_table *table; /* NULL: none yet */
     uint64_t count;
-    uint64_t version; /* odd while links are being moved to a larger table */
+    uint64_t version; /* odd while links are moved to a larger table */
 } crest_children;
 
-/* All exported names that a metric has taken: see name_claims.h. */
+/* The exported names that a metric has claimed: see name_claims.h. */
 typedef struct crest_claims {
     struct crest_claim *all;
-    unsigned count; /* of those in the table */
-    unsigned made;  /* of those that it may have */
+    unsigned count; /* claims in the table */
+    unsigned made;  /* claims made in memory */
 } crest_claims;
 
 typedef struct crest_metric {
@@ -91,33 +90,33 @@ typedef struct crest_metric {
     crest_buckets buckets;
     const crest_layout *layout;
     uint32_t idle_s;               /* 0: never hidden */
-    uint32_t no_windows;           /* non-zero: none are kept */
-    const double *quantiles;       /* that windows give, up to the first 0; NULL: none */
-    unsigned label_count;          /* without a timer's outcome; values that a child has */
-    const char *const *label_keys; /* with it, last; the registry's constant ones lie before */
-    uint32_t lasts;                /* non-zero: its series are neither released nor retired */
+    uint32_t no_windows;           /* non-zero: no windows are kept */
+    const double *quantiles;       /* of windows, up to the first 0; NULL: none */
+    unsigned label_count;          /* values of a child, a timer's outcome excluded */
+    const char *const *label_keys; /* constant keys first, the outcome last */
+    uint32_t lasts;                /* non-zero: its series are never released or retired */
     uint32_t open;                 /* an open family: its keys come one by one */
-    uint32_t open_keys;            /* of an open family, how many there are; they only grow */
-    struct crest_metric *parent;   /* the one that this one comes with, or NULL */
+    uint32_t open_keys;            /* an open family's number of keys; only grows */
+    struct crest_metric *parent;   /* the metric that this companion belongs to, or NULL */
     uint64_t deadline_ns;          /* timers; 0: none */
     const char *const *stages;     /* stages: their names */
     unsigned stage_count;
     struct crest_metric *histograms[2]; /* stages: of gaps, and of times since the start */
     struct crest_in_flight_figures *figures;
-    uint32_t in_flight_share; /* of the table of operations in flight, from 1; 0: none yet */
+    uint32_t in_flight_share; /* share of in-flight operations, from 1; 0: none yet */
     struct crest_registry_state *state;
     struct crest_metric *next;
     uint64_t hash;
-    uint64_t changes;      /* of which series there are; as the registry's generation */
-    crest_child *children; /* the only one of a metric without labels */
+    uint64_t changes;      /* counter of changes of its series; see generation.h */
+    crest_child *children; /* the only child of a metric without labels */
     crest_child *overflow;
-    unsigned overflow_beyond; /* 1: it does not count among the others */
-    uint64_t child_count;     /* children that are not on their way out */
+    unsigned overflow_beyond; /* 1: the overflow child, beyond the limit */
+    uint64_t child_count;     /* children neither released nor retired */
     crest_children by_values; /* families only */
     crest_claims claims;
-    uint32_t rests; /* of a freed registry, and nobody has asked for it in the next one */
-    struct crest_metric *remembered;              /* remembered.c's: the next of those */
-    struct crest_in_flight_figures *figures_kept; /* of the registry that was freed, or NULL */
+    uint32_t rests; /* of a freed registry, not asked for yet in the next one */
+    struct crest_metric *remembered;              /* remembered.c's list of those */
+    struct crest_in_flight_figures *figures_kept; /* kept from the freed registry, or NULL */
 } crest_metric;
 
 typedef struct crest_registry_state {
@@ -127,26 +126,26 @@ typedef struct crest_registry_state {
     const char *constant_values[CREST_CONSTANT_LABELS_MAX];
     crest_metric *metrics;
     uint64_t metric_count;
-    uint64_t generation; /* grows with each new series; odd while one is being added */
+    uint64_t generation; /* grows with each new series; odd during a change */
     uint32_t dead;
     uint32_t strict; /* refuses split names */
     uint32_t idle_s;
-    uint64_t waiting;      /* series that growth.c looks at */
-    uint64_t gone;         /* children without slots, remembered for the handles that lead there */
-    uint64_t exported_ns;  /* when the newest snapshot for others was taken */
-    uint64_t delivered_ns; /* what was recorded before has been exported; see growth.h */
+    uint64_t waiting;      /* series in growth.c's list */
+    uint64_t gone;         /* children without slots, kept for handles that lead to them */
+    uint64_t exported_ns;  /* when the newest snapshot for export was taken */
+    uint64_t delivered_ns; /* records before this time have been exported; see growth.h */
     uint64_t linger_ns;
     ck_hs_t by_name;
     ck_hs_t claims;                    /* exported names: see name_claims.h */
-    ck_hs_t by_split;                  /* the first metric of each name but for case, separators */
+    ck_hs_t by_split;                  /* by name without case and separators: the first metric */
     struct crest_directory *directory; /* directory.c's, under its lock */
-    uint64_t directories;              /* that there are; snapshots have them */
-    /* remembered.c's: the next freed registry, and metrics of the registry before this one */
+    uint64_t directories;              /* directories in existence; snapshots hold them */
+    /* remembered.c's: the next freed registry, and metrics of the previous registry */
     struct crest_registry_state *next;
     struct crest_metric *remembered;
 } crest_registry_state;
 
-/* The instruments: what has a handle of its own type, and public functions by that name. */
+/* The instruments: kinds with a handle type and public functions named after it. */
 #define CREST_INSTRUMENT_TABLE(X)                                                                  \
     X(counter, CREST_KIND_COUNTER)                                                                 \
     X(gauge, CREST_KIND_GAUGE)                                                                     \
@@ -158,8 +157,8 @@ typedef struct crest_registry_state {
 /* Kinds, CREST_KIND_NONE included. */
 #define CREST_KIND_COUNT (CREST_KIND_STAGES + 1)
 
-/* Whether a caller that wants a handle of this kind may have this metric's: stages are a timer with
- * stages, and a metric that comes with another one is the library's. */
+/* Whether a caller that wants a handle of this kind may have this metric's. Stages are a timer with
+ * stages; a companion is the library's only. */
 static inline int crest_metric_is(const struct crest_metric *metric, crest_kind kind)
 {
     if (metric->parent != NULL)
@@ -168,20 +167,19 @@ static inline int crest_metric_is(const struct crest_metric *metric, crest_kind 
                                      : metric->kind == kind && metric->stage_count == 0;
 }
 
-/* Label keys that there are, without a timer's outcome: all of them, but for an open family. Any
- * thread. */
+/* The number of label keys, a timer's outcome excluded; grows only in an open family. Any thread.
+ */
 static inline unsigned crest_metric_keys(const struct crest_metric *metric)
 {
     /* acquire: partner of the release store in open_families.c */
     return metric->open ? crest_atomic_load32_acquire(&metric->open_keys) : metric->label_count;
 }
 
-/* The registry's state, made if need be; NULL if there is no memory. NULL is the default registry.
- */
+/* The registry's state, made if need be; NULL without memory. `registry` NULL: the default one. */
 crest_registry_state *crest_registry_state_of(crest_registry *registry);
-/* The same under the lock; NULL besides for one of another ABI. */
+/* The same under the lock; NULL also for a registry of another ABI. */
 crest_registry_state *crest_registry_state_made(crest_registry *registry);
-/* The same without making it. */
+/* The same, but never made. */
 crest_registry_state *crest_registry_state_seen(crest_registry *registry);
 
 /* A metric by canonical name, prefix included; NULL if there is none. Lock-free. */

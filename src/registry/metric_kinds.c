@@ -48,8 +48,8 @@ static void kinds_range_give(void *shared)
     crest_arena_give(CREST_ARENA_RANGE, shared, sizeof(crest_range_cell));
 }
 
-/* A measured mutex goes the way by the handles from now on, on which its series are looked for: its
- * permit is shared (instruments/permits.h). The timer beside goes with the same registry. */
+/* Its measured mutex goes by handles from now on, which looks for its series: the permit becomes
+ * shared (instruments/permits.h). The timer beside it goes with the same registry. */
 static void kinds_range_cut(void *shared)
 {
     crest_range_cell *cell = shared;
@@ -58,13 +58,13 @@ static void kinds_range_cut(void *shared)
 
 static int kinds_range_value(const crest_series *series, uint64_t *value)
 {
-    /* +1 and -1 leave the value as it was, but not the moment */
+    /* +1 and -1 leave the value as it was, but not the moment: so the moment tells */
     const crest_range_cell *cell = series->shared;
     *value = crest_atomic_load(&cell->state.value) + crest_atomic_load(&cell->state.moment);
     return 1;
 }
 
-/* ---- distributions: where the records of threads without cells of their own go ---- */
+/* ---- distributions: the shared part takes records of threads without cells of their own ---- */
 
 static void *kinds_histogram_new(void)
 {
@@ -122,7 +122,7 @@ static const crest_kind_row kinds_rows[CREST_KIND_COUNT] = {
                                   .shared_give = kinds_range_give,
                                   .shared_cut = kinds_range_cut,
                                   .value = kinds_range_value},
-    /* of declarations only: their metrics are timers */
+    /* in declarations only: their metrics are timers */
     [CREST_KIND_STAGES] = {.handle_bytes = sizeof(crest_stages)},
 };
 

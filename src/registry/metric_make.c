@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Making a metric: copied into the arena, and published. See metric_make.h.
+ * Making a metric: copying it into the arena, and publishing it. See metric_make.h.
  */
 #include "registry/metric_make.h"
 #include "base/arena.h"
@@ -18,10 +18,10 @@
 #include <string.h>
 
 /*
- * Whether another metric stands in the way of this new one: CREST_NAME_CLASH for one that is
- * exported under a name of it, CREST_SPLIT_NAME, where that is refused, for one whose name is too
- * close. Asked before anything is taken from the arena, since a caller that is refused may well ask
- * again. On a frame of its own, for the stacks of signal handlers are small.
+ * Whether another metric is in the way: CREST_NAME_CLASH if it has one of the exported names,
+ * CREST_SPLIT_NAME in strict mode if its name is too close. Checked before anything is taken from
+ * the arena: a refused caller may well ask again. On a frame of its own: signal handlers' stacks
+ * are small.
  */
 __attribute__((noinline)) static crest_status
 make_check_others(crest_registry_state *state, const crest_metric_spec *spec, crest_metric **split)
@@ -83,8 +83,8 @@ static int make_copy_windows(crest_metric *metric, const crest_metric_spec *spec
     return quantiles != NULL;
 }
 
-/* The label keys, the registry's before them and a timer's `outcome` after them. An open family has
- * room for those to come. */
+/* The label keys: the registry's constant ones first, a timer's `outcome` last. An open family gets
+ * room for later ones. */
 static int make_copy_keys(crest_metric *metric, const crest_metric_spec *spec)
 {
     const crest_registry_state *state = metric->state;
@@ -108,7 +108,7 @@ static int make_copy_keys(crest_metric *metric, const crest_metric_spec *spec)
     return 1;
 }
 
-/* What a timer has beside its distribution; 0 without memory. */
+/* A timer's parts beside its distribution; 0 without memory. */
 static int make_copy_timing(crest_metric *metric, const crest_metric_spec *spec)
 {
     metric->parent = spec->parent;
@@ -127,8 +127,9 @@ static int make_copy_timing(crest_metric *metric, const crest_metric_spec *spec)
     return stages != NULL;
 }
 
-/* Snapshots see a metric before anybody can find it, so that they have all that was recorded before
- * them. The generation grows after each change of the list: a directory made before may lack it. */
+/* Order: first snapshots see the metric, then callers can find it, so a snapshot has all records
+ * made before it. The generation grows after each change of the list: an earlier directory may lack
+ * the metric. */
 static crest_status make_publish(crest_registry_state *state, crest_metric *metric,
                                  const crest_metric *split)
 {
@@ -153,7 +154,7 @@ static crest_status make_publish(crest_registry_state *state, crest_metric *metr
     return CREST_NO_MEMORY;
 }
 
-/* What is new in the metric; CREST_NO_MEMORY otherwise. */
+/* Fills in a new metric's fields; CREST_NO_MEMORY without memory. */
 static crest_status make_fill(crest_metric *metric, const crest_metric_spec *spec)
 {
     char exported[CREST_EXPORTED_BYTES_MAX];
@@ -208,13 +209,13 @@ crest_metric *crest_metric_conclude(const crest_metric_draft *draft, crest_statu
     crest_claims_drop(draft->state, &metric->claims);
     if (!draft->again)
         return NULL;
-    if (metric->label_count == 0) /* of a timer, one outcome may have come */
+    if (metric->label_count == 0) /* a timer: an outcome may have come too */
         crest_lives_retire(metric->children, CREST_NOT_FOUND, 0);
     crest_metric_remember(metric);
     return NULL;
 }
 
-/* A metric with nothing beside it, and its only child if it has no labels. */
+/* A metric without companions, and its only child if it has no labels. */
 static crest_metric *make_bare(crest_registry_state *state, const crest_metric_spec *spec,
                                crest_status *status)
 {
@@ -256,7 +257,7 @@ crest_metric *crest_metric_with(crest_metric *parent, crest_kind kind,
     crest_metric *metric = crest_metric_find(state, spec.name);
     if (metric == NULL)
         return make_bare(state, &spec, status);
-    /* the parent of the one that is there may have failed to be made after it */
+    /* the companion exists; its parent may have failed to be made afterwards */
     if (metric->parent != NULL && strcmp(metric->parent->name, parent->name) == 0 &&
         crest_metric_has_shape(metric, &spec))
         return metric;

@@ -2,12 +2,12 @@
 /*
  * Making a metric, in three steps, all under the lock:
  *
- *     1. prepare   the metric, new or of the registry before; its exported names are taken
- *     2. between   the caller makes what belongs to it: companions, and its only child if it has no
- *                  labels (instruments/metric_get.c)
- *     3. conclude  it is published, or taken back
+ *     1. prepare   the metric, new or of the previous registry; claims its exported names
+ *     2. between   the caller makes companions, and the only child if there are no labels
+ *                  (instruments/metric_get.c)
+ *     3. conclude  publishes it, or takes it back
  *
- * A companion has nothing beside it: crest_metric_with does all three.
+ * A companion has no companions: crest_metric_with does all three.
  */
 #ifndef CREST_METRIC_MAKE_H
 #define CREST_METRIC_MAKE_H
@@ -18,23 +18,23 @@
 typedef struct crest_metric_draft {
     crest_registry_state *state;
     crest_metric *metric;
-    crest_metric *split; /* the first of the names like its own but for case, separators; or NULL */
-    int again;           /* it lived in the registry before, and has the children that it had */
+    crest_metric *split; /* a metric of the same name but for case and separators, or NULL */
+    int again;           /* of the previous registry, with its old children */
 } crest_metric_draft;
 
-/* Step 1. The spec has been checked, and the registry has no metric of its name. On a failure there
- * is no draft, and nothing to conclude. What failed half way stays in the arena, unreferenced. */
+/* Step 1. The caller has checked the spec and that the registry lacks the name. On failure there is
+ * no draft and nothing to conclude; memory taken half way stays in the arena, unreferenced. */
 crest_status crest_metric_prepare(crest_registry_state *state, const crest_metric_spec *spec,
                                   crest_metric_draft *draft);
 
-/* Step 3, after a preparation that did not fail. *status says whether the step between has failed,
- * and then NULL is returned, as when it cannot be published. */
+/* Step 3, after a successful step 1. *status says whether the step between failed. Returns NULL
+ * then, and when the metric cannot be published. */
 crest_metric *crest_metric_conclude(const crest_metric_draft *draft, crest_status *status);
 
 /*
- * A metric that comes with another one, by the name of that one and a word: `options->name` is the
- * word. No other caller can find it or make it; when another metric has taken the name it is
- * CREST_NAME_CLASH. A histogram has the range and buckets of its parent. Never a timer.
+ * A companion: a metric named after its parent and a word, `options->name`. No caller outside can
+ * find or make it. CREST_NAME_CLASH when another metric has the name. A histogram takes its
+ * parent's range and buckets. Never a timer.
  */
 crest_metric *crest_metric_with(crest_metric *parent, crest_kind kind,
                                 const crest_metric_options *options, const char *const *keys,

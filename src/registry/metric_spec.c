@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From what a caller asks for to what a metric is to be, all of it checked. See metric_spec.h.
+ * From a caller's options to a checked spec of a metric. See metric_spec.h.
  */
 #include "registry/metric_spec.h"
 #include "base/utf8.h"
@@ -29,8 +29,8 @@ static crest_status spec_full_name(const crest_registry_state *state, const char
     return crest_name_check(full, NULL, 0);
 }
 
-/* What is kept of a distribution. One that keeps no single values has nothing to fill buckets with:
- * it gets none, and may not ask for any. */
+/* Range and buckets of a distribution. One that keeps no single values (CREST_RANGE_NONE) has
+ * nothing to fill buckets with: it gets none, and options must not ask for any. */
 static crest_status spec_distribution(const crest_metric_options *options, crest_metric_spec *spec)
 {
     if (spec->parent != NULL) {
@@ -62,8 +62,8 @@ static int spec_stage_is_valid(const char *const *stages, unsigned index)
     return 1;
 }
 
-/* Counts the stages. CREST_INVALID_ARGUMENT when they cannot be: none, empty, twice the same, not
- * UTF-8, one after a NULL; or some where the kind has none. */
+/* Counts the stages. CREST_INVALID_ARGUMENT for none, an empty or repeated one, one that is not
+ * UTF-8, or one behind a NULL; and for stages of a kind without them. */
 static crest_status spec_stages(crest_kind kind, const char *const *stages, unsigned *count)
 {
     unsigned last = 0;
@@ -71,7 +71,7 @@ static crest_status spec_stages(crest_kind kind, const char *const *stages, unsi
     for (; *count < CREST_STAGES_MAX && stages[*count] != NULL; ++*count)
         if (!spec_stage_is_valid(stages, *count))
             return CREST_INVALID_ARGUMENT;
-    /* one more than there may be: C takes further ones with a warning only */
+    /* one beyond the most: for extra initialisers C compilers only warn */
     for (unsigned i = 0; i <= CREST_STAGES_MAX; i++)
         if (stages[i] != NULL)
             last = i + 1;
@@ -79,7 +79,7 @@ static crest_status spec_stages(crest_kind kind, const char *const *stages, unsi
                                                                         : CREST_INVALID_ARGUMENT;
 }
 
-/* What only timers and stages have. */
+/* Options of timers and stages only. */
 static crest_status spec_timing(crest_kind kind, const crest_metric_options *options,
                                 crest_metric_spec *spec)
 {
@@ -88,8 +88,7 @@ static crest_status spec_timing(crest_kind kind, const crest_metric_options *opt
     return spec_stages(kind, options->stages, &spec->stage_count);
 }
 
-/* The last key of a metric that comes with another one is the library's own: the others have been
- * as many as they may be. */
+/* A companion's last key is the library's own, beyond its parent's most. */
 static crest_status spec_keys_check(const crest_metric_spec *spec)
 {
     unsigned count = spec->key_count;
@@ -102,7 +101,7 @@ static crest_status spec_keys_check(const crest_metric_spec *spec)
     return crest_label_keys_check(spec->keys, count, NULL, 0);
 }
 
-/* What of windows only distributions give. */
+/* Options of windows that only distributions have. */
 static crest_status spec_windows(const crest_metric_options *options, crest_metric_spec *spec)
 {
     spec->no_windows = spec->parent ? (int)spec->parent->no_windows : options->no_windows != 0;

@@ -11,18 +11,18 @@
 
 #include <string.h>
 
-/* A text in use, and the metric that has claimed it. */
+/* A claimed text, and the metric that claims it. */
 typedef struct crest_claim {
     const char *text;
     uint64_t hash;
     const crest_metric *metric;
 } crest_claim;
 
-/* Behind the stem of rates; in no exported name. */
+/* Behind the stem of rates; no exported name contains it. */
 #define CLAIMS_RATES "*"
 #define CLAIMS_MAX (CREST_EXPORTED_CLAIMS_MAX + 1u)
 
-/* Names that the Pushgateway and the page itself put beside ours. */
+/* Names that the Pushgateway and the page itself add beside ours. */
 static const char *const claims_reserved[] = {"push_time_seconds", "push_failure_time_seconds",
                                               "crest_target_info", "up"};
 
@@ -43,7 +43,7 @@ bool crest_claims_init(ck_hs_t *table)
     return crest_table_init(table, claims_hash, claims_same, 256);
 }
 
-/* The metric that has claimed the text; NULL if none has. */
+/* The metric that claims the text, or NULL. */
 static const crest_metric *claims_find(crest_registry_state *state, const char *text)
 {
     crest_claim key = {.text = text, .hash = crest_hash_text(crest_hash_seed(), text)};
@@ -59,7 +59,7 @@ static int claims_rates(const crest_metric *metric)
             (metric->kind == CREST_KIND_COUNTER && metric->unit == CREST_NONE));
 }
 
-/* What a metric claims; returns how many texts there are. */
+/* Lists a metric's claims; returns how many texts there are. */
 static unsigned claims_of(const crest_metric *metric,
                           char texts[CLAIMS_MAX][CREST_EXPORTED_BYTES_MAX])
 {
@@ -103,8 +103,8 @@ void crest_claims_drop(crest_registry_state *state, crest_claims *claims)
     claims->count = 0;
 }
 
-/* Makes the metric's claims; 0 without memory. On a frame of its own, for the stacks of signal
- * handlers are small. */
+/* Makes the metric's claims; 0 without memory. On a frame of its own: signal handlers' stacks are
+ * small. */
 __attribute__((noinline)) static int claims_make(crest_metric *metric)
 {
     char texts[CLAIMS_MAX][CREST_EXPORTED_BYTES_MAX];

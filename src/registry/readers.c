@@ -11,8 +11,8 @@
 static pthread_mutex_t readers_mutex = PTHREAD_MUTEX_INITIALIZER;
 static crest_reading *readers_all;
 
-/* In a forked child the thread that held the lock is not there; what it guards is whole or is made
- * again. */
+/* In a forked child the thread that held the lock does not exist. What the lock guards is whole or
+ * is made again. */
 static void readers_forked(void)
 {
     crest_mutex_fresh(&readers_mutex);

@@ -30,7 +30,7 @@ static unsigned long registry_metric_hash(const void *object, unsigned long seed
 static bool registry_metric_same(const void *a, const void *b)
 {
     const crest_metric *x = a, *y = b;
-    /* one is the key, the other found; called from the table, so before its user can say acquire */
+    /* One is the key, the other was found. The table calls this before its user can acquire. */
     CREST_ANNOTATE_ACQUIRE(x);
     CREST_ANNOTATE_ACQUIRE(y);
     return x->hash == y->hash && strcmp(x->name, y->name) == 0;
@@ -121,7 +121,7 @@ crest_registry *crest_registry_new(const crest_registry_options *options)
     registry->heap = 1;
     if (options != NULL)
         registry->options = *options;
-    crest_lives_now_and_then(); /* what is freed goes where nothing ticks, too */
+    crest_lives_now_and_then(); /* so that freed registries move on in processes without ticks */
     if (crest_registry_state_of(registry) == NULL) {
         crest_alloc_free(registry);
         return NULL;

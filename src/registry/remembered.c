@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Freed registries and their metrics, for the next ones that are the same. See remembered.h.
+ * Freed registries and their metrics, kept for later equal ones. See remembered.h.
  */
 #include "registry/remembered.h"
 #include "base/atomic.h"
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* Freed registries, the one freed last first. Guarded by the lock. */
+/* Freed registries, the latest first. Guarded by the lock. */
 static crest_registry_state *remembered_registries;
 
 static int remembered_same_layout(const crest_layout *layout, const crest_layout *asked)
@@ -36,7 +36,7 @@ static int remembered_same_quantiles(const double *quantiles, const double *aske
     return memcmp(quantiles, asked, (CREST_QUANTILES_MAX + 1) * sizeof(double)) == 0;
 }
 
-/* An open family's keys came one by one, and may come in another order. */
+/* An open family's keys may come in another order. */
 static int remembered_is(const crest_metric *metric, const crest_metric_spec *spec)
 {
     uint32_t idle_s = spec->idle_s != 0 ? spec->idle_s : metric->state->idle_s;
@@ -64,7 +64,7 @@ crest_metric *crest_metric_remembered(crest_registry_state *state, const crest_m
     while (*link != NULL && ((*link)->hash != hash || !remembered_is(*link, spec)))
         link = &(*link)->remembered;
     crest_metric *metric = *link;
-    /* without labels there is one child, which may not have gone for want of memory */
+    /* a metric without labels has one child, which stays if there was no memory for its wait */
     if (metric == NULL || (metric->label_count == 0 && !crest_lives_all_gone(metric->children)))
         return NULL;
     *link = metric->remembered;
@@ -81,8 +81,9 @@ void crest_registry_remember(crest_registry_state *state)
     remembered_registries = state;
 }
 
-/* Nothing has the metrics' names any more. The newest metric comes first in the registry's list, so
- * that here it comes last: what asks for all of them again in the same order finds each at once. */
+/* Takes the metrics out of the registry, whose names are free then. A registry lists its newest
+ * metric first; reversing puts it last. So a program that asks for all of them again in the same
+ * order finds each at once. */
 static void remembered_clear(crest_registry_state *state)
 {
     for (crest_metric *metric = state->metrics; metric != NULL; metric = metric->next) {
@@ -98,8 +99,7 @@ static void remembered_clear(crest_registry_state *state)
     state->metric_count = 0;
 }
 
-/* Labels that were refused or changed when they were kept are not the same, which costs memory and
- * nothing else. */
+/* Labels refused or changed when copied do not compare equal. That only costs memory. */
 static int remembered_same_options(const crest_registry_state *state,
                                    const crest_registry_options *options)
 {

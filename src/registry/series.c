@@ -41,8 +41,7 @@ crest_status crest_series_equip(crest_series *series)
     return CREST_OK;
 }
 
-/* The series of an outcome that the child does not carry itself; NULL and *status when that fails.
- */
+/* The series of an outcome, not the series within the child; NULL and *status on failure. */
 static crest_series *series_other_make(crest_child *child, unsigned outcome, crest_status *status)
 {
     crest_metric *metric = child->first.metric;
@@ -70,7 +69,7 @@ static crest_series *series_other_make(crest_child *child, unsigned outcome, cre
 static void series_fill(crest_handle *handle, crest_series *series)
 {
     crest_atomic_store_ptr_release(CREST_PTR(&handle->series), series);
-    /* relaxed is enough for the hot path, which reaches only the thread's own memory through it */
+    /* the hot path loads it relaxed: it reaches only the thread's own memory through it */
     crest_atomic_store32_release(&handle->slot, series->slot);
 }
 
@@ -86,12 +85,12 @@ void crest_child_fill(const crest_child *child, crest_handle *handle)
         crest_handle *outcome = &((crest_timer *)handle)->outcome[i].handle;
         if (crest_child_at(child, i) != NULL)
             series_fill(outcome, crest_child_at(child, i));
-        else /* it may have been dead, of a child that was retired */
+        else /* the handle may have been dead, of a child that was retired */
             crest_atomic_store_ptr_release(CREST_PTR(&outcome->series), NULL);
     }
 }
 
-/* The handle that a child has: as a declared one, but made by the library. */
+/* The child's own handle: like a declared one, but made by the library. */
 static void series_handle_init(crest_child *child)
 {
     child->own->handle.abi = CREST_ABI;
@@ -101,13 +100,13 @@ static void series_handle_init(crest_child *child)
     crest_child_fill(child, &child->own->handle);
 }
 
-/* Whether a page can have the value as it is. */
+/* Whether a page can write the value without escaping. */
 static int series_is_plain(const char *value)
 {
     return strpbrk(value, "\\\"\n") == NULL && crest_utf8_is_valid(value);
 }
 
-/* A block for a child, with its values. NULL without memory. */
+/* A block for a child and its values. NULL without memory. */
 static crest_child *series_child_new(crest_metric *metric, const char *const *values)
 {
     size_t length[CREST_LABELS_KEPT_MAX], text_bytes = 0;
@@ -184,8 +183,7 @@ crest_series *crest_child_series(crest_child *child, unsigned outcome, crest_sta
     return series;
 }
 
-/* The hot path finds no cell by this handle any more, and `series`, unless NULL, is where it leads.
- */
+/* Cuts a handle from the hot path: slot 0. `series`, unless NULL, is its new series. */
 static void series_cut_handle(crest_handle *handle, crest_series *series)
 {
     if (series != NULL)

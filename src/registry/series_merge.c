@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Merging what threads have recorded into a series of distributions. See series_merge.h.
+ * Merging all threads' records of a distribution's series. See series_merge.h.
  */
 #include "registry/series_merge.h"
 #include "base/atomic.h"
 #include "cells/distribution_inside.h"
 #include "registry/slowest_note.h"
 
-/* Adds all that was recorded into a series to an empty distribution; 0 without memory. */
+/* Adds all records of a series to an empty distribution; 0 without memory. */
 static int merge_into(crest_distribution *merged, const crest_series *series)
 {
     uint32_t slot = crest_atomic_load32(&series->slot);
@@ -29,7 +29,7 @@ static crest_distribution *merge_series(const crest_series *series, int noted)
     while ((shard = crest_shard_next(crest_atomic_load32(&series->slot), &record)) != NULL)
         blocks |= crest_distribution_blocks(layout, shard);
     crest_distribution *merged = crest_distribution_make_with(layout, blocks);
-    /* before the counts: what is recorded in between is in them and noted the next time */
+    /* notes before counts: a record in between is counted now and its note taken next time */
     if (noted && merged != NULL)
         crest_slowest_take(series, &merged->note);
     if (merged != NULL && merge_into(merged, series))

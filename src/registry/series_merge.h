@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The values of a distribution's series, read back: all threads' shards of it and the shared one.
+ * The values of a distribution's series, read back: all threads' shards and the shared one.
  */
 #ifndef CREST_SERIES_MERGE_H
 #define CREST_SERIES_MERGE_H
@@ -13,8 +13,7 @@
 /* The merged distribution of a series that has one; NULL without memory. Any thread, no lock. */
 crest_distribution *crest_series_merge(const crest_series *series);
 
-/* The same, which takes the note of the slowest operation since the last time besides: by the
- * ticker alone. */
+/* The same, and takes the note of the slowest operation since the last time. Ticker only. */
 crest_distribution *crest_series_merge_noted(const crest_series *series);
 
 #endif

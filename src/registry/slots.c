@@ -10,9 +10,9 @@
 #include "registry/metric_kinds.h"
 
 /*
- * Free slots. What a thread may write to the cells of a used slot that was stopped long ago decides
- * which series may use it next: additions to a counter; a shard or a beginning of a layout;
- * nothing.
+ * Free lists. A thread stopped long ago may still write to a used slot's cells: additions to a
+ * counter; a shard or beginning of a layout; nothing. So a free slot goes only to series of which
+ * the same holds.
  */
 typedef struct slots_list {
     struct slots_list *next;
@@ -21,7 +21,7 @@ typedef struct slots_list {
 } slots_list;
 
 static crest_wait *slots_spare;
-static slots_list slots_counters, slots_others; /* those of layouts follow the latter */
+static slots_list slots_counters, slots_others; /* layouts' lists hang behind the latter */
 static uint64_t slots_free_count;
 
 uint64_t crest_lives_free_slots(void)
@@ -64,7 +64,7 @@ void crest_wait_give(crest_wait *wait)
 
 /* ---- free slots ---- */
 
-/* NULL: there are none that the metric's series may use. */
+/* The list for the metric's series; NULL if there is none. */
 static slots_list *slots_for(const crest_metric *metric)
 {
     slots_list *slots = &slots_others;
@@ -75,7 +75,7 @@ static slots_list *slots_for(const crest_metric *metric)
     return slots;
 }
 
-/* NULL without memory. */
+/* The same, made if need be; NULL without memory. */
 static slots_list *slots_made(const crest_metric *metric)
 {
     slots_list *slots = slots_for(metric);
@@ -98,11 +98,11 @@ uint32_t crest_lives_slot(const crest_metric *metric)
     slots->first = wait->next;
     crest_atomic_add(&slots_free_count, UINT64_MAX);
     slots_push(&slots_spare, wait);
-    /* otherwise it is lost, and a new one does */
+    /* otherwise this slot is lost, and a new one serves */
     return slots != &slots_counters || crest_cells_sum_anew(wait->slot) ? wait->slot : 0;
 }
 
-/* No thread records into the slot any more: what its cells lead to is taken back. */
+/* No thread records into the slot any more: gives back the memory that its cells lead to. */
 static void slots_empty(crest_series *series)
 {
     const crest_metric *metric = series->metric;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Noting, and what is left of the notes in a window. See slowest_note.h.
+ * Noting the slowest operation, and a window's notes. See slowest_note.h.
  */
 #include "registry/slowest_note.h"
 #include "base/alloc.h"
@@ -24,14 +24,14 @@ void crest_slowest_shard_give(crest_slowest_shard *shard)
     crest_arena_give(CREST_ARENA_SLOWEST, shard, sizeof *shard);
 }
 
-/* NULL while the series rests. */
+/* NULL while the series has no shared part. */
 static crest_slowest_shard *slowest_shared(const crest_series *series)
 {
     /* acquire: partner of the release store in series.c */
     return crest_atomic_load_ptr_acquire(CREST_PTR(&series->shared));
 }
 
-/* Notes once more what was noted in a turn that is over; 0 when there is no place for that. */
+/* Writes once more a note whose turn is over; 0 when the board has no place for it. */
 static int slowest_stays(crest_slowest_shard *shared, uint64_t value, const crest_op *op,
                          uint64_t turn)
 {
@@ -42,14 +42,23 @@ static int slowest_stays(crest_slowest_shard *shared, uint64_t value, const cres
 }
 
 /*
- * Board first, then `noted`, then the counts, then a look whether the turn is still the same. The
- * ticker ends the turn before it resets `noted`. Both sides have a full barrier between their two
- * steps. So either the look finds that the turn is over, and the note is written once more; or the
- * ticker, when it ends the turn, finds `noted`. It never stays above all notes of its tick, where
- * it would keep others from being noted; and who counts in a tick has a note in it.
+ * Protocol, model tests/model/note_board.pml:
  *
- * That `noted` falls when a handler has just written more is harmless: what is not above the board
- * is not written there.
+ *   writer: 1. write the note on the board
+ *           2. set `noted` (an exchange: a full barrier)
+ *           3. count the record
+ *           4. is the turn still the same? else write the note once more
+ *              (without a place: reset `noted`)
+ *   ticker: 1. take the note, which ends the turn (a full barrier)
+ *           2. reset `noted`
+ *
+ * The barriers pair: either the writer's 4 finds the turn over and writes the note again, or the
+ * ticker's 2 finds `noted` and resets it.
+ * Invariants: `noted` never stays above all notes of its tick, where it would suppress notes. A
+ * record counted in a tick has a note in it.
+ *
+ * A handler may raise `noted` just before this thread lowers it. That is harmless: only values
+ * above the board's are written there.
  */
 int crest_slowest_record(const crest_series *series, crest_shard *shard, uint64_t value,
                          const crest_op *op, int lane)
@@ -59,7 +68,7 @@ int crest_slowest_record(const crest_series *series, crest_shard *shard, uint64_
     if (shared == NULL || !crest_shard_has_block(shard, value) ||
         !crest_note_board_write(&shared->board, value, op, &turn))
         return 0;
-    /* the maximum first, which `noted` must not be above */
+    /* the maximum first: `noted` must never be above it */
     if (lane)
         crest_atomic_raise(&shard->max, value);
     else
@@ -74,8 +83,8 @@ int crest_slowest_record(const crest_series *series, crest_shard *shard, uint64_
     return 1;
 }
 
-/* A beginning has no word that could stay above the notes: each of its few values looks at the
- * board. */
+/* A beginning has no word `noted` that could stay above the notes: each of its few values goes to
+ * the board. */
 int crest_slowest_begin(const crest_series *series, uint64_t *cell, crest_reserve *reserve,
                         uint64_t value, const crest_op *op)
 {
@@ -84,7 +93,7 @@ int crest_slowest_begin(const crest_series *series, uint64_t *cell, crest_reserv
     if (shared == NULL || !crest_note_board_write(&shared->board, value, op, &turn) ||
         !crest_beginning_add(cell, series->metric->layout, reserve, value))
         return 0;
-    /* a full barrier: the value before the look at the turn, as above */
+    /* a full barrier: the value before the second look at the turn, as above */
     uint64_t barrier = 0;
     crest_atomic_exchange(&barrier, 1);
     slowest_stays(shared, value, op, turn);
@@ -97,26 +106,26 @@ void crest_slowest_note(const crest_series *series, uint64_t value, const crest_
     if (value <= note->value)
         return;
     note->op = *op;
-    crest_atomic_store(&note->value, value); /* the ticker looks at it without the lock */
+    crest_atomic_store(&note->value, value); /* the ticker peeks at it without the lock */
 }
 
 void crest_slowest_note_unlocked(const crest_series *series, uint64_t value)
 {
-    crest_slowest_shard *shared = slowest_shared(series); /* its first member is a histogram's */
+    crest_slowest_shard *shared = slowest_shared(series); /* first: a histogram's shared shard */
     if (shared != NULL)
         crest_atomic_raise(&shared->shared.noted, value);
 }
 
-/* Takes one word; the exchange only if there is something, for it is another thread's line. */
+/* Takes one word; exchanges only a non-zero one, since the line is another thread's. */
 static uint64_t slowest_take_word(uint64_t *noted)
 {
     return crest_atomic_load(noted) != 0 ? crest_atomic_exchange(noted, 0) : 0;
 }
 
 /*
- * The largest of the threads' words. The owner of one may write it at the same time, without a lock
- * prefix: then either this sees what he wrote, or he overwrites the zero and it is seen the next
- * time.
+ * The largest of the threads' words, each reset. Its owner thread may write a word meanwhile,
+ * without a lock prefix. Then either this sees the owner's value, or the owner overwrites the zero
+ * and the next visit sees it.
  */
 static uint64_t slowest_take_words(const crest_series *series)
 {
@@ -125,7 +134,7 @@ static uint64_t slowest_take_words(const crest_series *series)
     const crest_thread_record *record = crest_cells_records();
     const crest_shard *next;
     while ((next = crest_shard_next(slot, &record)) != NULL) {
-        /* single values were noted by the threads that recorded them */
+        /* the recording threads noted single values themselves */
         crest_shard *shard = crest_shard_counted((uint64_t)(uintptr_t)next);
         uint64_t noted = shard != NULL ? slowest_take_word(&shard->noted) : 0;
         if (noted > largest)
@@ -134,8 +143,8 @@ static uint64_t slowest_take_words(const crest_series *series)
     return largest;
 }
 
-/* What was noted under the lock, or without it by whoever could not say whose it was. A look first:
- * what it misses is there the next time. */
+/* Takes notes made under the lock, and values noted without it where the operation was unknown.
+ * Peeks first: a note missed is there the next time. */
 static void slowest_take_locked(crest_slowest_shard *shared, crest_note *note)
 {
     if (crest_atomic_load(&shared->note.value) == 0 &&
@@ -166,7 +175,7 @@ void crest_slowest_take(const crest_series *series, crest_note *note)
             note->value = nobodys;
         return;
     }
-    /* notes before words: see crest_slowest_record. What the words say is in the notes */
+    /* notes before words: see crest_slowest_record; the notes contain the words' values */
     if (crest_note_board_shows(&shared->board))
         crest_note_board_take(&shared->board, note);
     slowest_take_locked(shared, note);
