@@ -44,7 +44,7 @@ static void *by_name_refuse(crest_kind kind, crest_status status, const char *wh
     return by_name_dead(kind, status);
 }
 
-/* Source, dot and name; one that is too long stays so, for the registry to refuse. */
+/* Source, dot and name. A name that is too long stays too long, for the registry to refuse. */
 static const char *by_name_whole(const crest_by_name_key *key, char whole[])
 {
     size_t before = key->source->length, length = key->length;
@@ -59,7 +59,7 @@ static const char *by_name_whole(const crest_by_name_key *key, char whole[])
     return whole;
 }
 
-/* The first use of a name, or one of a name that leads nowhere. */
+/* The handle at the first use of a name, or at each use of a name that has none. */
 static void *by_name_make(const crest_by_name_key *key)
 {
     char text[CREST_NAME_BYTES_MAX + 2];
@@ -81,7 +81,7 @@ static void *by_name_make(const crest_by_name_key *key)
     return metric->children->own;
 }
 
-/* What is not found at once: a first use, or a mistake. */
+/* A name that the table does not have: its first use, or a mistake. */
 __attribute__((noinline)) static void *by_name_slow(crest_source *source, const char *name,
                                                     crest_kind kind)
 {
@@ -110,9 +110,9 @@ void crest_counter_site_slow(crest_counter *site, crest_source *source, const ch
                              int64_t amount)
 {
     crest_counter *counter = by_name_handle(source, name, CREST_KIND_COUNTER);
-    /* acquire: partner of the release store in series.c, so that the series is there */
+    /* acquire: partner of the release store in series.c, so that the series is visible */
     uint32_t slot = crest_atomic_load32_acquire(&counter->handle.slot);
-    /* one that records nowhere is not kept: it may be had the next time */
+    /* a dead handle is not kept: the next call may succeed */
     if (slot != 0) {
         crest_atomic_store_ptr_release(CREST_PTR(&site->handle.series), counter->handle.series);
         crest_atomic_store32_release(&site->handle.slot, slot); /* partner: as in series.c */
@@ -122,7 +122,7 @@ void crest_counter_site_slow(crest_counter *site, crest_source *source, const ch
 
 crest_source *crest_source_get(const char *name)
 {
-    /* under which nothing is recorded, but why is told each time */
+    /* no metric can have this name; the cause is told each time */
     static const char invalid[] = "-";
     static crest_source nowhere = {invalid, NULL, CREST_ABI};
     crest_source asked = {name, NULL, CREST_ABI};

@@ -43,7 +43,7 @@ static crest_status child_find_parts(const crest_metric *metric, const char *con
     return CREST_OK;
 }
 
-/* The parts of a new child, as zero, and the keyed series that leads to them. */
+/* The parts of a new child, zeroed, and the keyed series that leads to them. */
 static crest_status child_make_parts(crest_child *child)
 {
     const crest_metric *metric = child->first.metric;
@@ -63,7 +63,7 @@ static crest_status child_make_parts(crest_child *child)
     return CREST_OK;
 }
 
-/* ---- making, and another life ---- */
+/* ---- making a child, and its next life ---- */
 
 crest_child *crest_child_make(crest_metric *metric, const char *const *values, crest_status *status)
 {
@@ -81,7 +81,7 @@ int crest_child_again(crest_child *child, crest_status *status)
 {
     const crest_metric *metric = child->first.metric;
     if (metric->stage_count != 0) {
-        /* they may have gone */
+        /* the parts' series may be gone */
         *status = child_find_parts(metric, crest_series_values(&child->first), child->parts);
         if (*status != CREST_OK)
             return 0;
@@ -93,14 +93,13 @@ int crest_child_again(crest_child *child, crest_status *status)
 
 /* ---- finding ---- */
 
-/* Whether a handle that leads to the child records at once. Any thread. */
+/* Whether a handle of the child records at once. Any thread. */
 static int child_is_living(const crest_child *child)
 {
     return crest_atomic_load32(&child->own->handle.slot) != 0;
 }
 
-/* Under the lock: the child, brought back if it had been released; NULL and *status if it cannot
- * be. */
+/* Under the lock: the child, brought back if it was released; NULL and *status on failure. */
 static crest_child *child_living(crest_child *child, crest_status *status)
 {
     return child_is_living(child) || crest_lives_revive(child, status) ? child : NULL;
@@ -141,8 +140,7 @@ crest_child *crest_child_get_locked(crest_metric *metric, const char *const *val
     return metric->overflow;
 }
 
-/* Label values as they are kept: valid UTF-8 of bounded length. Non-zero if one had to be changed.
- */
+/* Label values cleaned for storage: valid UTF-8 of bounded length. Non-zero if one was changed. */
 typedef struct child_clean {
     const char *values[CREST_LABELS_MAX + 1];
     char text[CREST_LABELS_MAX + 1][CREST_LABEL_VALUE_BYTES_MAX + 1];

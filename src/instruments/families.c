@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Families: a metric with label keys, and the resolving of label values to a handle. See
- * <crest/family.h>.
+ * Families: a metric with label keys, and resolving label values to a handle. See <crest/family.h>.
  */
 #include "base/atomic.h"
 #include "registry/handles.h"
@@ -9,8 +8,7 @@
 #include "instruments/child_get.h"
 #include "instruments/metric_get.h"
 
-/* The family's metric; NULL and *status, counted, when it has none, which a later call tries again.
- */
+/* The family's metric. NULL and *status, counted, on failure; a later call tries again. */
 static crest_metric *family_metric(crest_family *family, crest_kind kind, crest_status *status)
 {
     if (family->abi != CREST_ABI) {
@@ -43,7 +41,7 @@ crest_status crest_family_register(crest_family *family)
     return status;
 }
 
-/* The handle of these values, or a dead one; what stood in the way is counted. */
+/* The handle of these values, or a dead one, whose cause is counted. */
 static crest_own_handle *family_handle(crest_family *family, crest_kind kind,
                                        const char *const *values, unsigned count)
 {

@@ -13,9 +13,9 @@ crest_in_flight_table *crest_in_flight_root;
 crest_in_flight_entry *crest_in_flight_blocks[CREST_IN_FLIGHT_BLOCKS];
 
 /*
- * The child takes another table: a handler may have forked between two instructions of a begin or
- * an end, which goes on in the child with what the kernel has zeroed under its hands, and does
- * what it does there to nobody.
+ * The child takes another table. A handler may have forked in the middle of a begin or an end. That
+ * call goes on in the child, on memory that the kernel zeroed meanwhile; in the old table it harms
+ * no operation.
  */
 static void in_flight_forked(void)
 {
@@ -55,7 +55,7 @@ void crest_in_flight_grow(crest_in_flight_table *table, crest_in_flight_shard *s
     uint64_t first = 0;
     crest_lock_saved saved;
     crest_lock_take(&saved);
-    /* not for what a fork has interrupted, see in_flight_forked */
+    /* not in a call that a fork interrupted, see in_flight_forked */
     if (table == crest_in_flight_root && table->blocks < CREST_IN_FLIGHT_BLOCKS) {
         block = crest_in_flight_blocks[table->blocks];
         first = table->blocks * CREST_IN_FLIGHT_BLOCK;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The entries of the table of operations in flight: what they consist of, their states, and the
- * shards that they lie in. Inline is what a begin and an end need.
+ * The entries of the table of operations in flight: their fields, their states, and the shards that
+ * they lie in. Inline is what a begin and an end need.
  *
- * A shard's lock guards its chains and its free entries, and is held for a look-up and a few
- * stores, never while something is recorded. An entry's state word is another matter: a sweep reads
- * entries and expires them without any lock, so that it delays no begin and no end. The word holds
- * the entry's generation too: a compare-and-swap that succeeds is of the very operation whose
- * fields were read before.
+ * A shard's lock guards its chains and its free entries. It is held for a look-up and a few stores,
+ * never while something is recorded. The state word is lock-free: a sweep reads entries and expires
+ * them without any lock, so that it delays no begin and no end. The word also holds the entry's
+ * generation (no ABA): a compare-and-swap that succeeds is of the very operation whose fields were
+ * read before.
  *
  *     begin   under the lock   (free)  -> begun    generation + 1, after all fields
  *     end     under the lock   begun   -> ended    and back to the free ones; or as a sweep, but
@@ -17,9 +17,12 @@
  *     sweep   under the lock   expired -> ended    an old tombstone goes back to the free ones
  *     cancel  under the lock   begun, expired -> ended    of a closed series, which begins nothing
  *
- * All of it lies in memory that a fork zeroes in the child, which then takes another table. What a
- * handler that forks has interrupted goes on there with zeros in the old one: so each place is read
- * once where it may lead nowhere, and times before the state that says that they are right.
+ * Invariant: one thread settles each operation (ends or expires it), and only that thread records
+ * it.
+ *
+ * A fork zeroes all of this memory in the child, which then takes another table. A call that a
+ * forking handler interrupted goes on there with zeros in the old table. So code loads a pointer
+ * once where it may be zero, and loads times before the state that makes them valid. Model:
  * tests/model/in_flight.pml has all interleavings.
  */
 #ifndef CREST_IN_FLIGHT_ENTRIES_H
@@ -49,8 +52,8 @@ enum { CREST_IN_FLIGHT_ENDED, CREST_IN_FLIGHT_BEGUN, CREST_IN_FLIGHT_EXPIRED };
 #define CREST_IN_FLIGHT_OP_WORDS (sizeof(crest_op) / sizeof(uint64_t))
 _Static_assert(sizeof(crest_op) % sizeof(uint64_t) == 0, "an op is whole words");
 
-/* Every word is written under the shard's lock but for `state`; those that a sweep reads without it
- * are written with release and read with acquire, see walks_read. */
+/* Every word but `state` is written under the shard's lock. Words that a sweep reads without the
+ * lock are written with release and read with acquire, see walks_read. */
 typedef struct crest_in_flight_entry {
     uint64_t state;
     uint64_t hash;
@@ -59,31 +62,32 @@ typedef struct crest_in_flight_entry {
     crest_keyed *keyed;
     uint64_t op[CREST_IN_FLIGHT_OP_WORDS];
     uint64_t last; /* the stage marked last, from 1; 0: none */
-    /* not read without the lock */
+    /* read under the lock only */
     uint64_t marked_ns;
     uint32_t marks; /* a bit a stage */
-    uint32_t place; /* of the entry, among those of all blocks; it stays */
+    uint32_t place; /* index among all blocks' entries; fixed */
     struct crest_in_flight_entry *next;
 } crest_in_flight_entry;
 
 typedef struct crest_in_flight_shard {
     uint32_t lock;
     uint32_t used;                         /* entries in chains */
-    uint16_t held[CREST_IN_FLIGHT_SHARES]; /* of them, by share */
+    uint16_t held[CREST_IN_FLIGHT_SHARES]; /* the same, by share */
     crest_in_flight_entry *free;
     crest_in_flight_entry *chain[CREST_IN_FLIGHT_BUCKETS];
 } __attribute__((aligned(CREST_LINE_BYTES))) crest_in_flight_shard;
 
 typedef struct crest_in_flight_table {
-    uint64_t blocks;  /* in use, of in_flight_blocks */
-    uint64_t room_ns; /* when room was last searched for */
+    uint64_t blocks;  /* in use in in_flight_blocks */
+    uint64_t room_ns; /* when room was last searched */
     crest_in_flight_shard shard[CREST_IN_FLIGHT_SHARDS];
 } crest_in_flight_table;
 
 /* The table; NULL before the first begin. */
 extern crest_in_flight_table *crest_in_flight_root;
 
-/* The blocks of entries, as many as the table says; NULL in a fork's child until it takes them. */
+/* The blocks of entries, as many as the table says; NULL in a forked child until it takes new ones.
+ */
 extern crest_in_flight_entry *crest_in_flight_blocks[CREST_IN_FLIGHT_BLOCKS];
 
 /* ---- a shard's lock: free, held, held with waiters (U. Drepper, "Futexes Are Tricky") ---- */
@@ -105,12 +109,12 @@ static inline void crest_in_flight_unlock(crest_in_flight_shard *shard)
 
 /* ---- places ---- */
 
-/* Both factors depend on the seed, which `hash` comes from, as in crest_hash_more. */
+/* Both factors depend on the seed, through `hash`, as in crest_hash_more. */
 static inline uint64_t crest_in_flight_hash_op(uint64_t hash, const crest_op *op)
 {
     uint64_t other = hash << 32 | hash >> 32;
     hash = crest_hash_fold(op->word[0] ^ hash, op->word[1] ^ other);
-    /* integers have zeros there, which need no mixing to be told apart by the kind */
+    /* integers have zeros there; their kind tells them apart without mixing */
     if ((op->word[2] | op->word[3]) != 0)
         hash = crest_hash_fold(op->word[2] ^ hash, op->word[3] ^ other);
     return crest_hash_mix(hash, (uint64_t)op->length << 32 | op->kind);
@@ -120,7 +124,7 @@ static inline crest_in_flight_shard *crest_in_flight_shard_of(crest_in_flight_ta
                                                               uint64_t hash)
 {
     crest_in_flight_shard *shard = &table->shard[(hash >> 32) % CREST_IN_FLIGHT_SHARDS];
-    CREST_PLAIN_ADDRESS_(shard); /* not worked out anew for each of its words */
+    CREST_PLAIN_ADDRESS_(shard); /* computed once, not for each word */
     return shard;
 }
 
@@ -149,10 +153,9 @@ static inline int crest_in_flight_is_overdue(uint64_t overdue_ns, uint64_t now_n
 }
 
 /*
- * The one step in which an operation ends: non-zero for the one of all who try. Release and
- * acquire: partners of the store in in_flight_start and of the loads in walks_read, so
- * that what was read of the operation before was its own, and what is written of the next one comes
- * after.
+ * Settles an operation: non-zero in exactly one of the threads that try. Release and acquire:
+ * partners of the store in in_flight_start and of the loads in walks_read. So fields read before
+ * belong to this operation, and fields of the next one are written after.
  */
 static inline int crest_in_flight_settle(crest_in_flight_entry *entry, uint64_t begun, unsigned to)
 {
@@ -160,9 +163,9 @@ static inline int crest_in_flight_settle(crest_in_flight_entry *entry, uint64_t 
 }
 
 /*
- * Under the lock: ends an operation that was begun; 0 when a sweep was faster. What has no deadline
- * is never settled without the lock, so a store will do, which is a locked instruction less in
- * every end. Release: as in crest_in_flight_settle.
+ * Under the lock: ends a begun operation; 0 when a sweep was faster. Sweeps never settle an
+ * operation without a deadline, so a store will do there, which saves every end a locked
+ * instruction. Release: as in crest_in_flight_settle.
  */
 static inline int crest_in_flight_finish(crest_in_flight_entry *entry, uint64_t begun)
 {
@@ -173,14 +176,14 @@ static inline int crest_in_flight_finish(crest_in_flight_entry *entry, uint64_t 
     return 1;
 }
 
-/* 0 for what began after this call had read the clock, when another thread ended and began it
- * meanwhile. */
+/* 0 for an operation that began after this call read the clock: another thread had ended it and
+ *   begun it anew. */
 static inline int64_t crest_in_flight_duration(uint64_t begun_ns, uint64_t now_ns)
 {
     return now_ns > begun_ns ? (int64_t)(now_ns - begun_ns) : 0;
 }
 
-/* Under the lock: where the entry hangs in its chain. */
+/* Under the lock: the link of its chain that leads to the entry. */
 static inline crest_in_flight_entry **
 crest_in_flight_at(crest_in_flight_shard *shard, uint64_t hash, const crest_in_flight_entry *entry)
 {
@@ -190,7 +193,7 @@ crest_in_flight_at(crest_in_flight_shard *shard, uint64_t hash, const crest_in_f
     return at;
 }
 
-/* Under the lock: takes the entry, which hangs there, out of its chain. */
+/* Under the lock: takes the entry out of its chain, at this link. */
 static inline void crest_in_flight_unchain(crest_in_flight_shard *shard, crest_in_flight_entry **at,
                                            crest_in_flight_entry *entry, uint32_t share)
 {
@@ -201,13 +204,13 @@ static inline void crest_in_flight_unchain(crest_in_flight_shard *shard, crest_i
     shard->held[share]--;
 }
 
-/* Under the lock: another block of free entries for the shard, if there is memory. */
+/* Under the lock: another block of free entries for the shard; nothing without memory. */
 void crest_in_flight_grow(crest_in_flight_table *table, crest_in_flight_shard *shard);
 
 /* The table, made if need be; NULL without memory. */
 crest_in_flight_table *crest_in_flight_table_made(void);
 
-/* What becomes of an operation that nobody ended in time: for the thread that settled it. */
+/* Records the timeout of an expired operation: called by the thread that settled it. */
 void crest_in_flight_record_timeout(const crest_keyed *keyed, const crest_op *op);
 
 #endif

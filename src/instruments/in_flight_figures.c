@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bringing the gauges of operations in flight up to date. See in_flight_figures.h.
+ * Updating the gauges of operations in flight. See in_flight_figures.h.
  */
 #include "instruments/in_flight_figures.h"
 #include "base/atomic.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define FIGURES_NS 1e-9
-/* What is exported instead of an id when there were too many. */
+/* Exported instead of an id once there were too many. */
 #define FIGURES_OVERFLOW "overflow"
 
 static void figures_add(const crest_in_flight_seen *seen, void *unused)
@@ -41,7 +41,7 @@ static void figures_add(const crest_in_flight_seen *seen, void *unused)
     figures->top[at] = *seen;
 }
 
-/* The place among these of an id; `count` if it is not there. */
+/* The index of an id among these; `count` if it is not there. */
 static unsigned figures_find(const crest_figures_stuck *stuck, unsigned count, const char *id)
 {
     unsigned at = 0;
@@ -50,8 +50,8 @@ static unsigned figures_find(const crest_figures_stuck *stuck, unsigned count, c
     return at;
 }
 
-/* The gauge of an id that is shown from now on; NULL if it cannot be had. Each id leaves some
- * memory behind, so that there is a limit to them; one that was shown before finds its own. */
+/* The gauge of an id that is shown from now on; NULL on failure. Each id leaves memory behind, so
+ * ids are limited; one that was shown before finds its old gauge. */
 static crest_gauge *figures_stuck_gauge(crest_in_flight_figures *figures, crest_figures_id *id)
 {
     const char *values[] = {id->text};
@@ -66,8 +66,8 @@ static crest_gauge *figures_stuck_gauge(crest_in_flight_figures *figures, crest_
     return child ? &child->own->gauge : NULL;
 }
 
-/* Takes the series of those that are no longer stuck from all pages; what there was no memory for
- * is tried again with the next look. Returns how many are in `now`. */
+/* Takes the gauges of operations no longer stuck from all pages; without memory the next look tries
+ * again. Returns how many are in `now`. */
 static unsigned figures_hide_others(const crest_in_flight_figures *figures,
                                     crest_figures_stuck *now, unsigned count)
 {
@@ -93,7 +93,7 @@ static void figures_show_stuck(crest_in_flight_figures *figures)
         unsigned shown = figures_find(figures->shown, figures->shown_count, next->id.text);
         next->gauge = shown < figures->shown_count ? figures->shown[shown].gauge
                                                    : figures_stuck_gauge(figures, &next->id);
-        /* two series of a family may have an operation of one id: the older one is shown */
+        /* operations of two series may share an id: the older one is shown */
         if (next->gauge == NULL || figures_find(now, count, next->id.text) < count)
             continue;
         crest_gauge_set(next->gauge, (double)figures->top[i].age_ns * FIGURES_NS);

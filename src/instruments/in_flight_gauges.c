@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Making and leaving the gauges of operations in flight. See in_flight_gauges.h.
+ * Making the gauges of operations in flight, and abandoning them. See in_flight_gauges.h.
  */
 #include "instruments/in_flight_gauges.h"
 #include "base/arena.h"
@@ -14,10 +14,10 @@
 
 pthread_mutex_t crest_in_flight_gauges_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* All of them; grows at its head, under the library's lock. */
+/* All metrics' gauges; pushed at the head, under the library's lock. */
 static crest_in_flight_figures *gauges_all;
 
-/* In a forked child the thread that held the lock is not there. */
+/* In a forked child the thread that held the lock does not exist. */
 static void gauges_forked(void)
 {
     crest_mutex_fresh(&crest_in_flight_gauges_lock);
@@ -40,8 +40,8 @@ static crest_gauge *gauges_one(crest_metric *metric, const char *word, const cha
     return gauge ? &gauge->children->own->gauge : NULL;
 }
 
-/* Whether another metric has one of the names: then none of the three is made, for one alone
- * would stand at zero whatever is in flight. */
+/* Whether another metric has one of the three names. Then none is made: one alone would stand at
+ * zero whatever is in flight. */
 static int gauges_are_taken(const crest_metric *metric)
 {
     static const char *const words[] = {".in-flight", ".oldest", ".stuck"};
@@ -103,7 +103,7 @@ void crest_in_flight_figures_forget(const crest_registry_state *state)
     crest_lock_take(&saved);
     for (crest_in_flight_figures **at = &gauges_all; *at != NULL;)
         if ((*at)->state == state) {
-            /* they wait in figures_kept for the metric's next registry */
+            /* figures_kept holds them for the metric's next registry */
             crest_atomic_store_ptr_release(CREST_PTR(&(*at)->stuck->parent->figures), NULL);
             crest_atomic_store_ptr_release(CREST_PTR(at), (*at)->next);
         } else

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The owner of each operation in flight, so that they can be ended by their owner.
+ * The owners of operations in flight, so that all operations of an owner can be ended at once.
  *
- * Beside each block of entries lies one of owners, made when an operation with an owner first falls
- * into it. An owner's place says of which operation it is: the entry's state word at its begin,
- * which has its generation. So an end, or a begin without an owner, does nothing here; what it
- * leaves behind is told by that word from what is in flight. All places are looked through for an
- * owner: 8 bytes each, of which 64 lie in a row. A list of its own for each owner would be found at
- * once, but each end would have to take its operation out of it.
+ * Beside each block of entries lies a block of owners, made when the first operation with an owner
+ * falls into it. An owner's place also keeps the entry's state word at its begin, with the
+ * generation. So an end, or a begin without an owner, does nothing here: a stale place differs from
+ * the entry's present state word.
+ *
+ * Price: to find an owner's operations all places are searched, 8 bytes each, 64 in a row. A list
+ * for each owner would be faster there, but each end would have to unlink its operation.
  */
 #define _GNU_SOURCE
 #include "instruments/in_flight_entries.h"
@@ -17,16 +18,16 @@
 
 #include <string.h>
 
-/* Written under the lock of the shard that has the block; `hash` is read without it. */
+/* Written under the lock of the block's shard; `hash` is read without it. */
 typedef struct owners_block {
-    uint64_t hash[CREST_IN_FLIGHT_BLOCK]; /* of the owner; 0: none, or it is over */
+    uint64_t hash[CREST_IN_FLIGHT_BLOCK]; /* of the owner; 0: none, or ended */
     uint64_t state[CREST_IN_FLIGHT_BLOCK];
     crest_op owner[CREST_IN_FLIGHT_BLOCK];
 } owners_block;
 
 static owners_block *owners_blocks[CREST_IN_FLIGHT_BLOCKS];
 
-/* The child takes other blocks of entries: no operation there has an owner. */
+/* The child takes new blocks of entries: no operation there has an owner. */
 static void owners_forked(void)
 {
     memset(owners_blocks, 0, sizeof owners_blocks);
@@ -63,7 +64,7 @@ void crest_in_flight_own(const crest_in_flight_entry *entry, const crest_op *own
     unsigned block = entry->place / CREST_IN_FLIGHT_BLOCK, i = entry->place % CREST_IN_FLIGHT_BLOCK;
     owners_block *owners = owners_of(block);
     if (owners == NULL || entry != crest_in_flight_blocks[block] + i)
-        return; /* in the child of a fork that came amid this begin */
+        return; /* in a child whose fork interrupted this begin */
     owners->owner[i] = *owner;
     owners->state[i] = crest_atomic_load(&entry->state);
     crest_atomic_store(&owners->hash[i], owners_hash(owner));
@@ -77,7 +78,7 @@ typedef struct owners_end {
     crest_outcome outcome;
 } owners_end;
 
-/* Ends the operation in this place if it is the owner's and in flight; 0 if it is not, or if it is
+/* Ends the operation in this place if it is the owner's and in flight. 0 if not, or if it is
  * overdue and so has timed out. */
 static int owners_end_at(crest_in_flight_table *table, uint64_t block, unsigned i,
                          const owners_end *end)
@@ -86,9 +87,9 @@ static int owners_end_at(crest_in_flight_table *table, uint64_t block, unsigned 
     crest_in_flight_entry *entry =
         crest_atomic_load_ptr_acquire(CREST_PTR(&crest_in_flight_blocks[block]));
     if (owners == NULL || entry == NULL)
-        return 0; /* in the child of a fork that came meanwhile */
+        return 0; /* in a child whose fork interrupted this */
     entry += i;
-    /* its operations have all been in this shard */
+    /* all operations of a block are its shard's */
     crest_in_flight_shard *shard = crest_in_flight_shard_of(table, crest_atomic_load(&entry->hash));
     crest_keyed *keyed = NULL;
     uint64_t begun_ns = 0;

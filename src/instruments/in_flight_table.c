@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Begin, mark and end of operations in flight. See in_flight_table.h; which of them changes what
- * of an entry is told in in_flight_entries.h.
+ * Begin, mark and end of operations in flight. See in_flight_table.h; the table of states, and
+ * which call changes what, is in in_flight_entries.h.
  */
 #define _GNU_SOURCE
 #include "base/hash.h"
@@ -19,7 +19,7 @@ static uint64_t in_flight_hash(const crest_keyed *keyed, const crest_op *op)
     return crest_in_flight_hash_op(keyed->hash, op);
 }
 
-/* Under the lock: where the entry of this operation hangs, or the NULL at its chain's end. */
+/* Under the lock: the link that leads to this operation's entry, or the NULL at its chain's end. */
 static crest_in_flight_entry **in_flight_find(crest_in_flight_shard *shard, uint64_t hash,
                                               const crest_keyed *keyed, const crest_op *op)
 {
@@ -31,7 +31,7 @@ static crest_in_flight_entry **in_flight_find(crest_in_flight_shard *shard, uint
     return at;
 }
 
-/* Under the lock: a free entry or a tombstone becomes this operation's. */
+/* Under the lock: makes a free entry or a tombstone this operation's. */
 static inline __attribute__((always_inline)) void in_flight_start(crest_in_flight_entry *entry,
                                                                   uint64_t hash, crest_keyed *keyed,
                                                                   const crest_op *op,
@@ -46,7 +46,7 @@ static inline __attribute__((always_inline)) void in_flight_start(crest_in_fligh
     crest_atomic_store_release(&entry->overdue_ns,
                                keyed->deadline_ns ? now_ns + keyed->deadline_ns : 0);
     crest_atomic_store_ptr_release(CREST_PTR(&entry->keyed), keyed);
-    /* not in a loop, of which compilers make one */
+    /* no loop here: compilers would make one */
     crest_atomic_store_release(&entry->op[0], op->word[0]);
     crest_atomic_store_release(&entry->op[1], op->word[1]);
     crest_atomic_store_release(&entry->op[2], op->word[2]);
@@ -60,8 +60,8 @@ static inline __attribute__((always_inline)) void in_flight_start(crest_in_fligh
                                    CREST_IN_FLIGHT_BEGUN);
 }
 
-/* Under the lock: an entry for a new operation, in its chain; NULL and *status when there is none.
- */
+/* Under the lock: an entry for a new operation, linked into its chain; NULL and *status without
+ * one. */
 static inline crest_in_flight_entry *in_flight_chain(crest_in_flight_table *table,
                                                      crest_in_flight_shard *shard, uint64_t hash,
                                                      uint32_t share, crest_status *status)
@@ -87,8 +87,8 @@ static inline crest_in_flight_entry *in_flight_chain(crest_in_flight_table *tabl
 
 /* ---- begin, mark, end ---- */
 
-/* Under the lock: an operation of which there is an entry may begin anew when it has ended, or is
- * overdue: *expired then says whether this call settled that. */
+/* Under the lock: whether an operation that has an entry may begin anew: it has ended or is
+ * overdue. *expired says whether this call settled the overdue one. */
 static crest_status in_flight_again(crest_in_flight_entry *entry, uint64_t now_ns, int *expired)
 {
     uint64_t state = crest_atomic_load_acquire(&entry->state);
@@ -100,7 +100,7 @@ static crest_status in_flight_again(crest_in_flight_entry *entry, uint64_t now_n
     return CREST_OK;
 }
 
-/* `owner`: NULL for none, which is what it is compiled for in a begin without. */
+/* `owner`: NULL for none; inlined so that a begin without an owner is compiled for NULL. */
 static inline __attribute__((always_inline)) crest_status
 in_flight_try_begin(crest_in_flight_table *table, uint64_t hash, crest_keyed *keyed,
                     const crest_op *op, const crest_op *owner, uint64_t now_ns)
@@ -133,7 +133,7 @@ in_flight_try_begin(crest_in_flight_table *table, uint64_t hash, crest_keyed *ke
     return status;
 }
 
-/* A begin for which there was no room or no memory tries once more where that may help. */
+/* A begin refused for want of room or memory tries once more where that may help. */
 static __attribute__((noinline)) crest_status
 in_flight_begin_again(crest_in_flight_table *table, uint64_t hash, crest_keyed *keyed,
                       const crest_op *op, const crest_op *owner, uint64_t now_ns,
@@ -141,7 +141,7 @@ in_flight_begin_again(crest_in_flight_table *table, uint64_t hash, crest_keyed *
 {
     if (status == CREST_LIMIT && crest_in_flight_make_room(table, now_ns))
         status = in_flight_try_begin(table, hash, keyed, op, owner, now_ns);
-    /* a handler has forked meanwhile, and the child has another table */
+    /* a handler forked meanwhile, and the child has another table */
     if (status == CREST_NO_MEMORY && table != crest_in_flight_table_seen() &&
         (table = crest_in_flight_table_made()) != NULL)
         status = in_flight_try_begin(table, hash, keyed, op, owner, now_ns);
@@ -174,9 +174,9 @@ crest_status crest_in_flight_begin_owned(crest_keyed *keyed, const crest_op *op,
 }
 
 /*
- * Under the lock: whether the entry's operation is still in flight at now_ns. CREST_TIMED_OUT
- * otherwise; *expired is then set if it is this call that settled it. CREST_NOT_FOUND in the child
- * of a fork that came meanwhile.
+ * Under the lock: whether the entry's operation is still in flight at now_ns. Otherwise
+ * CREST_TIMED_OUT, and *expired is set if this call settled it. CREST_NOT_FOUND in a child whose
+ * fork interrupted the call.
  */
 static crest_status in_flight_check(crest_in_flight_entry *entry, uint64_t state, uint64_t now_ns,
                                     int *expired)
@@ -247,7 +247,7 @@ crest_status crest_in_flight_mark(crest_keyed *keyed, const crest_op *op, unsign
         if (status == CREST_OK && (entry->marks & bit) != 0)
             status = CREST_ALREADY;
         if (status == CREST_OK) {
-            /* not before the mark before, though two processors' clocks may disagree */
+            /* never before the previous mark, though two processors' clocks may disagree */
             if (now_ns < marked_ns)
                 now_ns = marked_ns;
             gap_ns = now_ns - marked_ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What looks at all that is in flight: the sweep that expires what is overdue, the search for room,
- * the end of what is in flight of closed series, and reading. See in_flight_walks.h.
+ * Walks over the whole table of operations in flight: the sweep that expires overdue ones, the
+ * search for room, the end of closed series' operations, and reading. See in_flight_walks.h.
  */
 #define _GNU_SOURCE
 #include "instruments/in_flight_entries.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 
-/* An entry's words as one who holds no lock sees them. */
+/* An entry's words as a reader without the lock sees them. */
 typedef struct walks_view {
     crest_in_flight_seen seen;
     uint64_t state;
@@ -21,9 +21,10 @@ typedef struct walks_view {
 } walks_view;
 
 /*
- * Reads an entry without the lock; 0 when it was in no wanted state, or became another operation's
- * meanwhile. All loads acquire, so that the last one comes last; partners of the stores in
- * in_flight_start: who sees a word of a later operation sees that the state has changed, too.
+ * Reads an entry without the lock (as a seqlock's reader: fields between two loads of the state). 0
+ * when it was in no wanted state, or became another operation's meanwhile. All loads acquire, so
+ * that the last load of the state comes last. Partners: the stores in in_flight_start; a reader
+ * that sees a word of a later operation also sees the changed state.
  */
 static inline int walks_read(const crest_in_flight_entry *entry, unsigned wanted, walks_view *view)
 {
@@ -42,7 +43,7 @@ static inline int walks_read(const crest_in_flight_entry *entry, unsigned wanted
     return crest_atomic_load(&entry->state) == view->state;
 }
 
-/* Calls for each entry there is. */
+/* Calls `each` for every entry there is. */
 static inline void walks_all(crest_in_flight_table *table,
                              void (*each)(crest_in_flight_entry *, void *), void *context)
 {
@@ -58,10 +59,10 @@ static inline void walks_all(crest_in_flight_table *table,
 typedef struct walks_broom {
     crest_in_flight_table *table;
     uint64_t now_ns;
-    uint64_t age_ns; /* of tombstones that go */
+    uint64_t age_ns; /* drops tombstones this old */
 } walks_broom;
 
-/* Takes an entry that was seen in this state off its chain; 0 if it has changed since. */
+/* Takes an entry seen in this state off its chain; 0 if it changed since. */
 static int walks_drop(crest_in_flight_table *table, crest_in_flight_entry *entry,
                       const walks_view *view)
 {
@@ -139,7 +140,7 @@ void crest_in_flight_cancel(void)
     walks_broom broom = {.table = crest_in_flight_table_seen(), .now_ns = crest_now()};
     if (broom.table == NULL)
         return;
-    /* a begin that did not find its series closed has left its shard's lock after this */
+    /* wait for begins that found their series open: they have left their shard's lock after this */
     for (unsigned i = 0; i < CREST_IN_FLIGHT_SHARDS; i++) {
         crest_in_flight_lock(&broom.table->shard[i]);
         crest_in_flight_unlock(&broom.table->shard[i]);
@@ -147,7 +148,7 @@ void crest_in_flight_cancel(void)
     walks_all(broom.table, walks_cancel_entry, &broom);
 }
 
-/* ---- seeing what is in flight ---- */
+/* ---- reading ---- */
 
 typedef struct walks_visit {
     void (*each)(const crest_in_flight_seen *seen, void *context);

@@ -2,9 +2,9 @@
 /*
  * Every inline function of the public headers once more, as an exported symbol, for callers that
  * cannot inline C: foreign-function interfaces, other languages. The same text, compiled with the
- * keyword redefined; `flatten`, so that what they call of each other is inlined there too. Each
- * begins on a cache line: where the one before ended instead, the record of a histogram lay in
- * one piece more that is fetched, and cost an eighth more.
+ * keyword redefined; `flatten`, so that nested calls are inlined too. Each function begins on a
+ * cache line: packed, the record of a histogram straddled one more line to fetch, and cost an
+ * eighth more.
  */
 #include <stddef.h>
 

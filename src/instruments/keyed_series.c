@@ -9,10 +9,10 @@
 #include "base/hash.h"
 #include "registry/handles.h"
 
-/* Under the library's lock: the metrics of each share. */
+/* Under the library's lock: the number of metrics of each share. */
 static uint32_t keyed_metrics[CREST_IN_FLIGHT_SHARES];
 
-/* Which process this is, counted from the first ancestor that loaded the library. */
+/* The number of this process, counted from the first ancestor that loaded the library. */
 static uint64_t keyed_process = 1;
 
 static void keyed_forked(void)
@@ -21,8 +21,8 @@ static void keyed_forked(void)
 }
 CREST_FORKED(KEYED, keyed_forked)
 
-/* What was closed and is alive in another process than the one that closed it was about to be
- * retired when that forked. */
+/* Closed in this process only. A series closed in another process was about to be retired when that
+ * process forked; here it is open. */
 int crest_in_flight_is_closed(const crest_keyed *keyed)
 {
     uint64_t closed = crest_atomic_load(&keyed->closed);
@@ -38,7 +38,7 @@ int crest_in_flight_close(crest_keyed *keyed)
     return 1;
 }
 
-/* The share that the fewest metrics have. */
+/* The share with the fewest metrics. */
 static uint32_t keyed_share_take(void)
 {
     uint32_t least = 0;

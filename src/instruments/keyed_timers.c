@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The keyed calls of <crest/in_flight.h> and <crest/stages.h>: from a handle to its keyed series,
- * and what is counted as misuse.
+ * and counting misuse.
  */
 #include "base/arena.h"
 #include "base/atomic.h"
@@ -22,7 +22,7 @@ CREST_COUNTER_FAMILY(
     keyed_refused, "crest.in-flight-refused",
     "Keyed operations that were not begun because too much was in flight, by metric.", timer);
 
-/* Under the lock: the child's keyed series. Two handles of one child have one. */
+/* Under the lock: the child's keyed series, which all handles of the child share. */
 static crest_keyed *keyed_of_child(crest_child *child)
 {
     crest_timer *timer = &child->own->timer;
@@ -34,7 +34,7 @@ static crest_keyed *keyed_of_child(crest_child *child)
     return keyed;
 }
 
-/* The first time: registers the handle if need be, and what is exported of it. */
+/* At a first use: registers the handle if need be, and makes the exported gauges. */
 static crest_keyed *keyed_make(crest_timer *timer, crest_status *status)
 {
     crest_status figures = CREST_OK;
@@ -43,7 +43,7 @@ static crest_keyed *keyed_make(crest_timer *timer, crest_status *status)
     crest_lock_take(&saved);
     if (crest_handle_resolve(&timer->handle, CREST_KIND_TIMER, status) != 0) {
         crest_child *child = crest_series_child(timer->handle.series);
-        /* first, because a caller that finds the keyed series does not try to make them */
+        /* first: a caller that finds the keyed series does not try to make the gauges */
         figures = crest_in_flight_figures_make(child->first.metric);
         keyed = figures != CREST_NO_MEMORY ? keyed_of_child(child) : NULL;
         *status = keyed ? CREST_OK : CREST_NO_MEMORY;
@@ -55,9 +55,8 @@ static crest_keyed *keyed_make(crest_timer *timer, crest_status *status)
     return keyed;
 }
 
-/* The handle's keyed series once a begin has made it. Not asked whether the handle is dead: of a
- * series that was retired, or whose registry was freed, nothing is in the table and nothing can
- * begin. */
+/* The handle's keyed series once a begin has made it. No need to ask whether the handle is dead: a
+ * retired series, or a freed registry's, has nothing in the table and refuses begins. */
 static inline crest_keyed *keyed_known(const crest_timer *timer)
 {
     if (CREST_UNLIKELY(timer->handle.abi != CREST_ABI))
@@ -66,7 +65,7 @@ static inline crest_keyed *keyed_known(const crest_timer *timer)
     return crest_atomic_load_ptr_acquire(CREST_PTR(&timer->keyed));
 }
 
-/* Refuses, and counts, what a handle is dead of; CREST_OK, and nothing, if it is not. */
+/* Refuses a dead handle, and counts why; CREST_OK, and nothing done, otherwise. */
 static crest_status keyed_refuse_dead(const crest_timer *timer)
 {
     crest_status dead = crest_handle_dead(&timer->handle);
@@ -75,8 +74,7 @@ static crest_status keyed_refuse_dead(const crest_timer *timer)
     return dead;
 }
 
-/* The keyed series of a handle that has not been used before. NULL and *status, counted, when it
- * records nowhere. */
+/* The keyed series of a handle at its first use. NULL and *status, counted, for a dead handle. */
 static crest_keyed *keyed_first(crest_timer *timer, crest_status *status)
 {
     *status = keyed_refuse_dead(timer);
@@ -88,8 +86,8 @@ static crest_keyed *keyed_first(crest_timer *timer, crest_status *status)
     return keyed;
 }
 
-/* The handle's keyed series if any operation was ever begun in it; NULL otherwise. That may have
- * been by another handle of the series. */
+/* The handle's keyed series if any operation was ever begun in it, be it by another handle of the
+ * series; NULL otherwise. */
 static crest_keyed *keyed_seen(const crest_timer *timer)
 {
     crest_status dead;
@@ -102,7 +100,7 @@ static crest_keyed *keyed_seen(const crest_timer *timer)
     return crest_atomic_load_ptr_acquire(CREST_PTR(&kept->keyed));
 }
 
-/* The same for a mark or an end, which register nothing. */
+/* The same for a mark or an end, which register no handle. */
 static inline crest_keyed *keyed_begun(crest_timer *timer)
 {
     crest_keyed *keyed = keyed_known(timer);
@@ -111,28 +109,28 @@ static inline crest_keyed *keyed_begun(crest_timer *timer)
     return keyed;
 }
 
-/* What a mark or an end answers when the operation is not in flight: a normal answer, unless the
- * handle is dead. */
+/* The answer to a mark or an end whose operation is not in flight: CREST_NOT_FOUND, or a dead
+ * handle's. */
 static crest_status keyed_not_found(const crest_timer *timer)
 {
     crest_status dead = keyed_refuse_dead(timer);
     return dead != CREST_OK ? dead : CREST_NOT_FOUND;
 }
 
-/* Refuses what is wrong with the call, whatever is in flight. */
+/* Refuses invalid arguments, whatever is in flight. */
 static crest_status keyed_refuse(const crest_timer *timer, crest_misuse cause)
 {
     crest_misuse_count(cause, crest_handle_name(&timer->handle));
     return CREST_INVALID_ARGUMENT;
 }
 
-/* A begin that was refused: counted, and what it answers. */
+/* Counts a refused begin, and returns its answer. */
 static crest_status keyed_begin_refused(const crest_timer *timer, const crest_keyed *keyed,
                                         crest_status status)
 {
     const char *name = keyed->metric->name;
     switch (status) {
-    case CREST_LATE: /* its series is retired, or about to be */
+    case CREST_LATE: /* the series is retired, or about to be */
         if ((status = keyed_refuse_dead(timer)) != CREST_OK)
             return status;
         crest_handle_refused(&timer->handle, CREST_LATE, 1);
@@ -249,7 +247,7 @@ crest_in_flight crest_timer_in_flight(const crest_timer *timer)
     return search.figures;
 }
 
-/* Puts it among the oldest so far, in order. */
+/* Inserts an operation among the oldest so far, in order. */
 static void keyed_keep_oldest(const crest_in_flight_seen *seen, void *context)
 {
     keyed_search *search = context;

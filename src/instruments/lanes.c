@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lanes: cells that belong to no thread. See <crest/lane.h>; the cells themselves are made in
- * cells.c, as a thread's are.
+ * Lanes: cells that belong to no thread. See <crest/lane.h>. cells.c makes the cells, like a
+ * thread's.
  */
 #include "base/atomic.h"
 #include "base/lock.h"

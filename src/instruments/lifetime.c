@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Releasing and retiring: the calls of <crest/lifetime.h>. What becomes of a child is in
- * registry/lifecycle.c; what is in flight of it is ended here, before its handle dies.
+ * Releasing and retiring: the calls of <crest/lifetime.h>. registry/lifecycle.c moves the child;
+ * here the operations in flight of it are ended, before its handle dies.
  */
 #include <crest/lifetime.h>
 
@@ -21,7 +21,7 @@
 #include <pthread.h>
 #include <string.h>
 
-/* Under the lock: the child, and of stages what comes with them; all or nothing. */
+/* Under the lock: releases the child, and the parts of stages; all or nothing. */
 static crest_status lifetime_release_child(crest_child *child)
 {
     crest_child *parts[CREST_CHILD_PARTS_MAX];
@@ -90,25 +90,25 @@ crest_status crest_handle_readmit(crest_handle *handle)
 
 /* ---- retiring ---- */
 
-/* Held while series are retired: what is in flight of those that one thread has closed is recorded
- * before another thread's retiring kills their handles. The library's lock is taken under it. */
+/* Held while series are retired. So a thread's closed series have their operations recorded before
+ * another thread's retiring kills the handles. The library's lock is taken under it. */
 static pthread_mutex_t lifetime_retiring = PTHREAD_MUTEX_INITIALIZER;
 
-/* In a forked child the thread that held it is not there. */
+/* In a forked child the thread that held it does not exist. */
 static void lifetime_forked(void)
 {
     crest_mutex_fresh(&lifetime_retiring);
 }
 CREST_FORKED(RETIRING, lifetime_forked)
 
-/* What is retired. */
+/* Which series to retire, and how. */
 typedef struct lifetime_end {
-    const char *key; /* NULL: every series, of a registry that is freed */
+    const char *key; /* NULL: every series of a freed registry */
     const char *value;
-    crest_status why; /* their handles are dead of it */
+    crest_status why; /* the status of their dead handles */
     int shown;        /* exported once more */
     size_t retired;
-    size_t closed; /* not retired yet, for something may be in flight of them */
+    size_t closed; /* closed, operations may be in flight: not retired yet */
 } lifetime_end;
 
 /* Under the lock. */
@@ -129,7 +129,7 @@ static void lifetime_retire_in(crest_metric *metric, unsigned label, lifetime_en
     }
 }
 
-/* By value the lock is taken for one family after the other. */
+/* By label value: takes the lock once for each family. */
 static void lifetime_retire_of(crest_metric *metric, lifetime_end *end)
 {
     crest_lock_saved saved;
@@ -159,8 +159,10 @@ static void lifetime_retire_pass(crest_registry_state *state, lifetime_end *end)
         lifetime_retire_of(metric, end);
 }
 
-/* Retires all that is meant. Series of which something may be in flight are closed by a first pass,
- * then what is in flight of them ends, and is recorded, and the next pass retires them. */
+/* Retires the series meant:
+ *  1. A first pass closes series that may have operations in flight, and retires the others.
+ *  2. Operations in flight of closed series end and are recorded.
+ *  3. The next pass retires those series. */
 static void lifetime_retire(crest_registry_state *state, lifetime_end *end)
 {
     pthread_mutex_lock(&lifetime_retiring);

@@ -2,12 +2,12 @@
 /*
  * The measured mutex. See <crest/mutex.h>.
  *
- * While the mutex has its name alone, lock and unlock are inline and write to its permit
- * (permits.h); what is here is the rest. `queue` is raised and lowered in one function. `permit` is
- * raised by the holder, in the mutex's own permit or, noting that in the mutex, in the sampler, and
- * lowered where it finds that, between having the lock and giving it back: once for each time,
- * whatever the way, and mutexes of one name add up. A holder that finds it raised by one that died
- * does not raise it again.
+ * While its name is this mutex's alone, lock and unlock are inline and write to its permit
+ * (permits.h); here is the rest.
+ *  - `queue` is raised and lowered in one function.
+ *  - `permit` is raised by the holder, once per lock: in the mutex's own permit, or in the sampler,
+ *    noting that in the mutex. It is lowered where the holder finds it raised. So mutexes of one
+ *    name add up. A holder that finds it raised by a thread that died does not raise it again.
  */
 #include <crest/mutex.h>
 
@@ -19,11 +19,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In which of the processes that forks made: in the child every sampler begins at zero, and what
- * the parent raised is not to be lowered there. Written while there is one thread. Of 32 bits,
- * since it lies in a public type: it would come back after 2^32 forks each of which was made in
- * the child of the one before, 49 days of one a millisecond, and even then only a mutex that was
- * held all that time would be taken for one of this process. */
+/* The process's number among forked processes. In a child every sampler begins at zero, so it must
+ * not be lowered for what the parent raised. Written while there is one thread. 32 bits, since it
+ * lies in a public type. It wraps after 2^32 nested forks, 49 days at one a millisecond; even then
+ * only a mutex held all that time would be mistaken. */
 static uint32_t mutex_process = 1;
 
 static void mutex_forked(void)
@@ -32,17 +31,17 @@ static void mutex_forked(void)
 }
 CREST_FORKED(MUTEXES, mutex_forked)
 
-/* Bit 0 of the owner: the lock was had once more, or raised the sampler, and is given back here.
- * Thread pointers are even. */
+/* Bit 0 of the owner: unlock takes the cold path, because the lock is held recursively or the
+ * sampler was raised. Thread pointers are even. */
 #define MUTEX_COLD UINT64_C(1)
 
-/* Whether this thread holds it: no other can write this one's id there, or take it away. */
+/* Whether this thread holds it. Only this thread writes its id there or removes it. */
 static int mutex_is_mine(const crest_mutex *mutex)
 {
     return (crest_atomic_load(&mutex->owner) & ~MUTEX_COLD) == crest_mutex_self();
 }
 
-/* How often the holder has it. Inlined locks leave `depth` alone. */
+/* The holder's recursion depth. Inlined locks leave `depth` alone. */
 static unsigned mutex_depth(const crest_mutex *mutex)
 {
     return (crest_atomic_load(&mutex->owner) & MUTEX_COLD) != 0 ? mutex->depth : 1;
@@ -54,7 +53,7 @@ static void mutex_hold_times(crest_mutex *mutex, unsigned depth)
     crest_atomic_store(&mutex->owner, crest_mutex_self() | MUTEX_COLD);
 }
 
-/* The holder says that it is held, unless one that died has said so. */
+/* By the holder: raises the permit or sampler, unless a holder that died left it raised. */
 static void mutex_raise(crest_mutex *mutex)
 {
     if (mutex->permitted == mutex_process || crest_permit_is_raised(mutex))
@@ -67,7 +66,7 @@ static void mutex_raise(crest_mutex *mutex)
     crest_range_sampler_add(mutex->permit, 1);
 }
 
-/* The lock is had. A robust one may still carry the marks of a holder that died. */
+/* After taking the lock. A robust mutex may still carry the marks of a holder that died. */
 static void mutex_hold(crest_mutex *mutex, int result)
 {
     if (result == 0 && mutex_is_mine(mutex)) {
@@ -78,7 +77,7 @@ static void mutex_hold(crest_mutex *mutex, int result)
     mutex_raise(mutex);
 }
 
-/* The lock is about to be given back; while it is not, no other thread notes anything. */
+/* Before releasing the lock: until then no other thread writes these words. */
 static void mutex_let_go(crest_mutex *mutex)
 {
     crest_atomic_store(&mutex->owner, 0);
@@ -94,7 +93,7 @@ static int mutex_is_had(int result)
     return result == 0 || result == EOWNERDEAD;
 }
 
-/* Waits for a lock that was not free at once; until: NULL for as long as it takes. */
+/* Waits for a contended lock; until NULL: without a limit. */
 static int mutex_wait(crest_mutex *mutex, const struct timespec *until)
 {
     uint64_t start_ns = crest_now();
@@ -155,7 +154,7 @@ int crest_mutex_consistent(crest_mutex *mutex)
     return pthread_mutex_consistent(&mutex->mutex);
 }
 
-/* After a wait for a condition, cancelled or not, the lock is held again. */
+/* After a wait for a condition, cancelled or not: the lock is held again. */
 static void mutex_regain(void *mutex)
 {
     mutex_hold(mutex, EOWNERDEAD);
@@ -192,7 +191,7 @@ void crest_mutex_scope_end(crest_mutex_scope *scope)
         crest_mutex_unlock(scope->held);
 }
 
-/* The options of one of the three metrics; `text` is where its name is put. */
+/* The options of one of the three metrics; `text` receives its name. */
 static crest_metric_options mutex_options(const char *name, const char *word,
                                           const char *description, char *text, size_t size)
 {

@@ -10,7 +10,7 @@
 #include "instruments/in_flight_gauges.h"
 #include "registry/metric_make.h"
 
-/* Of stages. */
+/* The two histograms of stages. */
 static crest_status metric_stage_histograms(crest_metric *metric)
 {
     static const char *const words[] = {"stage", "since-start"};
@@ -34,7 +34,7 @@ static crest_status metric_stage_histograms(crest_metric *metric)
     return status;
 }
 
-/* The metrics that come with this one from the start. */
+/* A metric's companions that exist from the start. */
 static crest_status metric_companions(crest_metric *metric)
 {
     crest_status status = CREST_OK;
@@ -64,7 +64,7 @@ static crest_metric *metric_make(crest_registry_state *state, const crest_metric
     return crest_metric_conclude(&draft, status);
 }
 
-/* Under the lock: finds or makes what is asked for; the spec has its keys, or is open. */
+/* Under the lock: finds or makes the metric; the spec has its keys, or is open. */
 static crest_metric *metric_find_or_make(crest_registry *registry, crest_kind kind,
                                          const crest_metric_options *options,
                                          crest_metric_spec *spec, crest_status *status)

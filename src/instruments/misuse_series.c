@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The series that show misuse: crest_misuse_total by cause and crest_late_records_total, there from
- * load on as zero. What base/misuse counts is added to the shared cells of their slots, so that it
- * takes no lock and resolves no handle to count. Those slots are never another series': the family
- * is made to last.
+ * The series that show misuse: crest_misuse_total by cause and crest_late_records_total, at zero
+ * from load on. base/misuse counts in the shared cells of their slots, so counting takes no lock
+ * and resolves no handle. These slots are never reused: the family is marked as lasting.
  */
 #include "instruments/misuse_series.h"
 #include "base/lock.h"
@@ -21,8 +20,8 @@ CREST_COUNTER_FAMILY(
 CREST_COUNTER(misuse_late_counter, "crest.late-records",
               "Records through handles of series that had been retired or freed.");
 
-/* The word that a counter's series is counted in by all threads; NULL if it could not be made. It
- * and its siblings are neither released nor retired from now on. */
+/* The word in which all threads count a counter's series; NULL if it could not be made. It and its
+ * siblings are never released or retired from now on. */
 static uint64_t *misuse_series_word(crest_counter *counter)
 {
     crest_lock_saved saved;
@@ -44,7 +43,7 @@ __attribute__((constructor)) static void misuse_series_constructor(void)
         crest_misuse_late_bind(word);
     for (int i = 0; i < CREST_MISUSE_COUNT; i++) {
         word = misuse_series_word(misuse_family_with(crest_misuse_label((crest_misuse)i)));
-        if (word != NULL) /* otherwise there was no memory even for this: the word's own goes on */
+        if (word != NULL) /* without memory base/misuse keeps its own word */
             crest_misuse_bind((crest_misuse)i, word);
     }
 }

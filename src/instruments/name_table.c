@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define NAME_TABLE_BUCKETS_MIN 16u
-/* So many entries a bucket, on average, make the table grow: until then two in a hundred are not in
+/* Mean number of entries a bucket at which the table grows: up to it, two in a hundred lie outside
  * their own bucket. */
 #define NAME_TABLE_ENTRIES_A_BUCKET 4u
 
@@ -24,7 +24,7 @@ static crest_name_bucket name_table_none;
 static crest_name_table name_table_empty = {0, 0, &name_table_none};
 crest_name_table *crest_name_table_now = &name_table_empty;
 
-/* Whether entries that belong into the bucket may be in the next one. */
+/* Whether the bucket is full, so that its entries may also lie in the next bucket. */
 static int name_table_is_full(uint64_t tags)
 {
     return tags >> 8 * (CREST_NAME_BUCKET_ENTRIES - 1) != 0;
@@ -65,7 +65,7 @@ static void name_table_put(crest_name_table *table, crest_name_entry *entry)
     crest_atomic_store_release(&bucket->tags, bucket->tags | crest_name_tag(entry->mark) << 8 * at);
 }
 
-/* Under the lock: a table with room for one entry more; NULL if there is none. */
+/* Under the lock: a table with room for one more entry, or NULL. */
 static crest_name_table *name_table_grow(void)
 {
     crest_name_table *table = crest_name_table_now;
@@ -113,7 +113,7 @@ void crest_by_name_keep(const crest_by_name_key *key, void *handle)
 {
     crest_lock_saved saved;
     if (!crest_lock_take_unless_forking(&saved))
-        return; /* the next call does it */
+        return; /* the next call tries again */
     name_table_keep(key, handle);
     crest_lock_drop(&saved);
 }

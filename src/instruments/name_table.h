@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table that by-name calls find their handles in, without a lock and without a call but the one
- * that measures the name. The key is a source and a name, so that no call puts the two together;
- * what they make up together is worked out when a name is first used, in by_name.c.
+ * Hash table from source and name to handle, for by-name calls: lock-free, and without a call but
+ * strlen's. The key is source and name, so that no call joins the two; by_name.c joins them when a
+ * name is first used.
  *
- * Entries stand in buckets of seven, a byte of each one's hash in the first word of the bucket,
- * where all seven are compared at once: a lookup takes one line of the table and one of the entry
- * that it finds, whichever of the seven that is, and no branch goes by which. That counts more than
- * the number of instructions: with names at random, a chain or a sequence of probes makes the
- * processor guess wrong for every fourth of them, once it has waited for the memory that tells.
+ * Buckets of seven entries. The bucket's first word holds a byte of each entry's hash (a tag), and
+ * all seven are compared at once. So a lookup touches one line of the table and one of the entry it
+ * finds, and no branch depends on which of the seven it is. That matters more than the number of
+ * instructions: with random names, a chain or a probe sequence mispredicts every fourth lookup,
+ * after waiting for the memory that decides.
  *
- * A grown table replaces one, which stays for those who are reading it. Entries are never taken
- * out: what they lead to is a handle of the default registry, valid for the life of the process.
+ * An outgrown table stays for its readers. Entries are never removed: they lead to handles of the
+ * default registry, valid for the life of the process.
  */
 #ifndef CREST_NAME_TABLE_H
 #define CREST_NAME_TABLE_H
@@ -20,14 +20,14 @@
 #include "base/hash.h"
 #include "instruments/sources.h"
 
-/* Entries of the table: beyond it names are looked up in the registry, which takes longer. More
- * than metrics that may be made by name, because declared ones are called by name too. */
+/* The most entries: further names are looked up in the registry, which takes longer. More than the
+ * metrics that may be made by name, because declared ones are called by name too. */
 #define CREST_BY_NAME_ENTRIES_MAX (4u * CREST_BY_NAME_MAX)
 
 #define CREST_NAME_BUCKET_ENTRIES 7u
 
-/* One is begun on a cache line, where it is alone: of a name of up to 48 bytes nothing that is
- * looked at is in another one. */
+/* Alone on its cache lines, from the first byte of one on. For a name of up to 48 bytes a lookup
+ * reads only one line. */
 typedef struct crest_name_entry {
     uint64_t mark;
     void *handle;
@@ -36,7 +36,7 @@ typedef struct crest_name_entry {
 } crest_name_entry;
 
 typedef struct crest_name_bucket {
-    uint64_t tags; /* a byte for each entry, from the lowest on; 0: there is none */
+    uint64_t tags; /* tags from the lowest byte on; 0: no entry */
     crest_name_entry *entry[CREST_NAME_BUCKET_ENTRIES];
 } crest_name_bucket;
 
@@ -46,10 +46,10 @@ typedef struct crest_name_table {
     crest_name_bucket *bucket;
 } crest_name_table;
 
-/* Never NULL: the first one is empty. */
+/* Never NULL: the first table is empty. */
 extern __attribute__((visibility("hidden"))) crest_name_table *crest_name_table_now;
 
-/* What a name of `length` bytes leads to. */
+/* The key of a name of `length` bytes. */
 typedef struct crest_by_name_key {
     const crest_source_state *source;
     const char *name;
@@ -57,11 +57,11 @@ typedef struct crest_by_name_key {
     crest_kind kind;
 } crest_by_name_key;
 
-/* Puts it into the table, if there is room and no fork holds the lock. */
+/* Adds the handle to the table, if there is room and no fork holds the lock. */
 void crest_by_name_keep(const crest_by_name_key *key, void *handle);
 
-/* All of an entry but its text that has to be the same, in one word: the low half of the hash, by
- * which the table goes, and what of the key is not text. */
+/* The mark: one word of all that must match but the text. The low half of the hash, which chooses
+ * the bucket, and the parts of the key that are not text. */
 static inline uint64_t crest_name_mark(crest_by_name_key key, crest_ends ends)
 {
     uint64_t hash = crest_hash_done(
@@ -70,14 +70,14 @@ static inline uint64_t crest_name_mark(crest_by_name_key key, crest_ends ends)
     return (uint64_t)beside << 32 | (uint32_t)hash;
 }
 
-/* Of a mark, whose low bits are the bucket's number: the byte there, never 0. */
+/* The tag of a mark, never 0; the mark's low bits are the bucket's number. */
 static inline uint64_t crest_name_tag(uint64_t mark)
 {
     return (mark >> 24 & 0xff) | 0x80;
 }
 
-/* The highest bit of each byte of `tags` that is the tag. Above such a byte it may also be that of
- * a byte which is the tag but for its lowest bit: the entry itself tells. */
+/* The highest bit of each byte of `tags` that equals the tag. Above such a byte, a byte that
+ * differs only in its lowest bit may match too: the entry itself decides. */
 static inline uint64_t crest_name_matches(uint64_t tags, uint64_t tag)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -92,7 +92,7 @@ static inline int crest_name_is(const crest_name_entry *entry, uint64_t mark, co
            entry->ends.last == ends.last && crest_before_ends_same(entry->name, name, length);
 }
 
-/* Where the first match in its own bucket is not it: the handle if the table has it. */
+/* Continues where the first match in the bucket was another entry: the handle, or NULL. */
 void *crest_name_table_search(const crest_name_table *table, uint64_t mark, const char *name,
                               size_t length);
 
@@ -104,7 +104,7 @@ static inline void *crest_by_name_find(crest_by_name_key key)
     /* acquire: partner of the release store in name_table_grow */
     const crest_name_table *table = crest_atomic_load_ptr_acquire(CREST_PTR(&crest_name_table_now));
     const crest_name_bucket *bucket = &table->bucket[mark & table->mask];
-    /* acquire: partner of the release store in name_table_put, so that the entries are there */
+    /* acquire: partner of the release store in name_table_put; the entries are visible then */
     uint64_t tags = crest_atomic_load_acquire(&bucket->tags);
     uint64_t matches = crest_name_matches(tags, crest_name_tag(mark));
     if (CREST_LIKELY(matches != 0)) {

@@ -2,9 +2,9 @@
 /*
  * Open families: metrics whose label keys come one by one. See <crest/family.h>.
  *
- * Every child has a value for each key that there may ever be, "" for those that it does not have
- * or that are not there yet. So a new key changes nothing that lies in memory already: it is
- * written behind the others, and then counted (crest_metric_keys).
+ * Every child has room for a value of each possible key; "" for keys that it lacks or that do not
+ * exist yet. So a new key changes nothing in memory that readers use: it is written behind the
+ * others, and then counted (crest_metric_keys).
  */
 #include "base/arena.h"
 #include "base/atomic.h"
@@ -20,7 +20,7 @@
 
 #include <string.h>
 
-/* Label values as they are kept, by the place of their key; guarded by the lock. */
+/* Cleaned label values, by the place of their key; guarded by the lock. */
 static struct {
     const char *values[CREST_OPEN_LABELS_MAX];
     char text[CREST_OPEN_LABELS_MAX][CREST_LABEL_VALUE_BYTES_MAX + 1];
@@ -31,7 +31,7 @@ static int open_is_absent(const crest_label *label)
     return label->value == NULL || label->value[0] == '\0';
 }
 
-/* Whether these can be labels of one series. */
+/* Whether these labels can belong to one series. */
 static crest_status open_check(const crest_label *labels, unsigned count)
 {
     if (labels == NULL && count != 0)
@@ -51,7 +51,7 @@ static crest_status open_check(const crest_label *labels, unsigned count)
     return CREST_OK;
 }
 
-/* The place of a key; how many there are if it is none of them. */
+/* The place of a key; the number of keys if it is none of them. */
 static unsigned open_place(const crest_metric *metric, const char *key)
 {
     unsigned keys = crest_metric_keys(metric), place = 0;
@@ -60,7 +60,7 @@ static unsigned open_place(const crest_metric *metric, const char *key)
     return place;
 }
 
-/* Whether the metric can have the labels' keys. Asked before the first new one is added. */
+/* Whether there is room for the labels' keys. Checked before the first new one is added. */
 static crest_status open_room(const crest_metric *metric, const crest_label *labels, unsigned count)
 {
     unsigned keys = crest_metric_keys(metric), more = 0;
@@ -74,7 +74,7 @@ static crest_status open_room(const crest_metric *metric, const crest_label *lab
     return keys + more <= metric->label_count ? CREST_OK : CREST_LIMIT;
 }
 
-/* The place of a key, which is added if need be; there is room for it. */
+/* The place of a key, added if need be; there is room for it. */
 static unsigned open_key(crest_metric *metric, const char *key, crest_status *status)
 {
     unsigned keys = crest_metric_keys(metric), place = open_place(metric, key);
@@ -86,12 +86,12 @@ static unsigned open_key(crest_metric *metric, const char *key, crest_status *st
         return place;
     }
     ((const char **)(uintptr_t)metric->label_keys)[place] = copy;
-    /* partner: the acquire load in crest_metric_keys, so that who counts the key finds it */
+    /* partner: the acquire load in crest_metric_keys: a reader that counts the key finds it */
     crest_atomic_store32_release(&metric->open_keys, place + 1);
     return place;
 }
 
-/* Puts each value at the place of its key; non-zero if one had to be changed. */
+/* Puts each value at the place of its key; non-zero if one was changed by cleaning. */
 static int open_values(crest_metric *metric, const crest_label *labels, unsigned count,
                        crest_status *status)
 {
@@ -112,7 +112,7 @@ static int open_values(crest_metric *metric, const crest_label *labels, unsigned
     return changed;
 }
 
-/* Under the lock: the child of these labels, metric and keys made if need be. */
+/* Under the lock: the child of these labels; metric and keys are made if need be. */
 static crest_child *open_child_locked(crest_registry *registry, crest_kind kind,
                                       const crest_metric_options *options,
                                       const crest_label *labels, unsigned count,
@@ -128,7 +128,7 @@ static crest_child *open_child_locked(crest_registry *registry, crest_kind kind,
     return *status == CREST_OK ? crest_child_get_locked(metric, open_clean.values, status) : NULL;
 }
 
-/* The handle of these labels, or a dead one; what stood in the way is counted. */
+/* The handle of these labels, or a dead one, whose cause is counted. */
 static crest_own_handle *open_handle(crest_registry *registry, crest_kind kind,
                                      const crest_metric_options *options, const crest_label *labels,
                                      unsigned count, crest_status *status)

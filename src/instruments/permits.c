@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which mutex writes a permit. See permits.h.
+ * Which mutex may write a permit. See permits.h.
  */
 #include "instruments/permits.h"
 #include "base/lock.h"
@@ -27,7 +27,7 @@ int crest_permit_is_raised(const crest_mutex *mutex)
            crest_permit_is_held(mutex->line);
 }
 
-/* ---- the user, under the lock ---- */
+/* ---- the permit's user, under the lock ---- */
 
 static void permit_claim(crest_mutex *mutex)
 {
@@ -51,7 +51,7 @@ static void permit_claim(crest_mutex *mutex)
     crest_atomic_store(&cell->permit.user, permit_user(mutex));
 }
 
-/* Whether it is worth the lock. */
+/* Whether taking the lock to claim is worth while. */
 static int permit_may_claim(const crest_mutex *mutex)
 {
     /* acquire: partner of the release store in series.c */

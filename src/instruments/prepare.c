@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a thread's recording needs of the system, taken ahead; the stack of our own threads. See
- * <crest/prepare.h>.
+ * Taking ahead what a thread's recording needs of the system, and setting the stack of our own
+ * threads. See <crest/prepare.h>.
  */
 #include <crest/prepare.h>
 
@@ -9,7 +9,7 @@
 #include "base/lock.h"
 #include "base/thread.h"
 
-/* The thread's chunk that has the slot; 0 when there can be none. */
+/* Makes the thread's chunk of the slot; 0 on failure. */
 static int prepare_chunk(uint32_t slot)
 {
     crest_lock_saved saved;
@@ -21,7 +21,7 @@ static int prepare_chunk(uint32_t slot)
 
 crest_status crest_thread_prepare(void)
 {
-    /* slots begin with the second chunk's first, see crest_cells_slot_new */
+    /* slots begin in the second chunk, see crest_cells_slot_new */
     uint64_t slots = crest_cells_slot_count();
     for (uint64_t first = 0; first < slots; first += CREST_CHUNK_CELLS)
         if (!prepare_chunk((uint32_t)first + CREST_CHUNK_CELLS))

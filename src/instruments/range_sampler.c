@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Range samplers: from a handle to its cell, on the cold path of updates. See
- * <crest/range_sampler.h>; what happens in the cell is range_cell.h's business. Updates may run in
- * signal handlers.
+ * <crest/range_sampler.h>; the cell's own protocol is in range_cell.h. Updates may run in signal
+ * handlers.
  */
 #include "base/lock.h"
 #include "base/misuse.h"
@@ -18,7 +18,7 @@ int64_t crest_range_sampler_value(const crest_range_sampler *sampler)
     return cell ? crest_range_cell_value(cell) : 0;
 }
 
-/* The sampler's cell, registering it if need be; NULL, counted, when there is none. */
+/* The sampler's cell, registering it if need be; NULL, counted, on failure. */
 static crest_range_cell *range_cell_of(crest_range_sampler *sampler)
 {
     crest_range_cell *cell = crest_atomic_load_ptr_acquire(CREST_PTR(&sampler->cell));
@@ -34,7 +34,7 @@ static crest_range_cell *range_cell_of(crest_range_sampler *sampler)
     }
     if (cell != NULL)
         return cell;
-    if (why == CREST_OK) /* the handle of another kind, which has no such cell */
+    if (why == CREST_OK) /* a handle of another kind, without such a cell */
         why = CREST_INVALID_ARGUMENT;
     crest_handle_refused(&sampler->handle, why, 1);
     return NULL;

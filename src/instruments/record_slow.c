@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The cold paths of recording: what the inline calls of <crest/counter.h>, gauge.h, histogram.h and
- * timer.h do when one of their predictable branches goes the other way.
+ * The cold paths of recording: the inline calls of <crest/counter.h>, gauge.h, histogram.h and
+ * timer.h end here when one of their predictable branches goes the other way.
  *
  * Everything here may run in a signal handler: under the lock all signals are blocked, and misuse
  * is counted after it is dropped.
  *
- * A lane (<crest/lane.h>) takes the place of the thread's own cells, and is then added to
- * atomically; NULL is no lane.
+ * A lane (<crest/lane.h>) replaces the thread's own cells, and is then added to atomically; NULL:
+ * no lane.
  */
 #include "instruments/record_slow.h"
 #include "base/atomic.h"
@@ -22,14 +22,13 @@
 #include "instruments/resolve.h"
 
 /*
- * Takes the lock and returns 0; or, while a fork holds it and the series exists, takes nothing and
- * returns the series' slot: what is recorded then goes to what threads share, for which no lock is
- * needed.
+ * Takes the lock and returns 0. While a fork holds it and the series exists, takes nothing and
+ * returns the series' slot: the record then goes to the shared cell or shard, which needs no lock.
  */
 static uint32_t record_lock(const crest_handle *handle, crest_lock_saved *saved)
 {
-    /* acquire: partner of the release store in series.c, so that the series and its shared part
-     * are there */
+    /* acquire: partner of the release store in series.c; the series and its shared part are visible
+     * then */
     uint32_t slot = crest_atomic_load32_acquire(&handle->slot);
     if (slot != 0)
         return crest_lock_take_unless_forking(saved) ? 0 : slot;
@@ -81,8 +80,8 @@ void crest_counter_add_slow(crest_counter *counter, int64_t amount)
     crest_record_counter(NULL, counter, amount);
 }
 
-/* Until the shared cell says so, a moment later, a reading finds what the thread's share fell to:
- * the price of an addition that asks nothing beforehand. */
+/* Until the shared cell says "full", a moment later, a reading finds the wrapped cell of the
+ * thread. That is the price of an addition that checks nothing beforehand. */
 void crest_counter_full_slow(crest_counter *counter)
 {
     /* acquire: as in crest_counter_value */
@@ -97,7 +96,7 @@ uint64_t crest_counter_value(const crest_counter *counter)
     return slot ? crest_cells_sum(slot) : 0;
 }
 
-/* The gauge's cell, registering it if need be; NULL, counted, when there is none. */
+/* The gauge's cell, registering it if need be; NULL, counted, on failure. */
 static uint64_t *record_gauge_cell(crest_gauge *gauge)
 {
     crest_status why = crest_handle_dead(&gauge->handle);
@@ -111,7 +110,7 @@ static uint64_t *record_gauge_cell(crest_gauge *gauge)
     }
     if (cell != NULL)
         return cell;
-    if (why == CREST_OK) /* the handle of another kind, which has no such cell */
+    if (why == CREST_OK) /* a handle of another kind, without such a cell */
         why = CREST_INVALID_ARGUMENT;
     crest_handle_refused(&gauge->handle, why, 1);
     return NULL;
@@ -149,7 +148,7 @@ double crest_gauge_value(const crest_gauge *gauge)
     return value;
 }
 
-/* The lane's shard, or this thread's own; NULL while there is none but a beginning. No lock. */
+/* The lane's shard, or this thread's; NULL while it has none, or a beginning. No lock. */
 static crest_shard *record_own_shard(const crest_thread_record *lane, const crest_handle *handle)
 {
     const uint64_t *cell =
@@ -166,8 +165,8 @@ static int record_shard(const crest_thread_record *lane, crest_shard *shard, uin
                         : crest_shard_record_cold(shard, value, times, noting);
 }
 
-/* Under the lock, of a series that has this slot: the lane's shard or the thread's, or the shared
- * one. 0 when so many do not fit any more. */
+/* Under the lock, for a series with this slot: records into the lane's or the thread's shard, or
+ * the shared one. 0 when so many do not fit. */
 static int record_distribution(const crest_thread_record *lane, const crest_series *series,
                                uint32_t slot, uint64_t value, uint64_t times)
 {
@@ -176,21 +175,20 @@ static int record_distribution(const crest_thread_record *lane, const crest_seri
     crest_shard *shard = cell != NULL ? crest_shard_at(cell, layout, NULL) : NULL;
     if (shard == NULL || !crest_shard_touch(shard, layout, value, NULL))
         return crest_shared_shard_record(series->shared, value, times);
-    /* few always fit; and to read a new page before it is written to is a fault more */
+    /* few always fit; and reading a new page before writing it would cost one more page fault */
     return (times <= CREST_RECORD_TIMES_INLINE_MAX || crest_shard_has_room(shard, value, times)) &&
            record_shard(lane, shard, value, times, 1);
 }
 
-/* A value as it is to be recorded. */
+/* A value clamped to the layout's range. */
 static uint64_t record_clamp(int64_t value, const crest_layout *layout, int *clamped)
 {
     *clamped = (uint64_t)value > layout->highest;
     return *clamped ? layout->highest : (uint64_t)value;
 }
 
-/* Clamps and records, under the lock; CREST_LIMIT if the sum or the count could not be told, or for
- * as many times as only a negative number becomes. A timer's is noted if it is the slowest of this
- * tick. */
+/* Clamps and records, under the lock. CREST_LIMIT if sum or count would overflow, or if `times` can
+ * only come from a negative number. Notes a timer's value if it is the slowest of this tick. */
 static crest_status record_value(const crest_thread_record *lane, const crest_series *series,
                                  uint32_t slot, int64_t value, uint64_t times, const crest_op *op,
                                  int *clamped)
@@ -203,8 +201,8 @@ static crest_status record_value(const crest_thread_record *lane, const crest_se
     return record_distribution(lane, series, slot, kept, times) ? CREST_OK : CREST_LIMIT;
 }
 
-/* Without the lock, of a handle that has a slot: the registry may have been freed meanwhile. If it
- * is the slowest this is noted, but not whose it was. */
+/* Without the lock, for a handle with a slot; the registry may be freed meanwhile. Notes the
+ * slowest value, without its operation. */
 static crest_status record_shared(const crest_thread_record *lane, const crest_handle *handle,
                                   int64_t value, uint64_t times, int *clamped)
 {
@@ -221,15 +219,15 @@ static crest_status record_shared(const crest_thread_record *lane, const crest_h
         crest_slowest_note_unlocked(series, kept);
         return CREST_OK;
     }
-    /* acquire: as in record_begin; NULL when the series went while this thread was stopped */
+    /* acquire: as in record_begin; NULL when the series left while this thread was stopped */
     crest_shared_shard *shared = crest_atomic_load_ptr_acquire(CREST_PTR(&series->shared));
     if (shared == NULL)
         return CREST_LATE;
     return crest_shared_shard_record(shared, kept, times) ? CREST_OK : CREST_LIMIT;
 }
 
-/* What the inlined part left to do may need no lock: new extremes of a histogram, or a new least of
- * a timer. Not more at once than the inlined part takes. */
+/* The cases left by the inlined part that need no lock: new extremes of a histogram, or a new least
+ * of a timer. `times` at most as in the inlined part. */
 static int record_unlocked(const crest_thread_record *lane, const crest_handle *handle,
                            int64_t value, uint64_t times, int noting)
 {
@@ -243,7 +241,8 @@ static int record_unlocked(const crest_thread_record *lane, const crest_handle *
     return record_shard(lane, own, (uint64_t)value, times, noting);
 }
 
-/* Among the first few of a cell; `op` is a timer's, NULL a histogram's. 0 when it has them. */
+/* Records among the first few values of a cell; `op` is a timer's, NULL a histogram's. 0 when they
+ * are full. */
 static int record_begin(const crest_series *series, uint64_t *cell, crest_reserve *reserve,
                         uint64_t value, const crest_op *op)
 {
@@ -259,10 +258,9 @@ static int record_begin(const crest_series *series, uint64_t *cell, crest_reserv
 }
 
 /*
- * The same of what this thread meets for the first time: begins with the value, or makes its shard
- * with the block of it, of what the thread has in reserve, and records; 0 when that takes the lock.
- * The series' slot rests long enough before it is another's that this may still write into its
- * cell, as the inlined part may.
+ * This thread's first record into a series, without the lock: begins with the value, or makes a
+ * shard with the value's block from the thread's reserve, and records. 0 when that takes the lock.
+ * The slot's quarantine is long enough for this write into its cell, as for the inlined part's.
  */
 static int record_first(const crest_handle *handle, int64_t value, uint64_t times,
                         const crest_op *op)
@@ -290,7 +288,7 @@ static int record_first(const crest_handle *handle, int64_t value, uint64_t time
            record_unlocked(NULL, handle, value, times, op == NULL);
 }
 
-/* A timer's that is the slowest of this tick. */
+/* Records a timer's slowest value of this tick. */
 static int record_slowest(const crest_thread_record *lane, const crest_handle *handle,
                           int64_t duration_ns, const crest_op *op)
 {

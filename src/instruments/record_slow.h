@@ -10,7 +10,7 @@
 #include <crest/counter.h>
 #include <crest/timer.h>
 
-/* As crest_counter_add_slow. A lane that is NULL is this thread. */
+/* As crest_counter_add_slow. `lane` NULL: this thread's own cells. */
 void crest_record_counter(const crest_thread_record *lane, crest_counter *counter, int64_t amount);
 
 /* As crest_histogram_record_slow. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Handles that are resolved, registered, found by name, or refused. See resolve.h.
+ * Handles: resolved, registered, found by name, or refused. See resolve.h.
  */
 #include "instruments/resolve.h"
 #include "base/atomic.h"
@@ -20,7 +20,7 @@ void crest_handle_refused(const crest_handle *handle, crest_status why, uint64_t
         crest_misuse_count(crest_misuse_of(why), crest_handle_name(handle));
 }
 
-/* A failure that can pass leaves the handle as it is, to be tried again. */
+/* A failure that may pass leaves the handle as it is; a later call tries again. */
 static uint32_t resolve_give_up(crest_handle *handle, crest_status status)
 {
     if (status != CREST_NO_MEMORY)
@@ -28,7 +28,7 @@ static uint32_t resolve_give_up(crest_handle *handle, crest_status status)
     return 0;
 }
 
-/* A handle of the library's without a slot: its series was released. */
+/* A library handle without a slot: its series was released and comes back. */
 static uint32_t resolve_revive(crest_handle *handle, crest_kind kind, crest_status *status)
 {
     crest_series *series = handle->series;
@@ -93,7 +93,7 @@ crest_status crest_handle_register(crest_handle *handle)
     return status;
 }
 
-/* The handle of an unlabelled metric, or a dead one; *status, if asked for, says why. */
+/* The handle of an unlabelled metric, or a dead one; *status, if not NULL, says why. */
 static crest_own_handle *resolve_get(crest_registry *registry, crest_kind kind,
                                      const crest_metric_options *options, crest_status *status)
 {

@@ -16,7 +16,8 @@ crest_source crest_source_none;
 static crest_source_state *sources_newest;
 static uint64_t sources_count;
 
-/* A name under it is what has to be valid, so that "up" can be a source, which is no name. */
+/* Checks a name under the source, not the source itself: "up" may be a source, though it is no
+ * valid name. */
 crest_status crest_source_check(const char *name, crest_error *error)
 {
     char under[CREST_NAME_BYTES_MAX + 3], why[CREST_NAMES_WHY_BYTES];
@@ -61,7 +62,7 @@ static crest_source_state *sources_make(const char *text, crest_status *status)
     return state;
 }
 
-/* No source needs no lock: a fork that holds it keeps nobody from calling by name. */
+/* The empty source needs no lock, so by-name calls work while a fork holds it. */
 static crest_source_state *sources_without(void)
 {
     crest_atomic_store(&sources_none.seed, crest_hash_seed());
