@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Upkeep of <crest/clock.h>: a caller that runs crest_clock_check once a second keeps the counter's
- * rate right. And the wall clock read beside a clock that is never set.
+ * Upkeep of <crest/clock.h> by a check once a second, which keeps the counter's rate right; and the
+ * wall clock, read beside a clock that is never set.
  */
 #ifndef CREST_BASE_CLOCK_INSIDE_H
 #define CREST_BASE_CLOCK_INSIDE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lock-free max register with payload (board): the largest value of an epoch (turn), and its
+ * Lock-free max register with payload (board), for the largest value of an epoch (turn) and its
  * operation. Any thread and any handler, at any moment; it knows no metrics.
  *
  * State: value, and a word {epoch, published place, bitmap of claimed places}. Both change together

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reserve: arena memory that belongs to one thread and is not used yet. With it a first touch of a
+ * Reserves of arena memory, each of one thread and not used yet. With it a first touch of a
  * histogram takes no lock and blocks no signals. A handler on the same thread may take from it
  * between any two instructions.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Generations (seqlock counters): how snapshots learn that a metric's series have changed.
+ * Generations (seqlock counters), by which snapshots learn that a metric's series have changed.
  *
  *   writer, under the lock:
  *     1. metric's count of changes and registry's generation + 1: both odd

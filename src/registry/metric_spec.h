@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The spec of a metric: gathered from a declaration or a call, and checked before anything is made.
+ * The spec of a metric, gathered from a declaration or a call, and checked before anything is made.
  */
 #ifndef CREST_METRIC_SPEC_H
 #define CREST_METRIC_SPEC_H
