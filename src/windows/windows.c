@@ -25,7 +25,7 @@
 static unsigned windows_series_max = CREST_WINDOWED_SERIES_DEFAULT;
 static unsigned windows_longest_s = 900;
 static unsigned windows_has_5m = 1;
-/* Sums over all registries. */
+/* Sums over all registries. Written under the ticker's lock, read without it. */
 static uint64_t windows_places, windows_without;
 
 void crest_windows_set(const unsigned *window_s, unsigned windows, unsigned series_max)
@@ -127,7 +127,7 @@ static void windows_place_free(crest_windows *windows, uint32_t number)
     crest_window_frames_clear(block->frames, at, windows->times.slots);
     block->taken &= ~(UINT64_C(1) << at);
     block->present &= ~(UINT64_C(1) << at);
-    windows_places--;
+    crest_atomic_store(&windows_places, windows_places - 1);
     if (number / CREST_FRAMES_SERIES < windows->free_from)
         windows->free_from = number / CREST_FRAMES_SERIES;
 }
@@ -142,7 +142,7 @@ void crest_windows_free(crest_windows *windows)
                 windows_place_free(windows, b * CREST_FRAMES_SERIES + at);
         crest_window_frames_free(windows->blocks[b].frames);
     }
-    windows_without -= windows->refused;
+    crest_atomic_store(&windows_without, windows_without - windows->refused);
     crest_alloc_free(windows->blocks);
     crest_alloc_free(windows->entries);
     crest_idle_fini(&windows->idle);
@@ -253,7 +253,7 @@ static int windows_place_give(crest_windows *windows, const crest_snapshot *snap
     windows->blocks[number / CREST_FRAMES_SERIES].taken |= UINT64_C(1)
                                                            << number % CREST_FRAMES_SERIES;
     windows_mark(series, number + 1);
-    windows_places++;
+    crest_atomic_store(&windows_places, windows_places + 1);
     return 1;
 }
 
@@ -323,7 +323,7 @@ static int windows_follow(crest_windows *windows, const crest_snapshot *snapshot
             count += has != 0;
             refused += !has;
         }
-    windows_without += refused - windows->refused;
+    crest_atomic_store(&windows_without, windows_without + refused - windows->refused);
     windows->refused = refused;
     windows_list(windows, directory, count);
     if (!crest_idle_follow(&windows->idle, directory)) {
