@@ -119,11 +119,18 @@ class Daemon:
         tasks = Path(f"/proc/{self.process.pid}/task")
         if self.name == "mosquitto":
             return self.task_ns(tasks / str(self.process.pid))
-        workers = [task for task in tasks.iterdir()
-                   if (task / "comm").read_text(encoding="utf-8").strip() == "mc-worker"]
+        workers = [task for task in tasks.iterdir() if self.task_name(task) == "mc-worker"]
         if len(workers) != self.workers:
             raise Wrong(f"{len(workers)} threads are called mc-worker, not {self.workers}")
         return sum(self.task_ns(task) for task in workers)
+
+    @staticmethod
+    def task_name(task):
+        """Its name; "" of a thread that ended since the folder was read."""
+        try:
+            return (task / "comm").read_text(encoding="utf-8").strip()
+        except FileNotFoundError:
+            return ""
 
     @staticmethod
     def task_ns(task):
