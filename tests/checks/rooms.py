@@ -7,6 +7,7 @@ check_layering holds the tree to this list, and scripts/make-map draws it into t
 # (room, what it has); a file may use files of its own room and of those above its line here.
 SRC = [
     ("base", "memory, lock, clock, numbers, text, misuse, sync, fork, leavable; no metric"),
+    ("state", "the file that keeps cells and names over a kill: format, writer, raw reader"),
     ("wire", "bytes of Protocol Buffers, streamed; knows no metric"),
     ("names", "which names are valid, look alike, what is exported and derived; pure"),
     ("cells", "where values live: slots, threads' tables, shards; sums and distributions of them"),
