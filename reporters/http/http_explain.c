@@ -7,6 +7,7 @@
  */
 #include "http/http_explain.h"
 #include "common/shown_text.h"
+#include "http/http_words.h"
 
 #include <curl/curl.h>
 #include <string.h>
@@ -83,8 +84,7 @@ static const char *http_explain_certificate(const crest_http_failure *failure)
                "issued for this";
     return "Its certificate must be issued for this host by an authority this system trusts: add "
            "yours to the system's store (Debian: a .crt file in "
-           "/usr/local/share/ca-certificates, then update-ca-certificates), or set "
-           "pushgateway.ca-file to it";
+           "/usr/local/share/ca-certificates, then update-ca-certificates), or set $.ca-file to it";
 }
 
 /* Advice for failures of TLS; NULL for others. */
@@ -93,11 +93,11 @@ static const char *http_explain_tls(const crest_http_failure *failure)
     switch (failure->code) {
     case CURLE_SSL_CACERT_BADFILE:
         return "Without its list of authorities nobody's certificate can be checked; install it "
-               "(Debian: ca-certificates), or set pushgateway.ca-file to the authority's own";
+               "(Debian: ca-certificates), or set $.ca-file to the authority's own";
     case CURLE_SSL_CERTPROBLEM:
         return "Our own certificate and its key must be PEM files that belong together: "
-               "pushgateway.cert-file, pushgateway.key-file, and for a key with a password "
-               "pushgateway.key-password-file";
+               "$.cert-file, $.key-file, and for a key with a password "
+               "$.key-password-file";
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_ISSUER_ERROR: return http_explain_certificate(failure);
     case CURLE_SSL_CONNECT_ERROR:
@@ -108,7 +108,7 @@ static const char *http_explain_tls(const crest_http_failure *failure)
     }
     if (http_explain_unwanted(failure))
         return "The server wants a certificate of ours, by an authority that it trusts: set "
-               "pushgateway.cert-file and pushgateway.key-file to one";
+               "$.cert-file and $.key-file to one";
     return failure->code == CURLE_RECV_ERROR || failure->code == CURLE_SEND_ERROR
                ? NULL
                : "Does this port speak TLS? If not, use http://";
@@ -136,12 +136,16 @@ static const char *http_explain_other(const crest_http_request *request,
     case CURLE_UNSUPPORTED_PROTOCOL: /* also an answer without a status line, which is HTTP/0.9 */
         return "What answers at this address does not speak HTTP; is the port right, or should it "
                "be https://?";
-    /* Pushgateway 1.11.0 panics while it logs why it refuses a push. */
     case CURLE_GOT_NOTHING:
+        /* Pushgateway 1.11.0 panics while it logs why it refuses a push. */
+        if (strcmp(request->kind, "pushgateway") != 0)
+            return "It broke the connection instead of answering. So may a server that wants "
+                   "https:// or a certificate of ours ($.cert-file), or one that is just being "
+                   "stopped";
         return "It broke the connection instead of answering. Pushgateway 1.11 does, with a panic "
                "in its log, where it should refuse a metric that another group has with another "
                "type: rename the metric, or delete the old group. So may a server that wants "
-               "https:// or a certificate of ours (pushgateway.cert-file), or one that is just "
+               "https:// or a certificate of ours ($.cert-file), or one that is just "
                "being stopped";
     case CURLE_WEIRD_SERVER_REPLY:
         return "What answers at this address does not speak HTTP as it should; is the port right?";
@@ -150,7 +154,7 @@ static const char *http_explain_other(const crest_http_request *request,
     /* With TLS 1.3 the server's alert comes after the handshake, and a reset may overtake it. */
     if (strncasecmp(request->url, "https:", 6) == 0)
         return "The connection broke before the answer was complete. A server that wants a "
-               "certificate of ours, or another one (pushgateway.cert-file), may do that, or one "
+               "certificate of ours, or another one ($.cert-file), may do that, or one "
                "that is just being stopped";
     return "The connection broke before the answer was complete. A server that wants https:// may "
            "do that, or one that is just being stopped";
@@ -172,9 +176,10 @@ crest_status crest_http_explain(const crest_http_request *request,
     const char *advice = http_explain_tls(failure);
     if (advice == NULL)
         advice = http_explain_other(request, failure, &status);
-    char words[CURL_ERROR_SIZE];
+    char words[CURL_ERROR_SIZE], worded[CREST_HTTP_WORDED_BYTES];
     crest_push_text_show(failure->words, strlen(failure->words), words, sizeof words);
+    crest_http_words(request->kind, advice, worded);
     http_explain_way way = http_explain_through(request);
     return crest_error_set(error, status, "%s %s%s%s: %s. %s", request->method, request->shown,
-                           way.through, way.proxy, words, advice);
+                           way.through, way.proxy, words, worded);
 }

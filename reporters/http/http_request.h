@@ -10,6 +10,7 @@
 
 /* Everything is borrowed for the call. */
 typedef struct crest_http_request {
+    const char *kind;   /* of the reporter: the prefix of its options in messages */
     const char *method; /* PUT, DELETE, ... */
     const char *url;    /* may hold user and password */
     const char *shown;  /* the URL as messages show it: without user and password */
@@ -24,7 +25,9 @@ typedef struct crest_http_request {
     const char *proxy_shown;      /* without user and password */
     const char *content_type;     /* of the body; NULL: none */
     const char *content_encoding; /* "gzip"; NULL: none */
-    const void *body;             /* NULL: none */
+    const char *const *headers;   /* further ones, as "Name: value" */
+    unsigned header_count;
+    const void *body; /* NULL: none */
     size_t length;
     uint64_t deadline_ns; /* on crest_now's timeline */
 } crest_http_request;

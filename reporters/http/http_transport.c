@@ -11,9 +11,9 @@
  *   3. OpenSSL's.
  */
 #include "http/http_transport.h"
-#include "http/http_explain.h"
 #include "common/low_descriptors.h"
 #include "common/shown_text.h"
+#include "http/http_explain.h"
 
 #include <crest/clock.h>
 #include <crest/reporter.h>
@@ -265,6 +265,15 @@ static curl_socket_t http_open_socket(void *context, curlsocktype purpose,
         socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol));
 }
 
+/* Appends a line; frees the list, and returns NULL, without memory. NULL does nothing. */
+static struct curl_slist *http_header(struct curl_slist *headers, const char *line)
+{
+    struct curl_slist *longer = headers != NULL ? curl_slist_append(headers, line) : NULL;
+    if (longer == NULL)
+        curl_slist_free_all(headers);
+    return longer;
+}
+
 static struct curl_slist *http_headers(const crest_http_request *request)
 {
     const char *const names[] = {"Content-Type", "Content-Encoding"};
@@ -278,11 +287,10 @@ static struct curl_slist *http_headers(const crest_http_request *request)
         strcpy(line, names[i]);
         strcat(line, ": ");
         strncat(line, values[i], sizeof line - strlen(line) - 1);
-        struct curl_slist *longer = curl_slist_append(headers, line);
-        if (longer == NULL)
-            curl_slist_free_all(headers);
-        headers = longer;
+        headers = http_header(headers, line);
     }
+    for (unsigned i = 0; i < request->header_count; i++)
+        headers = http_header(headers, request->headers[i]);
     return headers;
 }
 
@@ -467,6 +475,20 @@ static int http_answer_stands(const crest_http *http, const crest_http_answer *a
            (code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR || code == CURLE_PARTIAL_FILE);
 }
 
+static void http_read_head(CURL *easy, crest_http_answer *answer)
+{
+    long status_line = 0;
+    curl_off_t retry_after_s = 0;
+    const char *type = NULL;
+    curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status_line);
+    curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &retry_after_s);
+    curl_easy_getinfo(easy, CURLINFO_CONTENT_TYPE, &type);
+    answer->code = (unsigned)status_line;
+    answer->retry_after_s = retry_after_s > 0 ? (uint64_t)retry_after_s : 0;
+    if (type != NULL)
+        crest_push_text_show(type, strlen(type), answer->type, sizeof answer->type);
+}
+
 /* One try. The answer's code is in *answer, also when the transfer was broken off. */
 static CURLcode http_try(crest_http *http, const crest_http_request *request,
                          struct curl_slist *headers, crest_http_answer *answer, int fresh)
@@ -489,9 +511,7 @@ static CURLcode http_try(crest_http *http, const crest_http_request *request,
     /* Curl accepts an answer that ends within its head. */
     if (code == CURLE_OK && !http->head_is_whole)
         code = CURLE_PARTIAL_FILE;
-    long status_line = 0;
-    curl_easy_getinfo(http->easy, CURLINFO_RESPONSE_CODE, &status_line);
-    answer->code = (unsigned)status_line;
+    http_read_head(http->easy, answer);
     return code;
 }
 

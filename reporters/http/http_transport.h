@@ -36,6 +36,8 @@
 /* Bytes of the body that are kept to be shown, and bytes of a Location. */
 #define CREST_HTTP_WORDS_BYTES 2048u
 #define CREST_HTTP_LOCATION_BYTES 512u
+/* Bytes of an answer's content type. */
+#define CREST_HTTP_TYPE_BYTES 64u
 
 typedef struct crest_http crest_http;
 
@@ -45,6 +47,8 @@ typedef struct crest_http_answer {
     size_t length;                            /* of words */
     char words[CREST_HTTP_WORDS_BYTES];       /* the body's beginning, as it came */
     char location[CREST_HTTP_LOCATION_BYTES]; /* of a redirect, fit to show; "" if none */
+    char type[CREST_HTTP_TYPE_BYTES];         /* of the body, fit to show; "" if none */
+    uint64_t retry_after_s; /* from a Retry-After, in seconds or as a date; 0: none, or it passed */
 } crest_http_answer;
 
 /* NULL with *error filled when there is no memory or libcurl cannot be used. Initialises libcurl,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The addresses of a Pushgateway: is its URL usable, how is it shown without its password, and
- * where does a group live. Pure functions of their arguments; no network, no allocation.
+ * The addresses of a Pushgateway: is its URL usable, and where does a group live. Pure functions of
+ * their arguments; no network, no allocation.
  *
  *     char url[CREST_PUSHGATEWAY_URL_BYTES_MAX];
  *     crest_push_url_group("http://gw:9091", "rnode", "a/b", NULL, 0, url, sizeof url, &error);
@@ -14,26 +14,12 @@
 
 #include <crest/pushgateway.h>
 
-/* What stands for user and password wherever the URL is shown. */
-#define CREST_PUSH_URL_HIDDEN "***"
 /* The job of a group when no option gives one. */
 #define CREST_PUSH_URL_JOB_DEFAULT "crest"
 
 /* CREST_OK when the text is http:// or https:// with a host, at most a port and a path, and nothing
  * else; CREST_INVALID_ARGUMENT with a message that never shows a password. */
 crest_status crest_push_url_check(const char *url, crest_error *error);
-
-/* Copies the URL without the slashes at its end and with CREST_PUSH_URL_HIDDEN for user and
- * password; cut to `size`. */
-void crest_push_url_show(const char *url, char *shown, size_t size);
-
-/* Copies the URL without user and password, scheme and host in small letters: the key that
- * distinguishes two groups. `size` is more than the URL has bytes. */
-void crest_push_url_bare(const char *url, char *bare, size_t size);
-
-/* CREST_OK when the text is http://[user:password@]host:port and nothing else; the status as above.
- */
-crest_status crest_push_url_proxy_check(const char *proxy, crest_error *error);
 
 /* CREST_OK when the key can name a group: letters, digits and _, not first a digit or _, and not
  * job, instance (they are given apart), le or quantile; CREST_INVALID_LABEL. */

@@ -10,11 +10,12 @@
 #include <crest/pushgateway.h>
 
 #include "common/shown_text.h"
+#include "http/http_body.h"
+#include "http/http_login.h"
 #include "http/http_transport.h"
+#include "http/http_url.h"
 #include "pushgateway/push_answer.h"
-#include "pushgateway/push_body.h"
 #include "pushgateway/push_claim.h"
-#include "pushgateway/push_login.h"
 #include "pushgateway/push_url.h"
 
 #include <errno.h>
@@ -24,6 +25,9 @@
 #include <unistd.h>
 
 #define PUSHGATEWAY_NAME "pushgateway"
+_Static_assert(CREST_PUSHGATEWAY_SECRET_BYTES_MAX == CREST_HTTP_SECRET_BYTES_MAX &&
+                   CREST_PUSHGATEWAY_URL_BYTES_MAX == CREST_HTTP_URL_BYTES_MAX,
+               "what the header says of secrets and URLs");
 /* Of a group's address in a message; the rest of the message is what matters. */
 #define PUSHGATEWAY_SHOWN_BYTES 200u
 
@@ -44,12 +48,12 @@ typedef struct pushgateway {
     int gzip, windows, delete_on_stop, post;
     crest_format format;
     crest_http *http;
-    crest_push_login login;
+    crest_http_login login;
     crest_push_claim *claim; /* of the group of the last push */
     /* held during a push and a delete (trylock only): two at once could arrive in the wrong order
      * */
     pthread_mutex_t one_at_a_time;
-    crest_push_body body;
+    crest_http_body body;
     char pushed_to[CREST_PUSHGATEWAY_URL_BYTES_MAX]; /* the group of the last push; "": none yet */
     char pushed_shown[CREST_PUSHGATEWAY_URL_BYTES_MAX];
     int sent; /* a page, to that group: it may be there */
@@ -77,7 +81,7 @@ static crest_status pushgateway_claim(pushgateway *gateway, const char *job, con
                                       crest_error *error)
 {
     char bare[CREST_PUSHGATEWAY_URL_BYTES_MAX], group[CREST_PUSHGATEWAY_URL_BYTES_MAX];
-    crest_push_url_bare(gateway->url, bare, sizeof bare);
+    crest_http_url_bare(gateway->url, bare, sizeof bare);
     crest_status status = crest_push_url_group(bare, job, instance, gateway->labels,
                                                gateway->label_count, group, sizeof group, error);
     const crest_push_claim *before = gateway->claim;
@@ -198,13 +202,13 @@ static crest_status pushgateway_encode(pushgateway *gateway, const crest_report 
         .target = target.labels,
         .target_count = target.count,
     };
-    crest_push_body *body = &gateway->body;
-    crest_status status = crest_push_body_begin(body, gateway->gzip);
+    crest_http_body *body = &gateway->body;
+    crest_status status = crest_http_body_begin(body, gateway->gzip);
     if (status == CREST_OK)
         status = crest_snapshot_write(report->snapshot, gateway->format, &options,
-                                      crest_push_body_write, body, error);
+                                      crest_http_body_write, body, error);
     if (status == CREST_OK)
-        status = crest_push_body_end(body);
+        status = crest_http_body_end(body);
     if (body->status == CREST_LIMIT)
         return crest_error_set(error, CREST_LIMIT,
                                "Not pushed to %.*s: the page of %zu series is larger than %zu "
@@ -230,13 +234,13 @@ static crest_status pushgateway_exchange(pushgateway *gateway, crest_http_reques
         request->body = gateway->body.bytes;
         request->length = gateway->body.length;
     }
-    crest_status status = crest_push_login_read(&gateway->login, error);
+    crest_status status = crest_http_login_read(&gateway->login, error);
     if (status == CREST_OK) {
         gateway->sent = 1;
-        crest_push_login_into(&gateway->login, request);
+        crest_http_login_into(&gateway->login, request);
         status = crest_http_send(gateway->http, request, answer, error);
     }
-    crest_push_login_wipe(&gateway->login);
+    crest_http_login_wipe(&gateway->login);
     return status;
 }
 
@@ -246,6 +250,7 @@ static crest_status pushgateway_send(pushgateway *gateway, const char *method, c
     char shown[PUSHGATEWAY_SHOWN_BYTES];
     crest_push_text_show(gateway->pushed_shown, strlen(gateway->pushed_shown), shown, sizeof shown);
     crest_http_request request = {
+        .kind = PUSHGATEWAY_NAME,
         .method = method,
         .url = gateway->pushed_to,
         .shown = shown,
@@ -364,16 +369,16 @@ static void pushgateway_free(crest_reporter *self)
         free((char *)(uintptr_t)gateway->labels[i].value);
     }
     free(gateway->labels);
-    crest_push_secret_free(gateway->url);
+    crest_http_secret_free(gateway->url);
     free(gateway->url_shown);
-    crest_push_secret_free(gateway->proxy);
+    crest_http_secret_free(gateway->proxy);
     free(gateway->proxy_shown);
     free(gateway->job);
     free(gateway->instance);
     free(gateway->ca_file);
     crest_http_free(gateway->http);
-    crest_push_body_fini(&gateway->body);
-    crest_push_login_fini(&gateway->login);
+    crest_http_body_fini(&gateway->body);
+    crest_http_login_fini(&gateway->login);
     crest_push_claim_release(&gateway->claim);
     pthread_mutex_destroy(&gateway->one_at_a_time);
     explicit_bzero(gateway->pushed_to, sizeof gateway->pushed_to);
@@ -388,7 +393,7 @@ static crest_status pushgateway_check(const crest_pushgateway_options *options, 
     if (status != CREST_OK)
         return status;
     if (options->proxy != NULL)
-        status = crest_push_url_proxy_check(options->proxy, error);
+        status = crest_http_url_proxy_check(options->proxy, PUSHGATEWAY_NAME, error);
     if (status != CREST_OK)
         return status;
     if (options->ca_file != NULL && access(options->ca_file, R_OK) != 0)
@@ -413,10 +418,10 @@ static int pushgateway_copy_url(char **copy, char **shown, const char *url)
 {
     if (url == NULL)
         return 0;
-    size_t size = strlen(url) + sizeof CREST_PUSH_URL_HIDDEN + 1;
+    size_t size = strlen(url) + sizeof CREST_HTTP_URL_HIDDEN + 1;
     if (pushgateway_copy_text(copy, url) != 0 || (*shown = malloc(size)) == NULL)
         return -1;
-    crest_push_url_show(url, *shown, size);
+    crest_http_url_show(url, *shown, size);
     return 0;
 }
 
@@ -475,10 +480,22 @@ crest_reporter *crest_pushgateway_new(const crest_pushgateway_options *options, 
         options->protobuf ? CREST_FORMAT_PROMETHEUS_PROTOBUF : CREST_FORMAT_PROMETHEUS_TEXT;
     gateway->windows = !options->no_windows;
     gateway->delete_on_stop = options->delete_on_stop != 0;
-    gateway->body.limit = CREST_PUSH_BODY_BYTES_MAX;
+    gateway->body.limit = CREST_HTTP_BODY_BYTES_MAX;
+    const crest_http_login_options login = {
+        .kind = PUSHGATEWAY_NAME,
+        .url = options->url,
+        .user = options->user,
+        .password_file = options->password_file,
+        .password_env = options->password_env,
+        .bearer_file = options->bearer_file,
+        .bearer_env = options->bearer_env,
+        .cert_file = options->cert_file,
+        .key_file = options->key_file,
+        .key_password_file = options->key_password_file,
+    };
     if (pushgateway_copy(gateway, options) != 0)
         crest_error_set(error, CREST_NO_MEMORY, "No memory for a Pushgateway reporter");
-    else if (crest_push_login_init(&gateway->login, options, error) == CREST_OK &&
+    else if (crest_http_login_init(&gateway->login, &login, error) == CREST_OK &&
              (gateway->http = crest_http_new(error)) != NULL)
         return &gateway->reporter;
     pushgateway_free(&gateway->reporter);

@@ -89,12 +89,14 @@ static void failures_say_what_to_do(void **state)
         {EXPLAIN_WEIRD_SERVER_REPLY, "Weird", CREST_IO, "does not speak HTTP as it should"},
         {EXPLAIN_GOT_NOTHING, "Empty reply\x1b[2J from\nserver", CREST_IO, "Empty reply [2J from"},
     };
-    const crest_http_request request = {.method = "PUT", .url = "https://h", .shown = "SHOWN"};
+    const crest_http_request request = {
+        .kind = "pushgateway", .method = "PUT", .url = "https://h", .shown = "SHOWN"};
     for (size_t i = 0; i < COUNT(cases); i++) {
         const crest_http_failure failure = {.code = cases[i].code, .words = cases[i].words};
         check(&request, &failure, cases[i].status, cases[i].says);
     }
-    const crest_http_request plain = {.method = "PUT", .url = "http://h", .shown = "SHOWN"};
+    const crest_http_request plain = {
+        .kind = "pushgateway", .method = "PUT", .url = "http://h", .shown = "SHOWN"};
     const crest_http_failure broken = {.code = EXPLAIN_RECV_ERROR, .words = "Connection reset"};
     check(&plain, &broken, CREST_IO, "A server that wants https://");
     const crest_http_failure silent = {.code = EXPLAIN_GOT_NOTHING, .words = "Empty reply"};
@@ -104,8 +106,12 @@ static void failures_say_what_to_do(void **state)
 static void timeouts_say_how_far_it_was(void **state)
 {
     (void)state;
-    const crest_http_request request = {
-        .method = "PUT", .url = "https://h", .shown = "SHOWN", .body = "12345", .length = 5};
+    const crest_http_request request = {.kind = "pushgateway",
+                                        .method = "PUT",
+                                        .url = "https://h",
+                                        .shown = "SHOWN",
+                                        .body = "12345",
+                                        .length = 5};
     static const struct {
         unsigned steps;
         size_t sent;
@@ -131,7 +137,8 @@ static void timeouts_say_how_far_it_was(void **state)
 static void who_broke_it_off_is_told(void **state)
 {
     (void)state;
-    const crest_http_request request = {.method = "PUT", .url = "http://h", .shown = "SHOWN"};
+    const crest_http_request request = {
+        .kind = "pushgateway", .method = "PUT", .url = "http://h", .shown = "SHOWN"};
     crest_http_failure failure = {.code = EXPLAIN_ABORTED_BY_CALLBACK, .words = "", .cancelled = 1};
     check(&request, &failure, CREST_TIMED_OUT, "The reporter is being stopped");
     failure.cancelled = 0;
@@ -144,7 +151,8 @@ static void who_broke_it_off_is_told(void **state)
 static void proxies_are_named(void **state)
 {
     (void)state;
-    const crest_http_request request = {.method = "PUT",
+    const crest_http_request request = {.kind = "pushgateway",
+                                        .method = "PUT",
                                         .url = "https://h",
                                         .shown = "SHOWN",
                                         .proxy = "http://u:secret@p:1",

@@ -17,8 +17,8 @@
 #include <cmocka.h>
 #include <crest/clock.h>
 
-#include "support/fake_server.h"
 #include "http/http_transport.h"
+#include "support/fake_server.h"
 
 #define MS UINT64_C(1000000)
 #define PATIENCE_S (FAKE_SERVER_MS / 1e3)
@@ -51,6 +51,7 @@ static crest_status send_to(const char *url, const char *method, const void *bod
 {
     uint64_t began_ns = crest_now();
     crest_http_request request = {
+        .kind = "pushgateway",
         .method = method,
         .url = url,
         .shown = "SHOWN",
@@ -217,7 +218,8 @@ static void a_proxy_is_asked_when_there_is_one(void **state)
     (void)state;
     char proxy[64];
     snprintf(proxy, sizeof proxy, "http://pr:ox%%3Ay@127.0.0.1:%u", server.port);
-    crest_http_request request = {.url = "http://gateway.invalid:9/metrics/job/a",
+    crest_http_request request = {.kind = "pushgateway",
+                                  .url = "http://gateway.invalid:9/metrics/job/a",
                                   .bearer = "token",
                                   .proxy = proxy,
                                   .proxy_shown = "PROXY"};
@@ -450,7 +452,7 @@ static void the_wrong_kind_of_port_is_told(void **state)
 static void missing_authorities_are_told(void **state)
 {
     (void)state;
-    crest_http_request request = {.method = "PUT", .body = "x", .length = 1};
+    crest_http_request request = {.kind = "pushgateway", .method = "PUT", .body = "x", .length = 1};
     char url[64];
     snprintf(url, sizeof url, "https://127.0.0.1:%u/", server.port);
     request.url = request.shown = url;
@@ -458,6 +460,46 @@ static void missing_authorities_are_told(void **state)
     request.deadline_ns = crest_now() + FAKE_SERVER_MS * MS;
     assert_int_equal(crest_http_send(http, &request, &answer, &error), CREST_UNREACHABLE);
     check_says("ca-certificates");
+}
+
+/* What an answer's head says, and headers of the caller's own. */
+static void heads_are_read_and_written(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"X-Team: node", "Authorization: Basic eDp5"};
+    crest_http_request request = {.kind = "otlp",
+                                  .method = "POST",
+                                  .body = "x",
+                                  .length = 1,
+                                  .headers = lines,
+                                  .header_count = 2};
+    fake_server_say(&server, FAKE_ANSWER,
+                    "HTTP/1.1 429 Slow\r\nRetry-After: 17\r\nContent-Type: text/html\r\n"
+                    "Content-Length: 0\r\n\r\n");
+    char url[64];
+    snprintf(url, sizeof url, "http://127.0.0.1:%u/", server.port);
+    request.url = request.shown = url;
+    request.deadline_ns = crest_now() + FAKE_SERVER_MS * MS;
+    assert_int_equal(crest_http_send(http, &request, &answer, &error), CREST_OK);
+    assert_int_equal(answer.retry_after_s, 17);
+    assert_string_equal(answer.type, "text/html");
+    assert_true(fake_server_got(&server, "\r\nX-Team: node\r\n"));
+    assert_true(fake_server_got(&server, "\r\nAuthorization: Basic eDp5\r\n"));
+    fake_server_say(&server, FAKE_ANSWER,
+                    "HTTP/1.1 503 No\r\nRetry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\n"
+                    "Content-Length: 0\r\n\r\n");
+    assert_int_equal(crest_http_send(http, &request, &answer, &error), CREST_OK);
+    assert_int_equal(answer.retry_after_s, 0);
+    assert_string_equal(answer.type, "");
+    char said[256], date[64];
+    time_t later = time(NULL) + 100;
+    struct tm broken;
+    strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", gmtime_r(&later, &broken));
+    snprintf(said, sizeof said, "HTTP/1.1 503 No\r\nRetry-After: %s\r\nContent-Length: 0\r\n\r\n",
+             date);
+    fake_server_say(&server, FAKE_ANSWER, said);
+    assert_int_equal(crest_http_send(http, &request, &answer, &error), CREST_OK);
+    assert_in_range(answer.retry_after_s, 40, 100);
 }
 
 static void proxies_of_the_environment_are_not_used(void **state)
@@ -571,6 +613,7 @@ int main(void)
         WITH_SERVER(what_is_not_http_is_told),
         WITH_SERVER(the_wrong_kind_of_port_is_told),
         WITH_SERVER(missing_authorities_are_told),
+        WITH_SERVER(heads_are_read_and_written),
         WITH_SERVER(proxies_of_the_environment_are_not_used),
         WITH_SERVER(signals_stay_the_hosts),
         WITH_SERVER(a_broken_pipe_is_no_signal_of_the_hosts),

@@ -213,78 +213,13 @@ static void unusable_urls_say_what_is_wrong(void **state)
 static void passwords_are_never_shown(void **state)
 {
     (void)state;
-    static const struct {
-        const char *url, *shown;
-    } cases[] = {
-        {"http://user:secret@h:1/p/", "http://***@h:1/p"},
-        {"https://secret@h", "https://***@h"},
-        {"http://u:secret/secret@h", "http://***@h"},
-        {"http://u:secret@secret@h", "http://***@h"},
-        {"http://h:1//", "http://h:1"},
-        {"gw:secret@h", "***@h"},
-    };
+    static const char *const cases[] = {"http://user:secret@h:1/p/?", "http://u:secret/secret@h",
+                                        "http://u:secret@secret@h:x", "gw:secret@h"};
     for (size_t i = 0; i < COUNT(cases); i++) {
-        char shown[64];
-        crest_push_url_show(cases[i].url, shown, sizeof shown);
-        assert_string_equal(shown, cases[i].shown);
         crest_error error = {0};
-        crest_push_url_check(cases[i].url, &error);
+        crest_push_url_check(cases[i], &error);
         assert_null(strstr(error.message, "secret"));
-        char tiny[8];
-        crest_push_url_show(cases[i].url, tiny, sizeof tiny);
-        assert_memory_equal(tiny, cases[i].shown, strlen(tiny));
     }
-}
-
-static void a_bare_url_tells_groups_apart(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *url, *bare;
-    } cases[] = {
-        {"http://gw:9091", "http://gw:9091"},
-        {"HTTP://us:pA@Gw:9091/Pre/Fix", "http://gw:9091/Pre/Fix"},
-        {"https://[::1A]:1/", "https://[::1a]:1/"},
-        {"https://u@GW", "https://gw"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char bare[64];
-        crest_push_url_bare(cases[i].url, bare, sizeof bare);
-        assert_string_equal(bare, cases[i].bare);
-    }
-    char none[8];
-    crest_push_url_bare("http://a-host", none, sizeof none);
-    assert_string_equal(none, "");
-}
-
-static void proxies_are_hosts_and_ports(void **state)
-{
-    (void)state;
-    static const char *const good[] = {"http://proxy:3128", "HTTP://u:p@10.0.0.1:1",
-                                       "http://[::1]:3128"};
-    static const char *const bad[] = {"",
-                                      "proxy:3128",
-                                      "https://proxy:3128",
-                                      "socks5://proxy:1",
-                                      "http://",
-                                      "http://proxy",
-                                      "http://proxy:0",
-                                      "http://proxy:1/",
-                                      "http://[::1]",
-                                      "http://proxy:3128?x",
-                                      "http://p roxy:1",
-                                      "http://:3128"};
-    crest_error error;
-    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
-        assert_int_equal(crest_push_url_proxy_check(good[i], &error), CREST_OK);
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        if (crest_push_url_proxy_check(bad[i], &error) != CREST_INVALID_ARGUMENT)
-            fail_msg("%s is taken", bad[i]);
-        assert_non_null(strstr(error.message, "pushgateway.proxy"));
-    }
-    assert_int_equal(crest_push_url_proxy_check("http://u:secret@p", &error),
-                     CREST_INVALID_ARGUMENT);
-    assert_null(strstr(error.message, "secret"));
 }
 
 int main(void)
@@ -298,8 +233,6 @@ int main(void)
         cmocka_unit_test(usable_urls_are_accepted),
         cmocka_unit_test(unusable_urls_say_what_is_wrong),
         cmocka_unit_test(passwords_are_never_shown),
-        cmocka_unit_test(a_bare_url_tells_groups_apart),
-        cmocka_unit_test(proxies_are_hosts_and_ports),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

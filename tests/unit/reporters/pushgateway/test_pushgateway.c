@@ -4,7 +4,7 @@
  * every kind of answer.
  */
 #include "support/push_fixture.h"
-#include "pushgateway/push_secret.h"
+#include "http/http_secret.h"
 
 #define MS PUSH_MS
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -435,7 +435,7 @@ void explicit_bzero(void *bytes, size_t length)
     const char *at = bytes;
     __asm__ volatile("" : "+r"(at)); /* compilers think that it only writes */
     secrets_wiped +=
-        length == sizeof(crest_push_secret) && memmem(at, length, "open sesame", 11) != NULL;
+        length == sizeof(crest_http_secret) && memmem(at, length, "open sesame", 11) != NULL;
     memset(bytes, 0, length);
     __asm__ volatile("" : : "r"(bytes) : "memory");
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Secrets from files. See push_secret.h.
+ * Secrets from files. See http_secret.h.
  */
 #define _GNU_SOURCE
-#include "pushgateway/push_secret.h"
+#include "http/http_secret.h"
 
+#include <crest/reporter.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -13,11 +14,11 @@
 #include <unistd.h>
 
 /* What is wrong with it, or NULL. */
-static const char *push_secret_problem(const char *text, size_t length)
+static const char *http_secret_problem(const char *text, size_t length)
 {
     if (length == 0)
         return "is empty";
-    if (length > CREST_PUSHGATEWAY_SECRET_BYTES_MAX)
+    if (length > CREST_HTTP_SECRET_BYTES_MAX)
         return "is too large for a secret";
     for (size_t i = 0; i < length; i++)
         if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
@@ -25,18 +26,18 @@ static const char *push_secret_problem(const char *text, size_t length)
     return NULL;
 }
 
-crest_status crest_push_secret_check(const char *text, const char *option, const char *name,
+crest_status crest_http_secret_check(const char *text, const char *option, const char *name,
                                      crest_error *error)
 {
-    const char *problem = push_secret_problem(text, strlen(text));
+    const char *problem = http_secret_problem(text, strlen(text));
     if (problem == NULL)
         return CREST_OK;
     return crest_error_set(error, CREST_INVALID_ARGUMENT, "%s: %s %s (at most %u bytes)", option,
-                           name, problem, CREST_PUSHGATEWAY_SECRET_BYTES_MAX);
+                           name, problem, CREST_HTTP_SECRET_BYTES_MAX);
 }
 
 /* Opens a regular file; NULL, or what is wrong with it. Non-blocking, in case it is a pipe. */
-static const char *push_secret_open(const char *path, int *fd, mode_t *mode)
+static const char *http_secret_open(const char *path, int *fd, mode_t *mode)
 {
     struct stat about;
     *fd = crest_reporter_descriptor(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
@@ -47,7 +48,7 @@ static const char *push_secret_open(const char *path, int *fd, mode_t *mode)
 }
 
 /* All of it, and a byte more if there is more; -1 when it cannot be read. */
-static ssize_t push_secret_fill(int fd, char *text, size_t size)
+static ssize_t http_secret_fill(int fd, char *text, size_t size)
 {
     size_t used = 0;
     while (used < size) {
@@ -63,7 +64,7 @@ static ssize_t push_secret_fill(int fd, char *text, size_t size)
     return (ssize_t)used;
 }
 
-static size_t push_secret_trim(const char *text, size_t length)
+static size_t http_secret_trim(const char *text, size_t length)
 {
     if (length > 0 && text[length - 1] == '\n')
         length--;
@@ -72,21 +73,21 @@ static size_t push_secret_trim(const char *text, size_t length)
     return length > 0 && text[length - 1] == '\r' ? length - 1 : length;
 }
 
-crest_status crest_push_secret_read(crest_push_secret *secret, const char *option, const char *path,
+crest_status crest_http_secret_read(crest_http_secret *secret, const char *option, const char *path,
                                     mode_t *mode, crest_error *error)
 {
     /* Room for the line's end, and for one byte over the limit. */
-    char bytes[CREST_PUSHGATEWAY_SECRET_BYTES_MAX + 3];
+    char bytes[CREST_HTTP_SECRET_BYTES_MAX + 3];
     int fd;
     size_t length = 0;
     secret->text[0] = '\0';
-    const char *problem = push_secret_open(path, &fd, mode);
+    const char *problem = http_secret_open(path, &fd, mode);
     if (problem == NULL) {
-        ssize_t got = push_secret_fill(fd, bytes, sizeof bytes);
+        ssize_t got = http_secret_fill(fd, bytes, sizeof bytes);
         if (got < 0)
             problem = strerror(errno);
         else
-            length = push_secret_trim(bytes, (size_t)got);
+            length = http_secret_trim(bytes, (size_t)got);
     }
     if (fd >= 0)
         close(fd);
@@ -94,9 +95,9 @@ crest_status crest_push_secret_read(crest_push_secret *secret, const char *optio
     if (problem != NULL)
         status = crest_error_set(error, CREST_IO, "%s: the file %s cannot be read: %s", option,
                                  path, problem);
-    else if ((problem = push_secret_problem(bytes, length)) != NULL)
+    else if ((problem = http_secret_problem(bytes, length)) != NULL)
         status = crest_error_set(error, CREST_IO, "%s: the file %s %s (at most %u bytes)", option,
-                                 path, problem, CREST_PUSHGATEWAY_SECRET_BYTES_MAX);
+                                 path, problem, CREST_HTTP_SECRET_BYTES_MAX);
     else {
         memcpy(secret->text, bytes, length);
         secret->text[length] = '\0';
@@ -105,12 +106,12 @@ crest_status crest_push_secret_read(crest_push_secret *secret, const char *optio
     return status;
 }
 
-void crest_push_secret_wipe(crest_push_secret *secret)
+void crest_http_secret_wipe(crest_http_secret *secret)
 {
     explicit_bzero(secret, sizeof *secret);
 }
 
-void crest_push_secret_free(char *text)
+void crest_http_secret_free(char *text)
 {
     if (text != NULL)
         explicit_bzero(text, strlen(text));

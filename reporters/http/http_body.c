@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Collects and compresses the body of a push. See push_body.h.
+ * Collects and compresses the body of a push. See http_body.h.
  */
-#include "pushgateway/push_body.h"
+#include "http/http_body.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
-#define PUSH_BODY_BYTES_FIRST 16384u
+#define HTTP_BODY_BYTES_FIRST 16384u
 /* zlib's window of 32 KiB, plus 16 to ask it for a gzip header and trailer. */
-#define PUSH_BODY_GZIP_WINDOW_BITS (15 + 16)
-#define PUSH_BODY_ZLIB_MEMORY 8
+#define HTTP_BODY_GZIP_WINDOW_BITS (15 + 16)
+#define HTTP_BODY_ZLIB_MEMORY 8
 
 /* Room for one more byte at least. */
-static int push_body_grow(crest_push_body *body)
+static int http_body_grow(crest_http_body *body)
 {
     if (body->length < body->capacity)
         return 0;
-    size_t capacity = body->capacity ? body->capacity * 2 : PUSH_BODY_BYTES_FIRST;
+    size_t capacity = body->capacity ? body->capacity * 2 : HTTP_BODY_BYTES_FIRST;
     if (capacity > body->limit)
         capacity = body->limit;
     if (capacity <= body->capacity) {
@@ -35,7 +35,7 @@ static int push_body_grow(crest_push_body *body)
     return 0;
 }
 
-crest_status crest_push_body_begin(crest_push_body *body, int gzip)
+crest_status crest_http_body_begin(crest_http_body *body, int gzip)
 {
     body->length = 0;
     body->plain_bytes = 0;
@@ -52,8 +52,8 @@ crest_status crest_push_body_begin(crest_push_body *body, int gzip)
     /* Fastest: on a page of 675 KB, 3 ms a megabyte for a body an eighth as long; the default level
        takes 11 ms for a tenth. */
     if (deflater == NULL ||
-        deflateInit2(deflater, Z_BEST_SPEED, Z_DEFLATED, PUSH_BODY_GZIP_WINDOW_BITS,
-                     PUSH_BODY_ZLIB_MEMORY, Z_DEFAULT_STRATEGY) != Z_OK) {
+        deflateInit2(deflater, Z_BEST_SPEED, Z_DEFLATED, HTTP_BODY_GZIP_WINDOW_BITS,
+                     HTTP_BODY_ZLIB_MEMORY, Z_DEFAULT_STRATEGY) != Z_OK) {
         free(deflater);
         return body->status = CREST_NO_MEMORY;
     }
@@ -62,12 +62,12 @@ crest_status crest_push_body_begin(crest_push_body *body, int gzip)
 }
 
 /* Runs zlib over what is in its input until it has taken all, or, finishing, given all. */
-static int push_body_deflate(crest_push_body *body, int flush)
+static int http_body_deflate(crest_http_body *body, int flush)
 {
     z_stream *deflater = body->deflater;
     int result;
     do {
-        if (push_body_grow(body) != 0)
+        if (http_body_grow(body) != 0)
             return -1;
         size_t room = body->capacity - body->length;
         deflater->next_out = body->bytes + body->length;
@@ -78,10 +78,10 @@ static int push_body_deflate(crest_push_body *body, int flush)
     return 0;
 }
 
-static int push_body_copy(crest_push_body *body, const unsigned char *bytes, size_t length)
+static int http_body_copy(crest_http_body *body, const unsigned char *bytes, size_t length)
 {
     while (length > 0) {
-        if (push_body_grow(body) != 0)
+        if (http_body_grow(body) != 0)
             return -1;
         size_t room = body->capacity - body->length, take = length < room ? length : room;
         memcpy(body->bytes + body->length, bytes, take);
@@ -92,14 +92,14 @@ static int push_body_copy(crest_push_body *body, const unsigned char *bytes, siz
     return 0;
 }
 
-int crest_push_body_write(void *context, const void *bytes, size_t length)
+int crest_http_body_write(void *context, const void *bytes, size_t length)
 {
-    crest_push_body *body = context;
+    crest_http_body *body = context;
     if (body->status != CREST_OK)
         return -1;
     body->plain_bytes += length;
     if (!body->gzip)
-        return push_body_copy(body, bytes, length);
+        return http_body_copy(body, bytes, length);
     z_stream *deflater = body->deflater;
     const unsigned char *from = bytes;
     while (length > 0) {
@@ -107,7 +107,7 @@ int crest_push_body_write(void *context, const void *bytes, size_t length)
         uInt take = length > (1u << 30) ? 1u << 30 : (uInt)length;
         deflater->next_in = (Bytef *)(uintptr_t)from;
         deflater->avail_in = take;
-        if (push_body_deflate(body, Z_NO_FLUSH) != 0)
+        if (http_body_deflate(body, Z_NO_FLUSH) != 0)
             return -1;
         from += take;
         length -= take;
@@ -115,18 +115,18 @@ int crest_push_body_write(void *context, const void *bytes, size_t length)
     return 0;
 }
 
-crest_status crest_push_body_end(crest_push_body *body)
+crest_status crest_http_body_end(crest_http_body *body)
 {
     if (body->status == CREST_OK && body->gzip) {
         z_stream *deflater = body->deflater;
         deflater->next_in = NULL;
         deflater->avail_in = 0;
-        push_body_deflate(body, Z_FINISH);
+        http_body_deflate(body, Z_FINISH);
     }
     return body->status;
 }
 
-void crest_push_body_fini(crest_push_body *body)
+void crest_http_body_fini(crest_http_body *body)
 {
     if (body->deflater != NULL) {
         deflateEnd(body->deflater);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <crest/crest.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pushgateway/push_login.h"
+#include "http/http_login.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -65,13 +66,14 @@ static int tear_down(void **state)
     return rmdir(folder);
 }
 
-static crest_status init(crest_push_login *login, crest_pushgateway_options options)
+static crest_status init(crest_http_login *login, crest_http_login_options options)
 {
     if (options.url == NULL)
         options.url = "http://h";
+    options.kind = "pushgateway";
     memset(login, 0, sizeof *login);
     memset(&error, 0, sizeof error);
-    crest_status status = crest_push_login_init(login, &options, &error);
+    crest_status status = crest_http_login_init(login, &options, &error);
     if (status != CREST_OK)
         assert_int_equal(error.status, status);
     return status;
@@ -81,7 +83,7 @@ static void what_does_not_go_together_is_refused(void **state)
 {
     (void)state;
     const struct {
-        crest_pushgateway_options options;
+        crest_http_login_options options;
         const char *says;
     } cases[] = {
         {{.user = "u"}, "pushgateway.user has no password"},
@@ -107,13 +109,13 @@ static void what_does_not_go_together_is_refused(void **state)
         {{.user = "u", .password_env = "CREST_TEST_UNSET"}, "pushgateway.password-env: the env"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        crest_push_login login;
+        crest_http_login login;
         if (init(&login, cases[i].options) != CREST_INVALID_ARGUMENT)
             fail_msg("case %zu: %s", i, error.message);
         if (strstr(error.message, cases[i].says) == NULL)
             fail_msg("\"%s\" is not in: %s", cases[i].says, error.message);
         assert_null(strstr(error.message, "swordfish"));
-        crest_push_login_fini(&login);
+        crest_http_login_fini(&login);
     }
     assert_int_equal(warnings, 0);
 }
@@ -121,112 +123,112 @@ static void what_does_not_go_together_is_refused(void **state)
 static void tokens_have_a_tokens_letters(void **state)
 {
     (void)state;
-    crest_push_login login;
+    crest_http_login login;
     write_file("sword fish", 0600);
-    assert_int_equal(init(&login, (crest_pushgateway_options){.bearer_file = file}),
+    assert_int_equal(init(&login, (crest_http_login_options){.bearer_file = file}),
                      CREST_INVALID_ARGUMENT);
     assert_non_null(strstr(error.message, file));
     assert_null(strstr(error.message, "fish"));
-    crest_push_login_fini(&login);
+    crest_http_login_fini(&login);
     setenv("CREST_TEST_SECRET", "\xc3\xa9", 1);
-    assert_int_equal(init(&login, (crest_pushgateway_options){.bearer_env = "CREST_TEST_SECRET"}),
+    assert_int_equal(init(&login, (crest_http_login_options){.bearer_env = "CREST_TEST_SECRET"}),
                      CREST_INVALID_ARGUMENT);
     assert_non_null(strstr(error.message, "pushgateway.bearer-env"));
-    crest_push_login_fini(&login);
+    crest_http_login_fini(&login);
     setenv("CREST_TEST_SECRET", "two\nlines", 1);
-    assert_int_equal(init(&login, (crest_pushgateway_options){.bearer_env = "CREST_TEST_SECRET"}),
+    assert_int_equal(init(&login, (crest_http_login_options){.bearer_env = "CREST_TEST_SECRET"}),
                      CREST_INVALID_ARGUMENT);
     assert_null(strstr(error.message, "lines\""));
-    crest_push_login_fini(&login);
+    crest_http_login_fini(&login);
 }
 
 static void a_file_is_read_anew_for_each_push(void **state)
 {
     (void)state;
-    crest_push_login login;
+    crest_http_login login;
     crest_http_request request = {.url = "http://h"};
-    assert_int_equal(init(&login, (crest_pushgateway_options){.user = "u", .password_file = file}),
+    assert_int_equal(init(&login, (crest_http_login_options){.user = "u", .password_file = file}),
                      CREST_OK);
     /* Nothing is kept from the look at the start. */
-    assert_string_equal(login.secrets[CREST_PUSH_LOGIN_PASSWORD].text, "");
-    assert_int_equal(crest_push_login_read(&login, &error), CREST_OK);
-    crest_push_login_into(&login, &request);
+    assert_string_equal(login.secrets[CREST_HTTP_LOGIN_PASSWORD].text, "");
+    assert_int_equal(crest_http_login_read(&login, &error), CREST_OK);
+    crest_http_login_into(&login, &request);
     assert_string_equal(request.user, "u");
     assert_string_equal(request.password, "swordfish");
     assert_null(request.bearer);
     assert_null(request.cert_file);
-    crest_push_login_wipe(&login);
+    crest_http_login_wipe(&login);
     assert_string_equal(request.password, "");
     for (size_t i = 0; i < sizeof login.secrets; i++)
         assert_int_equal(((const char *)login.secrets)[i], 0);
     write_file("next\r\n", 0600);
-    assert_int_equal(crest_push_login_read(&login, &error), CREST_OK);
+    assert_int_equal(crest_http_login_read(&login, &error), CREST_OK);
     assert_string_equal(request.password, "next");
     unlink(file);
-    assert_int_equal(crest_push_login_read(&login, &error), CREST_IO);
+    assert_int_equal(crest_http_login_read(&login, &error), CREST_IO);
     assert_int_equal(error.status, CREST_IO);
     assert_string_equal(request.password, "");
-    crest_push_login_fini(&login);
+    crest_http_login_fini(&login);
 }
 
 static void the_environment_is_read_once(void **state)
 {
     (void)state;
-    crest_push_login login;
+    crest_http_login login;
     crest_http_request request = {.url = "http://h"};
-    assert_int_equal(init(&login, (crest_pushgateway_options){.bearer_env = "CREST_TEST_SECRET"}),
+    assert_int_equal(init(&login, (crest_http_login_options){.bearer_env = "CREST_TEST_SECRET"}),
                      CREST_OK);
     setenv("CREST_TEST_SECRET", "other", 1);
-    assert_int_equal(crest_push_login_read(&login, &error), CREST_OK);
-    crest_push_login_into(&login, &request);
+    assert_int_equal(crest_http_login_read(&login, &error), CREST_OK);
+    crest_http_login_into(&login, &request);
     assert_string_equal(request.bearer, "from-env");
     assert_null(request.user);
-    crest_push_login_wipe(&login);
-    crest_push_login_fini(&login);
+    crest_http_login_wipe(&login);
+    crest_http_login_fini(&login);
 }
 
 static void certificates_go_by_their_files(void **state)
 {
     (void)state;
-    crest_push_login login;
+    crest_http_login login;
     crest_http_request request = {.url = "https://h"};
-    assert_int_equal(init(&login, (crest_pushgateway_options){.cert_file = file,
-                                                              .key_file = file,
-                                                              .key_password_file = file}),
+    assert_int_equal(init(&login, (crest_http_login_options){.cert_file = file,
+                                                             .key_file = file,
+                                                             .key_password_file = file}),
                      CREST_OK);
-    assert_int_equal(crest_push_login_read(&login, &error), CREST_OK);
-    crest_push_login_into(&login, &request);
+    assert_int_equal(crest_http_login_read(&login, &error), CREST_OK);
+    crest_http_login_into(&login, &request);
     assert_string_equal(request.cert_file, file);
     assert_string_equal(request.key_file, file);
     assert_string_equal(request.key_password, "swordfish");
-    crest_push_login_fini(&login);
+    crest_http_login_fini(&login);
 }
 
 static void a_file_for_everybody_is_told_once(void **state)
 {
     (void)state;
-    crest_push_login login;
+    crest_http_login login;
     write_file("swordfish\n", 0640);
-    assert_int_equal(init(&login, (crest_pushgateway_options){.bearer_file = file}), CREST_OK);
+    assert_int_equal(init(&login, (crest_http_login_options){.bearer_file = file}), CREST_OK);
     assert_int_equal(warnings, 0);
     write_file("swordfish\n", 0644);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(crest_push_login_read(&login, &error), CREST_OK);
-        crest_push_login_wipe(&login);
+        assert_int_equal(crest_http_login_read(&login, &error), CREST_OK);
+        crest_http_login_wipe(&login);
         assert_int_equal(warnings, 1);
     }
     assert_non_null(strstr(warned, file));
     assert_non_null(strstr(warned, "mode 0644"));
     assert_null(strstr(warned, "swordfish"));
-    crest_push_login_fini(&login);
+    crest_http_login_fini(&login);
     /* A key is a secret, a certificate is none. */
-    assert_int_equal(init(&login, (crest_pushgateway_options){.cert_file = file}), CREST_OK);
+    assert_int_equal(init(&login, (crest_http_login_options){.cert_file = file}), CREST_OK);
     assert_int_equal(warnings, 1);
-    crest_push_login_fini(&login);
-    assert_int_equal(init(&login, (crest_pushgateway_options){.cert_file = file, .key_file = file}),
+    crest_http_login_fini(&login);
+    assert_int_equal(init(&login, (crest_http_login_options){.cert_file = file, .key_file = file}),
                      CREST_OK);
     assert_int_equal(warnings, 2);
-    crest_push_login_fini(&login);
+    crest_http_login_fini(&login);
 }
 
 int main(void)

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pushgateway/push_secret.h"
+#include "http/http_secret.h"
 
 static char folder[64], path[96];
 
@@ -46,11 +46,11 @@ static void write_file(const void *bytes, size_t length)
     close(fd);
 }
 
-static crest_status read_file(crest_push_secret *secret, crest_error *error)
+static crest_status read_file(crest_http_secret *secret, crest_error *error)
 {
     mode_t mode;
     memset(error, 0, sizeof *error);
-    return crest_push_secret_read(secret, "an.option", path, &mode, error);
+    return crest_http_secret_read(secret, "an.option", path, &mode, error);
 }
 
 static void one_line_is_a_secret(void **state)
@@ -65,12 +65,12 @@ static void one_line_is_a_secret(void **state)
         {"pass:word/1@\n", "pass:word/1@"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        crest_push_secret secret;
+        crest_http_secret secret;
         crest_error error;
         write_file(cases[i].file, strlen(cases[i].file));
         assert_int_equal(read_file(&secret, &error), CREST_OK);
         assert_string_equal(secret.text, cases[i].secret);
-        crest_push_secret_wipe(&secret);
+        crest_http_secret_wipe(&secret);
         for (size_t c = 0; c < sizeof secret.text; c++)
             assert_int_equal(secret.text[c], 0);
     }
@@ -78,7 +78,7 @@ static void one_line_is_a_secret(void **state)
 
 static void check_refused(const char *says)
 {
-    crest_push_secret secret;
+    crest_http_secret secret;
     crest_error error;
     assert_int_equal(read_file(&secret, &error), CREST_IO);
     assert_int_equal(error.status, CREST_IO);
@@ -120,11 +120,11 @@ static void what_is_none_is_refused_by_the_files_name(void **state)
 static void sizes_end_where_they_should(void **state)
 {
     (void)state;
-    static char bytes[CREST_PUSHGATEWAY_SECRET_BYTES_MAX + 64];
+    static char bytes[CREST_HTTP_SECRET_BYTES_MAX + 64];
     memset(bytes, 's', sizeof bytes);
-    crest_push_secret secret;
+    crest_http_secret secret;
     crest_error error;
-    size_t most = CREST_PUSHGATEWAY_SECRET_BYTES_MAX;
+    size_t most = CREST_HTTP_SECRET_BYTES_MAX;
     write_file(bytes, most);
     assert_int_equal(read_file(&secret, &error), CREST_OK);
     assert_int_equal(strlen(secret.text), most);
@@ -145,14 +145,14 @@ static void texts_are_checked_the_same(void **state)
 {
     (void)state;
     crest_error error;
-    assert_int_equal(crest_push_secret_check("swordfish", "o", "V", &error), CREST_OK);
-    assert_int_equal(crest_push_secret_check("", "o", "V", &error), CREST_INVALID_ARGUMENT);
+    assert_int_equal(crest_http_secret_check("swordfish", "o", "V", &error), CREST_OK);
+    assert_int_equal(crest_http_secret_check("", "o", "V", &error), CREST_INVALID_ARGUMENT);
     assert_non_null(strstr(error.message, "o: V is empty"));
-    assert_int_equal(crest_push_secret_check("sword\nfish", "o", "V", &error),
+    assert_int_equal(crest_http_secret_check("sword\nfish", "o", "V", &error),
                      CREST_INVALID_ARGUMENT);
     assert_null(strstr(error.message, "fish"));
-    crest_push_secret_free(NULL);
-    crest_push_secret_free(strdup("swordfish"));
+    crest_http_secret_free(NULL);
+    crest_http_secret_free(strdup("swordfish"));
 }
 
 int main(void)
