@@ -6,7 +6,7 @@
  * A report has two rounds: 1. deltas, which are sent once (counters and distributions); 2. levels,
  * which are sent every time (gauges). So gauges do not delay unsent deltas on a slow connection.
  */
-#include "statsd/statsd_number.h"
+#include "common/decimal.h"
 #include "statsd/statsd_reporter.h"
 
 #include <crest/family.h>
@@ -30,15 +30,15 @@ CREST_COUNTER_FAMILY(statsd_dropped_lines, "crest.statsd-dropped-lines",
 static void statsd_failed(statsd_reporter *statsd, crest_status status)
 {
     statsd->status = status;
-    crest_counter_inc(statsd_dropped_packets_with(crest_statsd_cause_names[statsd->to->cause]));
+    crest_counter_inc(statsd_dropped_packets_with(crest_packet_cause_names[statsd->to->cause]));
 }
 
 static int statsd_flush(statsd_reporter *statsd)
 {
-    crest_statsd_packet *packet = &statsd->packet;
+    crest_line_packet *packet = &statsd->packet;
     if (packet->used == 0)
         return 0;
-    crest_status status = crest_statsd_socket_send(statsd->to, packet->bytes, packet->used,
+    crest_status status = crest_packet_socket_send(statsd->to, packet->bytes, packet->used,
                                                    statsd->deadline_ns, statsd->error);
     crest_statsd_sent_confirm(&statsd->sent, statsd->to->confirmed);
     if (status == CREST_OK) {
@@ -54,7 +54,7 @@ static int statsd_flush(statsd_reporter *statsd)
 static int statsd_settle_all(statsd_reporter *statsd)
 {
     crest_status status =
-        crest_statsd_socket_settle(statsd->to, statsd->deadline_ns, statsd->error);
+        crest_packet_socket_settle(statsd->to, statsd->deadline_ns, statsd->error);
     crest_statsd_sent_confirm(&statsd->sent, statsd->to->confirmed);
     if (status != CREST_OK)
         statsd_failed(statsd, status);
@@ -85,13 +85,13 @@ static int statsd_mark(statsd_reporter *statsd, uint64_t done)
 static int statsd_put_line(void *context, const char *line, size_t length, uint64_t done)
 {
     statsd_reporter *statsd = context;
-    if (!crest_statsd_packet_holds(&statsd->packet, length)) {
+    if (!crest_line_packet_holds(&statsd->packet, length)) {
         crest_counter_inc(statsd_dropped_lines_with("too-long"));
         return statsd_mark(statsd, done);
     }
-    if (!crest_statsd_packet_fits(&statsd->packet, length) && statsd_flush(statsd))
+    if (!crest_line_packet_fits(&statsd->packet, length) && statsd_flush(statsd))
         return 1;
-    crest_statsd_packet_add(&statsd->packet, line, length);
+    crest_line_packet_add(&statsd->packet, line, length);
     return statsd_mark(statsd, done);
 }
 
@@ -167,9 +167,9 @@ static const char *statsd_window_word(unsigned window_s)
 static void statsd_quantile_suffix(char suffix[STATSD_SUFFIX_BYTES], double quantile,
                                    const char *word)
 {
-    char number[CREST_STATSD_NUMBER_BYTES];
+    char number[CREST_DECIMAL_BYTES];
     /* to eight decimals, by which a metric's quantiles are told apart */
-    size_t length = crest_statsd_scaled(number, (uint64_t)(quantile * 1e8 + 0.5), 6);
+    size_t length = crest_decimal_scaled(number, (uint64_t)(quantile * 1e8 + 0.5), 6);
     for (size_t i = 0; i < length; i++)
         if (number[i] == '.')
             number[i] = '_';
@@ -293,7 +293,7 @@ static void statsd_put_all(statsd_reporter *statsd, const crest_report *report)
 static void statsd_end(statsd_reporter *statsd)
 {
     crest_statsd_sent_confirm(&statsd->sent, statsd->to->confirmed);
-    statsd->unsettled = crest_statsd_socket_unsettled(statsd->to);
+    statsd->unsettled = crest_packet_socket_unsettled(statsd->to);
     if (!statsd->unsettled)
         crest_statsd_sent_end(&statsd->sent, &statsd->form);
 }
@@ -305,7 +305,7 @@ static crest_status statsd_resume(statsd_reporter *statsd, const crest_report *r
 {
     if (!statsd->unsettled)
         return CREST_OK;
-    crest_status status = crest_statsd_socket_resume(statsd->to, report->deadline_ns, error);
+    crest_status status = crest_packet_socket_resume(statsd->to, report->deadline_ns, error);
     statsd_end(statsd);
     if (status != CREST_OK)
         statsd_failed(statsd, status);
@@ -325,7 +325,7 @@ static crest_status statsd_send(statsd_reporter *statsd, const crest_report *rep
     crest_status status = statsd_resume(statsd, report, error);
     if (status != CREST_OK)
         return status;
-    status = crest_statsd_socket_open(statsd->to, report->deadline_ns, error);
+    status = crest_packet_socket_open(statsd->to, report->deadline_ns, error);
     if (status != CREST_OK) {
         statsd_failed(statsd, status);
         return status;
@@ -347,7 +347,7 @@ crest_status crest_statsd_report(crest_reporter *self, const crest_report *repor
         return crest_error_set(error, CREST_ALREADY,
                                "Not sent to %s: this reporter is busy with another report",
                                statsd->url.shown);
-    crest_statsd_socket_rearm(statsd->to);
+    crest_packet_socket_rearm(statsd->to);
     crest_status status = statsd_send(statsd, report, error);
     pthread_mutex_unlock(&statsd->one_at_a_time);
     return status;

@@ -4,8 +4,8 @@
  * statsd_line.h.
  */
 #include "statsd/statsd_line.h"
+#include "common/decimal.h"
 #include "common/shown_text.h"
-#include "statsd/statsd_number.h"
 
 #include <string.h>
 
@@ -177,11 +177,11 @@ void crest_statsd_put_name(crest_statsd_text *text, const char *suffix)
 
 void crest_statsd_put_type(crest_statsd_text *text, const char *type, uint64_t weight)
 {
-    char rate[CREST_STATSD_NUMBER_BYTES];
+    char rate[CREST_DECIMAL_BYTES];
     crest_statsd_put(text, "|", 1);
     crest_statsd_put(text, type, strlen(type));
     if (weight > 1) {
-        size_t length = crest_statsd_rate(rate, weight);
+        size_t length = crest_decimal_rate(rate, weight);
         crest_statsd_put(text, "|@", 2);
         crest_statsd_put(text, rate, length);
     }
@@ -238,8 +238,8 @@ int crest_statsd_put_counter(const crest_statsd_form *form, const crest_series_v
         whole = crest_statsd_amount(form, series, step);
         step = whole != 0 ? whole : step;
         said += step;
-        char number[CREST_STATSD_NUMBER_BYTES];
-        size_t length = crest_statsd_scaled(number, step, crest_statsd_decimals(series));
+        char number[CREST_DECIMAL_BYTES];
+        size_t length = crest_decimal_scaled(number, step, crest_statsd_decimals(series));
         crest_statsd_text text;
         crest_statsd_begin(&text, identity);
         crest_statsd_put_name(&text, "");
@@ -255,8 +255,8 @@ int crest_statsd_put_gauge(const crest_statsd_form *form, crest_statsd_identity 
                            const char *suffix, double value, crest_statsd_line_fn *put,
                            void *context)
 {
-    char number[CREST_STATSD_NUMBER_BYTES];
-    size_t length = crest_statsd_number(number, value);
+    char number[CREST_DECIMAL_BYTES];
+    size_t length = crest_decimal_shortest(number, value);
     if (length == 0)
         return 0;
     (void)form;

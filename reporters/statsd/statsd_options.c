@@ -2,10 +2,11 @@
 /*
  * Making a StatsD reporter, from a program's options or an operator's. See <crest/statsd.h>.
  */
-#include "kinds.h"
+#include "common/host_lookup.h"
 #include "common/shown_text.h"
+#include "kinds.h"
 #include "statsd/statsd_reporter.h"
-#include "statsd/statsd_resolve.h"
+#include "statsd/statsd_url.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,13 +16,13 @@
 static void statsd_cancel(crest_reporter *self)
 {
     statsd_reporter *statsd = self->state;
-    crest_statsd_socket_cancel(statsd->to);
+    crest_packet_socket_cancel(statsd->to);
 }
 
 static void statsd_free(crest_reporter *self)
 {
     statsd_reporter *statsd = self->state;
-    crest_statsd_socket_free(statsd->to);
+    crest_packet_socket_free(statsd->to);
     crest_statsd_sent_fini(&statsd->sent);
     free(statsd->packet.bytes);
     free(statsd->identity);
@@ -83,14 +84,14 @@ static int statsd_copy_environment(statsd_reporter *statsd)
 
 static void statsd_set_form(statsd_reporter *statsd, const crest_statsd_options *options)
 {
-    int datagram_size = statsd->url.transport == CREST_STATSD_UDP ? CREST_STATSD_PACKET_ETHERNET
+    int datagram_size = statsd->url.transport == CREST_PACKET_UDP ? CREST_STATSD_PACKET_ETHERNET
                                                                   : CREST_STATSD_PACKET_UDS;
     if (options->prefix != NULL)
         memcpy(statsd->prefix, options->prefix, strlen(options->prefix) + 1);
     statsd->windows = options->windows && !options->no_windows;
     statsd->packet.size =
         options->packet_bytes != 0 ? options->packet_bytes : (unsigned)datagram_size;
-    statsd->packet.terminated = statsd->url.transport == CREST_STATSD_TCP;
+    statsd->packet.terminated = statsd->url.transport == CREST_PACKET_TCP;
     statsd->form = (crest_statsd_form){
         .dialect = options->dialect,
         .prefix = statsd->prefix,
@@ -117,7 +118,7 @@ static crest_status statsd_set_up(statsd_reporter *statsd, const crest_statsd_op
         return crest_error_set(error, CREST_NO_MEMORY, "No memory for a StatsD reporter");
     crest_error reason;
     statsd->to =
-        crest_statsd_socket_new(&statsd->url, rate <= CREST_STATSD_RATE_MAX ? rate : 0, &reason);
+        crest_packet_socket_new(&statsd->url, rate <= CREST_STATSD_RATE_MAX ? rate : 0, &reason);
     if (statsd->to == NULL)
         return crest_error_set(error, reason.status, "%s", reason.message);
     return CREST_OK;
@@ -128,8 +129,8 @@ static crest_status statsd_start(crest_reporter *self, crest_registry *registry,
 {
     const statsd_reporter *statsd = self->state;
     (void)registry;
-    if (!crest_loop_only() || statsd->url.transport == CREST_STATSD_UNIX ||
-        crest_statsd_is_address(statsd->url.host))
+    if (!crest_loop_only() || statsd->url.transport == CREST_PACKET_UNIX ||
+        crest_host_is_address(statsd->url.host))
         return CREST_OK;
     return crest_error_set(error, CREST_INVALID_OPTIONS,
                            "The StatsD server's host %s is a name, and with threads=off there is "

@@ -6,24 +6,24 @@
 #ifndef CREST_REPORTERS_STATSD_REPORTER_H
 #define CREST_REPORTERS_STATSD_REPORTER_H
 
-#include "statsd/statsd_packet.h"
+#include "common/line_packet.h"
+#include "common/packet_socket.h"
 #include "statsd/statsd_sent.h"
-#include "statsd/statsd_socket.h"
 
 #include <pthread.h>
 
 typedef struct statsd_reporter {
     crest_reporter reporter; /* first: what the caller holds */
-    crest_statsd_url url;
+    crest_packet_url url;
     crest_statsd_form form;
     int windows;
     char prefix[CREST_STATSD_PREFIX_BYTES_MAX + 1];
     char *service, *version, *env,
         *entity; /* of the environment; NULL: not set, or another dialect */
-    crest_statsd_socket *to;
+    crest_packet_socket *to;
     /* held during a report (trylock only); guards the fields below */
     pthread_mutex_t one_at_a_time;
-    crest_statsd_packet packet;
+    crest_line_packet packet;
     crest_statsd_sent sent;
     int unsettled; /* the last report's end is still on its way, and `sent` waits for it */
     crest_statsd_identity *identity;

@@ -8,8 +8,8 @@
  * agent weighs each value by 1/rate. There a bucket's count is taken apart into powers of two, and
  * all buckets with the same power share lines; rates of powers of two are exact in any format.
  */
+#include "common/decimal.h"
 #include "statsd/statsd_line.h"
-#include "statsd/statsd_number.h"
 
 #include <string.h>
 
@@ -29,14 +29,14 @@ typedef struct statsd_values {
 
 /* A value in the unit of the type: of times milliseconds (ms) or seconds (d, h). */
 static size_t statsd_value_text(const statsd_values *values, uint64_t value,
-                                char text[CREST_STATSD_NUMBER_BYTES])
+                                char text[CREST_DECIMAL_BYTES])
 {
     unsigned decimals = crest_statsd_decimals(values->series);
     if (values->form->dialect == CREST_STATSD_DATADOG)
-        return crest_statsd_scaled(text, value, decimals);
+        return crest_decimal_scaled(text, value, decimals);
     if (decimals != 0)
-        return crest_statsd_scaled(text, value, decimals - 3);
-    size_t length = crest_statsd_scaled(text, value, 0);
+        return crest_decimal_scaled(text, value, decimals - 3);
+    size_t length = crest_decimal_scaled(text, value, 0);
     if (values->series->unit == CREST_SECONDS && value != 0) {
         memcpy(text + length, "000", 4);
         length += 3;
@@ -76,7 +76,7 @@ static uint64_t statsd_value_of(const statsd_values *values, const crest_bucket 
 
 static int statsd_put_sample(statsd_values *values, uint64_t value, uint64_t weight, uint64_t done)
 {
-    char number[CREST_STATSD_NUMBER_BYTES];
+    char number[CREST_DECIMAL_BYTES];
     size_t length = statsd_value_text(values, value, number);
     crest_statsd_text text;
     crest_statsd_begin(&text, values->identity);
@@ -98,7 +98,7 @@ static int statsd_put_stretches(statsd_values *values)
         uint64_t left = values->count - done;
         /* the nearest whole number, without a sum that could overflow */
         uint64_t weight = left / lines + (left % lines >= lines - left % lines);
-        weight = crest_statsd_weight(weight);
+        weight = crest_decimal_weight(weight);
         uint64_t middle = done + (weight - 1) / 2;
         while (middle >= seen && crest_distribution_next(values->grown, &cursor, &bucket))
             seen += bucket.count;
@@ -138,17 +138,17 @@ static int statsd_packed_end(statsd_values *values, statsd_packed *packed)
 
 static void statsd_packed_begin(statsd_values *values, statsd_packed *packed)
 {
-    char rate[CREST_STATSD_NUMBER_BYTES];
+    char rate[CREST_DECIMAL_BYTES];
     crest_statsd_begin(&packed->text, values->identity);
     crest_statsd_put_name(&packed->text, "");
     packed->tail = 1 + strlen(values->type) + values->identity->tags_length;
     if (packed->weight > 1)
-        packed->tail += 2 + crest_statsd_rate(rate, packed->weight);
+        packed->tail += 2 + crest_decimal_rate(rate, packed->weight);
 }
 
 static int statsd_packed_add(statsd_values *values, statsd_packed *packed, uint64_t value)
 {
-    char number[CREST_STATSD_NUMBER_BYTES];
+    char number[CREST_DECIMAL_BYTES];
     size_t length = statsd_value_text(values, value, number);
     int stopped = 0;
     if (packed->filled > 0 &&

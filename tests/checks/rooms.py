@@ -26,7 +26,7 @@ SRC = [
 
 # (room of reporters/, what it has, which other rooms of reporters/ it may use)
 REPORTERS = [
-    ("common", "shown text, output with a deadline, signals at write, files replaced whole", ()),
+    ("common", "shown text, decimals, packets, output with a deadline, files replaced", ()),
     ("http", "one HTTP client, and what a failed request means", ("common",)),
     ("pushgateway", "pushes pages to a Pushgateway", ("common", "http")),
     ("scrape", "serves pages to Prometheus", ("common",)),

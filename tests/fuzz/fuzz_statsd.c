@@ -7,16 +7,16 @@
  * two label values, service. The reader is written from the servers' documentation, not from our
  * encoder.
  */
+#include "common/line_packet.h"
 #include "fuzz_input.h"
 #include "statsd/statsd_line.h"
-#include "statsd/statsd_packet.h"
 
 #include <crest/distribution.h>
 
 #define PACKET_BYTES 1432u
 
 typedef struct lines {
-    crest_statsd_packet packet;
+    crest_line_packet packet;
     char bytes[PACKET_BYTES];
     int datadog;
     double records, amount;
@@ -113,10 +113,10 @@ static int take(void *context, const char *line, size_t length, uint64_t done)
 {
     lines *all = context;
     (void)done;
-    FUZZ_WANTS(crest_statsd_packet_holds(&all->packet, length));
-    if (!crest_statsd_packet_fits(&all->packet, length))
+    FUZZ_WANTS(crest_line_packet_holds(&all->packet, length));
+    if (!crest_line_packet_fits(&all->packet, length))
         read_packet(all);
-    crest_statsd_packet_add(&all->packet, line, length);
+    crest_line_packet_add(&all->packet, line, length);
     return 0;
 }
 
@@ -125,7 +125,7 @@ static void put_all(const crest_statsd_form *form, crest_series_view *series,
 {
     static crest_statsd_identity identity;
     lines all = {.datadog = form->dialect == CREST_STATSD_DATADOG};
-    all.packet = (crest_statsd_packet){.bytes = all.bytes, .size = PACKET_BYTES};
+    all.packet = (crest_line_packet){.bytes = all.bytes, .size = PACKET_BYTES};
     crest_distribution *grown = crest_distribution_new(NULL);
     FUZZ_WANTS(grown != NULL);
     uint64_t times[2] = {numbers[1] % 100000, numbers[0] % 977};

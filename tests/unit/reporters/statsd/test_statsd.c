@@ -3,11 +3,11 @@
  * The parts of the StatsD reporter around its encoder: addresses and options, packets, and what it
  * remembers as sent.
  */
-#include "support/random_numbers.h"
-#include "support/statsd_fixture.h"
-#include "statsd/statsd_packet.h"
+#include "common/line_packet.h"
 #include "statsd/statsd_sent.h"
 #include "statsd/statsd_url.h"
+#include "support/random_numbers.h"
+#include "support/statsd_fixture.h"
 
 #include <crest/run.h>
 #include <stdio.h>
@@ -19,19 +19,19 @@ static void addresses_are_taken_apart(void **state)
     (void)state;
     static const struct {
         const char *text;
-        crest_statsd_transport transport;
+        crest_packet_transport transport;
         const char *host, *port, *path;
     } cases[] = {
-        {"udp://127.0.0.1:8125", CREST_STATSD_UDP, "127.0.0.1", "8125", ""},
-        {"udp://statsd", CREST_STATSD_UDP, "statsd", "8125", ""},
-        {"tcp://statsd.example.:65535/", CREST_STATSD_TCP, "statsd.example.", "65535", ""},
-        {"tcp://[::1]:9", CREST_STATSD_TCP, "::1", "9", ""},
-        {"udp://[fe80::1%eth0]", CREST_STATSD_UDP, "fe80::1%eth0", "8125", ""},
-        {"unix:///run/statsd.socket", CREST_STATSD_UNIX, "", "", "/run/statsd.socket"},
-        {"unixgram:///a b", CREST_STATSD_UNIX, "", "", "/a b"},
+        {"udp://127.0.0.1:8125", CREST_PACKET_UDP, "127.0.0.1", "8125", ""},
+        {"udp://statsd", CREST_PACKET_UDP, "statsd", "8125", ""},
+        {"tcp://statsd.example.:65535/", CREST_PACKET_TCP, "statsd.example.", "65535", ""},
+        {"tcp://[::1]:9", CREST_PACKET_TCP, "::1", "9", ""},
+        {"udp://[fe80::1%eth0]", CREST_PACKET_UDP, "fe80::1%eth0", "8125", ""},
+        {"unix:///run/statsd.socket", CREST_PACKET_UNIX, "", "", "/run/statsd.socket"},
+        {"unixgram:///a b", CREST_PACKET_UNIX, "", "", "/a b"},
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
-        crest_statsd_url url;
+        crest_packet_url url;
         crest_error error = {0};
         assert_int_equal(crest_statsd_url_parse(cases[i].text, "a test", &url, &error), CREST_OK);
         assert_int_equal(url.transport, cases[i].transport);
@@ -131,7 +131,7 @@ static void bad_options_are_explained(void **state)
 
 static void shown_default(int datadog, const char *wanted)
 {
-    crest_statsd_url url;
+    crest_packet_url url;
     crest_error error = {0};
     assert_int_equal(crest_statsd_url_default(datadog, &url, &error), CREST_OK);
     assert_string_equal(url.shown, wanted);
@@ -140,7 +140,7 @@ static void shown_default(int datadog, const char *wanted)
 static void only_datadog_looks_at_the_environment(void **state)
 {
     (void)state;
-    crest_statsd_url url;
+    crest_packet_url url;
     crest_error error = {0};
     shown_default(1, "udp://127.0.0.1:8125");
     setenv("DD_DOGSTATSD_PORT", "99", 1);
@@ -177,19 +177,19 @@ static void packets_hold_whole_lines(void **state)
     uint64_t random = 7;
     for (unsigned round = 0; round < 400; round++) {
         size_t size = 10 + round % 190, in = 0, out = 0;
-        crest_statsd_packet packet = {.bytes = bytes, .size = size, .terminated = round & 1};
+        crest_line_packet packet = {.bytes = bytes, .size = size, .terminated = round & 1};
         for (unsigned i = 0; i < 50; i++) {
             size_t length = 1 + random_next(&random) % 40;
             int holds = length + (size_t)packet.terminated <= size;
-            assert_int_equal(crest_statsd_packet_holds(&packet, length), holds);
+            assert_int_equal(crest_line_packet_holds(&packet, length), holds);
             if (!holds)
                 continue;
-            if (!crest_statsd_packet_fits(&packet, length)) {
+            if (!crest_line_packet_fits(&packet, length)) {
                 out += packet.used;
                 packet.used = 0;
             }
             int begins = packet.used == 0;
-            crest_statsd_packet_add(&packet, line, length);
+            crest_line_packet_add(&packet, line, length);
             assert_true(packet.used <= size);
             in += length + (packet.terminated || !begins ? 1 : 0);
         }

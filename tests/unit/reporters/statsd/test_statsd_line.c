@@ -3,9 +3,9 @@
  * The encoder of StatsD lines and its numbers: exact texts, exact counts, and what a partial report
  * leaves for the next one.
  */
+#include "common/decimal.h"
 #include "support/random_numbers.h"
 #include "support/statsd_fixture.h"
-#include "statsd/statsd_number.h"
 
 #include <locale.h>
 #include <math.h>
@@ -43,22 +43,22 @@ static void numbers_are_the_shortest_that_read_back(void **state)
                  {1.7976931348623157e308, "1.7976931348623157e308"},
                  {0.30000000000000004, "0.30000000000000004"},
                  {1795311279.608, "1795311279.608"}};
-    char text[CREST_STATSD_NUMBER_BYTES];
+    char text[CREST_DECIMAL_BYTES];
     for (size_t i = 0; i < LENGTH(cases); i++) {
-        assert_int_equal(crest_statsd_number(text, cases[i].value), strlen(cases[i].text));
+        assert_int_equal(crest_decimal_shortest(text, cases[i].value), strlen(cases[i].text));
         assert_string_equal(text, cases[i].text);
         assert_true(strtod(text, NULL) == cases[i].value);
     }
-    assert_int_equal(crest_statsd_number(text, NAN), 0);
-    assert_int_equal(crest_statsd_number(text, INFINITY), 0);
-    assert_int_equal(crest_statsd_number(text, -INFINITY), 0);
-    assert_int_equal(crest_statsd_scaled(text, 1234567, 6), 8);
+    assert_int_equal(crest_decimal_shortest(text, NAN), 0);
+    assert_int_equal(crest_decimal_shortest(text, INFINITY), 0);
+    assert_int_equal(crest_decimal_shortest(text, -INFINITY), 0);
+    assert_int_equal(crest_decimal_scaled(text, 1234567, 6), 8);
     assert_string_equal(text, "1.234567");
-    crest_statsd_scaled(text, 1000000, 6);
+    crest_decimal_scaled(text, 1000000, 6);
     assert_string_equal(text, "1");
-    crest_statsd_scaled(text, UINT64_MAX, 9);
+    crest_decimal_scaled(text, UINT64_MAX, 9);
     assert_string_equal(text, "18446744073.709551615");
-    crest_statsd_scaled(text, 50, 9);
+    crest_decimal_scaled(text, 50, 9);
     assert_string_equal(text, "0.00000005");
 }
 
@@ -66,35 +66,35 @@ static void numbers_are_the_shortest_that_read_back(void **state)
 static void rates_are_plain_and_exact(void **state)
 {
     (void)state;
-    char text[CREST_STATSD_NUMBER_BYTES];
-    crest_statsd_rate(text, 1000);
+    char text[CREST_DECIMAL_BYTES];
+    crest_decimal_rate(text, 1000);
     assert_string_equal(text, "0.001");
-    crest_statsd_rate(text, 1);
+    crest_decimal_rate(text, 1);
     assert_string_equal(text, "1");
-    assert_int_equal(crest_statsd_rate(text, 49), 0);
-    assert_int_equal(crest_statsd_rate(text, 0), 0);
-    assert_int_equal(crest_statsd_weight(49), 48);
-    assert_int_equal(crest_statsd_weight(0), 0);
+    assert_int_equal(crest_decimal_rate(text, 49), 0);
+    assert_int_equal(crest_decimal_rate(text, 0), 0);
+    assert_int_equal(crest_decimal_weight(49), 48);
+    assert_int_equal(crest_decimal_weight(0), 0);
     for (uint64_t wanted = 1; wanted < UINT64_C(1) << 53; wanted += wanted / 97 + 1) {
-        uint64_t weight = crest_statsd_weight(wanted);
+        uint64_t weight = crest_decimal_weight(wanted);
         assert_true(weight <= wanted && wanted - weight <= wanted / 4);
-        size_t length = crest_statsd_rate(text, weight);
-        assert_true(length > 0 && length < CREST_STATSD_NUMBER_BYTES);
+        size_t length = crest_decimal_rate(text, weight);
+        assert_true(length > 0 && length < CREST_DECIMAL_BYTES);
         assert_int_equal(strspn(text, "0123456789."), length);
         volatile double rate = strtod(text, NULL);
         volatile double back = 1 / rate;
         assert_true(back == (double)weight);
     }
-    crest_statsd_rate(text, UINT64_C(1) << 53);
+    crest_decimal_rate(text, UINT64_C(1) << 53);
     assert_string_equal(text, "0.00000000000000011102230246251565");
 }
 
 static void no_locale_changes_a_number(void **state)
 {
     (void)state;
-    char text[CREST_STATSD_NUMBER_BYTES];
+    char text[CREST_DECIMAL_BYTES];
     setlocale(LC_NUMERIC, "de_DE.UTF-8"); /* where the machine has it */
-    crest_statsd_number(text, 1.5);
+    crest_decimal_shortest(text, 1.5);
     setlocale(LC_NUMERIC, "C");
     assert_string_equal(text, "1.5");
 }

@@ -5,11 +5,11 @@
  * getaddrinfo, send, getsockopt and ppoll; what is waited for moves the clock on, at once.
  */
 #define _GNU_SOURCE
+#include "common/host_lookup.h"
+#include "common/packet_socket.h"
 #include "kinds.h"
 #include "run/options.h"
 #include "support/statsd_fixture.h"
-#include "statsd/statsd_resolve.h"
-#include "statsd/statsd_socket.h"
 
 #include <arpa/inet.h>
 #include <crest/crest.h>
@@ -235,7 +235,7 @@ static void a_server_that_moves_is_found(void **state)
     assert_int_equal(network.packets[1], COUNTERS);
     network.answers[0] = 2;
     add();
-    crest_testing_clock_advance((CREST_STATSD_RESOLVE_S - 1) * SECOND);
+    crest_testing_clock_advance((CREST_PACKET_RESOLVE_S - 1) * SECOND);
     assert_int_equal(report(), CREST_OK);
     assert_int_equal(asked(), 1);
     assert_int_equal(network.packets[1], 2 * COUNTERS);
@@ -256,7 +256,7 @@ static void a_name_that_is_lost_keeps_its_address(void **state)
     reporter_new(CREST_STATSD_RATE_MAX + 1);
     add();
     assert_int_equal(report(), CREST_OK);
-    crest_testing_clock_advance((CREST_STATSD_RESOLVE_S + 1) * SECOND);
+    crest_testing_clock_advance((CREST_PACKET_RESOLVE_S + 1) * SECOND);
     network.failure = EAI_AGAIN;
     for (unsigned i = 0; i < 3; i++) {
         add();
@@ -407,15 +407,15 @@ static void packets_keep_the_pace(void **state)
     static const struct {
         unsigned rate, packets_a_second;
     } cases[] = {{10, 10}, {1000, 1000}, {0, CREST_STATSD_RATE_DEFAULT}};
-    const uint64_t doubt_ns = CREST_STATSD_DOUBT_MS * MS;
+    const uint64_t doubt_ns = CREST_PACKET_DOUBT_MS * MS;
     for (size_t i = 0; i < LENGTH(cases); i++) {
         uint64_t gap_ns = SECOND / cases[i].packets_a_second;
         reporter_new(cases[i].rate);
         /* the first ones may go at once */
-        assert_int_equal(report_ns(), (COUNTERS - 1 - CREST_STATSD_BURST) * gap_ns + doubt_ns);
+        assert_int_equal(report_ns(), (COUNTERS - 1 - CREST_PACKET_BURST) * gap_ns + doubt_ns);
         /* and after a while again */
         crest_testing_clock_advance(30 * SECOND);
-        assert_int_equal(report_ns(), (COUNTERS - 1 - CREST_STATSD_BURST) * gap_ns + doubt_ns);
+        assert_int_equal(report_ns(), (COUNTERS - 1 - CREST_PACKET_BURST) * gap_ns + doubt_ns);
         crest_reporter_free(reporter);
     }
     reporter_new(CREST_STATSD_RATE_MAX + 1);
@@ -433,7 +433,7 @@ static void a_pace_that_is_too_slow_is_told(void **state)
     assert_int_equal(report_for(5 * SECOND), CREST_TIMED_OUT);
     assert_in_range(crest_now() - start_ns, 4 * SECOND, 5 * SECOND);
     assert_non_null(strstr(error.message, "statsd.rate"));
-    assert_in_range(network.packets[1], CREST_STATSD_BURST, CREST_STATSD_BURST + 6);
+    assert_in_range(network.packets[1], CREST_PACKET_BURST, CREST_PACKET_BURST + 6);
     assert_int_equal(report(), CREST_OK);
     assert_int_equal(network.packets[1], COUNTERS);
     totals_are_exact();
@@ -455,8 +455,8 @@ static void options_set_the_pace(void **state)
         memset(network.totals, 0, sizeof network.totals);
         reporter = crest_statsd_kind.create(URL, options, &resource, &error);
         assert_non_null(reporter);
-        assert_int_equal(report_ns(), (COUNTERS - 1 - CREST_STATSD_BURST) * cases[i].gap_ns +
-                                          CREST_STATSD_DOUBT_MS * MS);
+        assert_int_equal(report_ns(), (COUNTERS - 1 - CREST_PACKET_BURST) * cases[i].gap_ns +
+                                          CREST_PACKET_DOUBT_MS * MS);
         crest_reporter_free(reporter);
         reporter = NULL;
         crest_options_free(options);
@@ -466,18 +466,18 @@ static void options_set_the_pace(void **state)
 /* ---- look-ups ---- */
 
 static crest_status resolve(const char *host, const char *port, int cancel_fd,
-                            crest_statsd_lookup **pending, crest_statsd_addresses *found)
+                            crest_host_lookup **pending, crest_host_addresses *found)
 {
     memset(&error, 0, sizeof error);
-    return crest_statsd_resolve(host, port, SOCK_DGRAM, crest_now() + 60 * SECOND, cancel_fd,
-                                pending, found, &error);
+    return crest_host_resolve("StatsD server", host, port, SOCK_DGRAM, crest_now() + 60 * SECOND,
+                              cancel_fd, pending, found, &error);
 }
 
 static void numeric_hosts_are_not_looked_up(void **state)
 {
     (void)state;
-    crest_statsd_addresses found;
-    crest_statsd_lookup *pending = NULL;
+    crest_host_addresses found;
+    crest_host_lookup *pending = NULL;
     assert_int_equal(resolve("127.0.0.7", "8125", -1, &pending, &found), CREST_OK);
     assert_int_equal(found.count, 1);
     const struct sockaddr_in *v4 = (const struct sockaddr_in *)&found.list[0].bytes;
@@ -495,14 +495,14 @@ static void numeric_hosts_are_not_looked_up(void **state)
 static void many_addresses_are_cut_short(void **state)
 {
     (void)state;
-    crest_statsd_addresses found;
-    crest_statsd_lookup *pending = NULL;
+    crest_host_addresses found;
+    crest_host_lookup *pending = NULL;
     network.answer_count = ADDRESSES;
     for (unsigned i = 0; i < ADDRESSES; i++)
         network.answers[i] = ADDRESSES - i;
     assert_int_equal(resolve(NAME, "8125", -1, &pending, &found), CREST_OK);
     assert_null(pending);
-    assert_int_equal(found.count, CREST_STATSD_ADDRESSES_MAX);
+    assert_int_equal(found.count, CREST_HOST_ADDRESSES_MAX);
     for (unsigned i = 0; i < found.count; i++) {
         const struct sockaddr_in *v4 = (const struct sockaddr_in *)&found.list[i].bytes;
         assert_int_equal(ntohl(v4->sin_addr.s_addr) & 0xff, ADDRESSES - i);
@@ -513,8 +513,8 @@ static void many_addresses_are_cut_short(void **state)
 static void a_cancelled_look_up_is_taken_up_again(void **state)
 {
     (void)state;
-    crest_statsd_addresses found;
-    crest_statsd_lookup *pending = NULL;
+    crest_host_addresses found;
+    crest_host_lookup *pending = NULL;
     int cancel_fd = eventfd(1, EFD_CLOEXEC);
     __atomic_store_n(&network.hanging, 1, __ATOMIC_SEQ_CST);
     assert_int_equal(resolve(NAME, "8125", cancel_fd, &pending, &found), CREST_TIMED_OUT);
@@ -523,7 +523,7 @@ static void a_cancelled_look_up_is_taken_up_again(void **state)
     assert_int_equal(resolve(NAME, "8125", -1, &pending, &found), CREST_OK);
     assert_null(pending);
     assert_int_equal(asked(), 1);
-    crest_statsd_lookup_drop(NULL);
+    crest_host_lookup_drop(NULL);
     close(cancel_fd);
 }
 
@@ -535,15 +535,15 @@ static void a_child_looks_up_itself(void **state)
     print_message("ThreadSanitizer has no threads in the child of a process with several\n");
     skip();
 #endif
-    crest_statsd_addresses found;
-    crest_statsd_lookup *pending = NULL;
+    crest_host_addresses found;
+    crest_host_lookup *pending = NULL;
     int cancel_fd = eventfd(1, EFD_CLOEXEC), status = -1;
     __atomic_store_n(&network.hanging, 1, __ATOMIC_SEQ_CST);
     assert_int_equal(resolve(NAME, "8125", cancel_fd, &pending, &found), CREST_TIMED_OUT);
     pid_t child = fork();
     if (child == 0) {
         __atomic_store_n(&network.hanging, 0, __ATOMIC_SEQ_CST);
-        crest_statsd_lookup_drop(pending); /* does nothing */
+        crest_host_lookup_drop(pending); /* does nothing */
         _exit(resolve(NAME, "8125", -1, &pending, &found) == CREST_OK && found.count == 1 ? 0 : 1);
     }
     assert_true(child > 0);
@@ -557,8 +557,8 @@ static void a_child_looks_up_itself(void **state)
 static void without_descriptors_there_is_no_look_up(void **state)
 {
     (void)state;
-    crest_statsd_addresses found;
-    crest_statsd_lookup *pending = NULL;
+    crest_host_addresses found;
+    crest_host_lookup *pending = NULL;
     struct rlimit before, none;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     none = before;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Looking up host names. See statsd_resolve.h.
+ * Looking up host names. See host_lookup.h.
  */
 #define _GNU_SOURCE
-#include "statsd/statsd_resolve.h"
+#include "common/host_lookup.h"
 
 #include <crest/clock.h>
 #include <crest/reporter.h>
@@ -17,22 +17,22 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define STATSD_NS_PER_MS UINT64_C(1000000)
+#define HOST_NS_PER_MS UINT64_C(1000000)
 
 /* Two references: the caller's and the thread's; the last to drop its own frees it. */
-struct crest_statsd_lookup {
+struct crest_host_lookup {
     pid_t process;
     int done_fd;
     int socket_type;
     pthread_mutex_t lock; /* guards the fields below, but port and host */
     unsigned holders;
     int answer; /* getaddrinfo's */
-    crest_statsd_addresses addresses;
+    crest_host_addresses addresses;
     char port[8];
     char host[];
 };
 
-int crest_statsd_wait(int fd, short events, uint64_t deadline_ns, int cancel_fd)
+int crest_host_wait(int fd, short events, uint64_t deadline_ns, int cancel_fd)
 {
     for (;;) {
         struct pollfd files[2] = {{cancel_fd, POLLIN, 0}, {fd, events, 0}};
@@ -51,8 +51,8 @@ int crest_statsd_wait(int fd, short events, uint64_t deadline_ns, int cancel_fd)
     }
 }
 
-static int statsd_ask(const char *host, const char *port, int socket_type, int flags,
-                      crest_statsd_addresses *addresses)
+static int host_ask(const char *host, const char *port, int socket_type, int flags,
+                    crest_host_addresses *addresses)
 {
     struct addrinfo hints = {
         .ai_family = AF_UNSPEC, .ai_socktype = socket_type, .ai_flags = flags | AI_NUMERICSERV};
@@ -60,10 +60,10 @@ static int statsd_ask(const char *host, const char *port, int socket_type, int f
     int answer = getaddrinfo(host, port, &hints, &all);
     addresses->count = 0;
     for (const struct addrinfo *one = all; answer == 0 && one != NULL; one = one->ai_next) {
-        if (addresses->count == CREST_STATSD_ADDRESSES_MAX ||
+        if (addresses->count == CREST_HOST_ADDRESSES_MAX ||
             one->ai_addrlen > sizeof addresses->list[0].bytes)
             break;
-        crest_statsd_address *to = &addresses->list[addresses->count++];
+        crest_host_address *to = &addresses->list[addresses->count++];
         memcpy(&to->bytes, one->ai_addr, one->ai_addrlen);
         to->length = one->ai_addrlen;
     }
@@ -73,14 +73,14 @@ static int statsd_ask(const char *host, const char *port, int socket_type, int f
 }
 
 /* In the child of a fork: its thread is not there, and may have held its lock. */
-static int statsd_lookup_of_parent(const crest_statsd_lookup *lookup)
+static int host_lookup_of_parent(const crest_host_lookup *lookup)
 {
     return lookup->process != getpid();
 }
 
-void crest_statsd_lookup_drop(crest_statsd_lookup *lookup)
+void crest_host_lookup_drop(crest_host_lookup *lookup)
 {
-    if (lookup == NULL || statsd_lookup_of_parent(lookup))
+    if (lookup == NULL || host_lookup_of_parent(lookup))
         return;
     pthread_mutex_lock(&lookup->lock);
     unsigned holders = --lookup->holders;
@@ -92,25 +92,25 @@ void crest_statsd_lookup_drop(crest_statsd_lookup *lookup)
     free(lookup);
 }
 
-static void *statsd_resolver(void *context)
+static void *host_resolver(void *context)
 {
-    crest_statsd_lookup *lookup = context;
-    crest_statsd_addresses addresses;
+    crest_host_lookup *lookup = context;
+    crest_host_addresses addresses;
     int answer =
-        statsd_ask(lookup->host, lookup->port, lookup->socket_type, AI_ADDRCONFIG, &addresses);
+        host_ask(lookup->host, lookup->port, lookup->socket_type, AI_ADDRCONFIG, &addresses);
     pthread_mutex_lock(&lookup->lock);
     lookup->answer = answer;
     lookup->addresses = addresses;
     pthread_mutex_unlock(&lookup->lock);
     eventfd_write(lookup->done_fd, 1);
-    crest_statsd_lookup_drop(lookup);
+    crest_host_lookup_drop(lookup);
     return NULL;
 }
 
-static crest_statsd_lookup *statsd_lookup_new(const char *host, const char *port, int socket_type)
+static crest_host_lookup *host_lookup_new(const char *host, const char *port, int socket_type)
 {
     size_t length = strlen(host) + 1;
-    crest_statsd_lookup *lookup = calloc(1, sizeof *lookup + length);
+    crest_host_lookup *lookup = calloc(1, sizeof *lookup + length);
     if (lookup == NULL)
         return NULL;
     lookup->done_fd = crest_reporter_descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -127,62 +127,63 @@ static crest_statsd_lookup *statsd_lookup_new(const char *host, const char *port
     return lookup;
 }
 
-static crest_status statsd_unresolved(const char *host, int answer, crest_error *error)
+static crest_status host_unresolved(const char *server, const char *host, int answer,
+                                    crest_error *error)
 {
     return crest_error_set(error, CREST_UNREACHABLE,
-                           "Looking up the StatsD server's host %s: %s; is the name right?", host,
+                           "Looking up the %s's host %s: %s; is the name right?", server, host,
                            gai_strerror(answer));
 }
 
-static crest_status statsd_lookup_begin(const char *host, const char *port, int socket_type,
-                                        crest_statsd_lookup **begun, crest_error *error)
+static crest_status host_lookup_begin(const char *host, const char *port, int socket_type,
+                                      crest_host_lookup **begun, crest_error *error)
 {
-    crest_statsd_lookup *lookup = statsd_lookup_new(host, port, socket_type);
+    crest_host_lookup *lookup = host_lookup_new(host, port, socket_type);
     if (lookup == NULL)
         return crest_error_set(error, CREST_NO_MEMORY, "No memory to look up the host %s", host);
-    int failed = crest_reporter_thread(NULL, statsd_resolver, lookup);
+    int failed = crest_reporter_thread(NULL, host_resolver, lookup);
     if (failed == 0) {
         *begun = lookup;
         return CREST_OK;
     }
     lookup->holders = 1;
-    crest_statsd_lookup_drop(lookup);
+    crest_host_lookup_drop(lookup);
     return crest_error_set(error, CREST_SYSTEM, "No thread to look up the host %s: %s", host,
                            strerror(failed));
 }
 
-int crest_statsd_is_address(const char *host)
+int crest_host_is_address(const char *host)
 {
-    crest_statsd_addresses addresses;
-    return statsd_ask(host, "1", SOCK_DGRAM, AI_NUMERICHOST, &addresses) == 0;
+    crest_host_addresses addresses;
+    return host_ask(host, "1", SOCK_DGRAM, AI_NUMERICHOST, &addresses) == 0;
 }
 
-crest_status crest_statsd_resolve(const char *host, const char *port, int socket_type,
-                                  uint64_t deadline_ns, int cancel_fd,
-                                  crest_statsd_lookup **pending, crest_statsd_addresses *addresses,
-                                  crest_error *error)
+crest_status crest_host_resolve(const char *server, const char *host, const char *port,
+                                int socket_type, uint64_t deadline_ns, int cancel_fd,
+                                crest_host_lookup **pending, crest_host_addresses *addresses,
+                                crest_error *error)
 {
-    int answer = statsd_ask(host, port, socket_type, AI_NUMERICHOST, addresses);
+    int answer = host_ask(host, port, socket_type, AI_NUMERICHOST, addresses);
     if (answer == 0)
         return CREST_OK;
     if (answer != EAI_NONAME)
-        return statsd_unresolved(host, answer, error);
+        return host_unresolved(server, host, answer, error);
     crest_status status = CREST_OK;
-    if (*pending == NULL || statsd_lookup_of_parent(*pending))
-        status = statsd_lookup_begin(host, port, socket_type, pending, error);
+    if (*pending == NULL || host_lookup_of_parent(*pending))
+        status = host_lookup_begin(host, port, socket_type, pending, error);
     if (status != CREST_OK)
         return status;
-    crest_statsd_lookup *lookup = *pending;
-    if (crest_statsd_wait(lookup->done_fd, POLLIN, deadline_ns, cancel_fd) != 1)
+    crest_host_lookup *lookup = *pending;
+    if (crest_host_wait(lookup->done_fd, POLLIN, deadline_ns, cancel_fd) != 1)
         return crest_error_set(error, CREST_TIMED_OUT,
-                               "Looking up the StatsD server's host %s took too long; do the "
+                               "Looking up the %s's host %s took too long; do the "
                                "name servers answer?",
-                               host);
+                               server, host);
     pthread_mutex_lock(&lookup->lock);
     answer = lookup->answer;
     *addresses = lookup->addresses;
     pthread_mutex_unlock(&lookup->lock);
-    crest_statsd_lookup_drop(lookup);
+    crest_host_lookup_drop(lookup);
     *pending = NULL;
-    return answer == 0 ? CREST_OK : statsd_unresolved(host, answer, error);
+    return answer == 0 ? CREST_OK : host_unresolved(server, host, answer, error);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Numbers for StatsD. See statsd_number.h.
+ * Decimals of numbers. See decimal.h.
  */
-#include "statsd/statsd_number.h"
+#include "common/decimal.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -10,41 +10,41 @@
 #include <string.h>
 
 /* Any two doubles differ within so many digits. */
-#define STATSD_NUMBER_DIGITS_MAX 17
+#define DECIMAL_DIGITS_MAX 17
 /* Zeros written out before an exponent takes over; a rate is 2^-63 or more. */
-#define STATSD_NUMBER_ZEROS_MAX 6
-#define STATSD_NUMBER_RATE_ZEROS_MAX 20
+#define DECIMAL_ZEROS_MAX 6
+#define DECIMAL_RATE_ZEROS_MAX 20
 /* Weights above are not exact as doubles. */
-#define STATSD_NUMBER_EXACT (UINT64_C(1) << 53)
+#define DECIMAL_EXACT (UINT64_C(1) << 53)
 
 /* 0.DIGITS times ten to the exponent. */
-typedef struct statsd_decimal {
-    char digits[STATSD_NUMBER_DIGITS_MAX + 1];
+typedef struct decimal_parts {
+    char digits[DECIMAL_DIGITS_MAX + 1];
     int count;
     int exponent;
-} statsd_decimal;
+} decimal_parts;
 
 /* The shortest digits of a positive, finite value. The locale's point may be any text, so digits
  * are picked out of printf's output. */
-static void statsd_decimal_of(double value, statsd_decimal *decimal)
+static void decimal_of(double value, decimal_parts *decimal)
 {
     char text[64];
     /* the 15 digits that any double keeps, less where it has lost precision */
-    int precision = value < DBL_MIN ? 0 : STATSD_NUMBER_DIGITS_MAX - 3;
+    int precision = value < DBL_MIN ? 0 : DECIMAL_DIGITS_MAX - 3;
     do {
         snprintf(text, sizeof text, "%.*e", precision, value);
-    } while (strtod(text, NULL) != value && ++precision < STATSD_NUMBER_DIGITS_MAX);
+    } while (strtod(text, NULL) != value && ++precision < DECIMAL_DIGITS_MAX);
     decimal->count = 0;
     const char *at = text;
     for (; *at != 'e'; at++)
-        if (*at >= '0' && *at <= '9' && decimal->count < STATSD_NUMBER_DIGITS_MAX)
+        if (*at >= '0' && *at <= '9' && decimal->count < DECIMAL_DIGITS_MAX)
             decimal->digits[decimal->count++] = *at;
     while (decimal->count > 1 && decimal->digits[decimal->count - 1] == '0')
         decimal->count--;
     decimal->exponent = (int)strtol(at + 1, NULL, 10) + 1;
 }
 
-static size_t statsd_zeros(char *text, int count)
+static size_t decimal_zeros(char *text, int count)
 {
     if (count > 0)
         memset(text, '0', (size_t)count);
@@ -52,7 +52,7 @@ static size_t statsd_zeros(char *text, int count)
 }
 
 /* Without an exponent, with at most `zeros_max` zeros that are no digits; 0 if that is too few. */
-static size_t statsd_decimal_plain(const statsd_decimal *decimal, int zeros_max, char *text)
+static size_t decimal_plain(const decimal_parts *decimal, int zeros_max, char *text)
 {
     size_t length = 0, count = (size_t)decimal->count;
     int point = decimal->exponent;
@@ -60,13 +60,13 @@ static size_t statsd_decimal_plain(const statsd_decimal *decimal, int zeros_max,
         return 0;
     if (point <= 0) {
         memcpy(text, "0.", 2);
-        length = 2 + statsd_zeros(text + 2, -point);
+        length = 2 + decimal_zeros(text + 2, -point);
         memcpy(text + length, decimal->digits, count);
         return length + count;
     }
     if (point >= decimal->count) {
         memcpy(text, decimal->digits, count);
-        return count + statsd_zeros(text + count, point - decimal->count);
+        return count + decimal_zeros(text + count, point - decimal->count);
     }
     memcpy(text, decimal->digits, (size_t)point);
     text[point] = '.';
@@ -74,14 +74,14 @@ static size_t statsd_decimal_plain(const statsd_decimal *decimal, int zeros_max,
     return count + 1;
 }
 
-static size_t statsd_decimal_exponent(const statsd_decimal *decimal, char *text, size_t size)
+static size_t decimal_exponent(const decimal_parts *decimal, char *text, size_t size)
 {
     int more = decimal->count > 1;
     return (size_t)snprintf(text, size, "%c%s%.*se%d", decimal->digits[0], more ? "." : "",
                             decimal->count - 1, decimal->digits + 1, decimal->exponent - 1);
 }
 
-size_t crest_statsd_number(char text[CREST_STATSD_NUMBER_BYTES], double value)
+size_t crest_decimal_shortest(char text[CREST_DECIMAL_BYTES], double value)
 {
     size_t length = 0;
     if (value - value != 0)
@@ -94,26 +94,24 @@ size_t crest_statsd_number(char text[CREST_STATSD_NUMBER_BYTES], double value)
         text[length++] = '-';
         value = -value;
     }
-    statsd_decimal decimal;
-    statsd_decimal_of(value, &decimal);
-    size_t plain = statsd_decimal_plain(&decimal, STATSD_NUMBER_ZEROS_MAX, text + length);
+    decimal_parts decimal;
+    decimal_of(value, &decimal);
+    size_t plain = decimal_plain(&decimal, DECIMAL_ZEROS_MAX, text + length);
     length += plain != 0 ? plain
-                         : statsd_decimal_exponent(&decimal, text + length,
-                                                   CREST_STATSD_NUMBER_BYTES - length);
+                         : decimal_exponent(&decimal, text + length, CREST_DECIMAL_BYTES - length);
     text[length] = '\0';
     return length;
 }
 
-size_t crest_statsd_scaled(char text[CREST_STATSD_NUMBER_BYTES], uint64_t value, unsigned decimals)
+size_t crest_decimal_scaled(char text[CREST_DECIMAL_BYTES], uint64_t value, unsigned decimals)
 {
     uint64_t scale = 1;
     for (unsigned i = 0; i < decimals; i++)
         scale *= 10;
-    int length =
-        snprintf(text, CREST_STATSD_NUMBER_BYTES, "%llu", (unsigned long long)(value / scale));
+    int length = snprintf(text, CREST_DECIMAL_BYTES, "%llu", (unsigned long long)(value / scale));
     if (value % scale == 0)
         return (size_t)length;
-    length += snprintf(text + length, CREST_STATSD_NUMBER_BYTES - (size_t)length, ".%0*llu",
+    length += snprintf(text + length, CREST_DECIMAL_BYTES - (size_t)length, ".%0*llu",
                        (int)decimals, (unsigned long long)(value % scale));
     while (text[length - 1] == '0')
         text[--length] = '\0';
@@ -126,9 +124,9 @@ size_t crest_statsd_scaled(char text[CREST_STATSD_NUMBER_BYTES], uint64_t value,
  * left out, a sixth of all. No neighbour of 1/weight helps there, as a trial of the first million
  * weights showed.
  */
-static double statsd_reciprocal(uint64_t weight)
+static double decimal_reciprocal(uint64_t weight)
 {
-    if (weight == 0 || weight > STATSD_NUMBER_EXACT)
+    if (weight == 0 || weight > DECIMAL_EXACT)
         return 0;
     /* volatile: what a server computes has been rounded to a double in between */
     volatile double rate = 1.0 / (double)weight;
@@ -136,23 +134,23 @@ static double statsd_reciprocal(uint64_t weight)
     return back == (double)weight ? rate : 0;
 }
 
-size_t crest_statsd_rate(char text[CREST_STATSD_NUMBER_BYTES], uint64_t weight)
+size_t crest_decimal_rate(char text[CREST_DECIMAL_BYTES], uint64_t weight)
 {
-    double rate = statsd_reciprocal(weight);
+    double rate = decimal_reciprocal(weight);
     if (rate == 0)
         return 0;
-    statsd_decimal decimal;
-    statsd_decimal_of(rate, &decimal);
-    size_t length = statsd_decimal_plain(&decimal, STATSD_NUMBER_RATE_ZEROS_MAX, text);
+    decimal_parts decimal;
+    decimal_of(rate, &decimal);
+    size_t length = decimal_plain(&decimal, DECIMAL_RATE_ZEROS_MAX, text);
     text[length] = '\0';
     return length;
 }
 
-uint64_t crest_statsd_weight(uint64_t weight)
+uint64_t crest_decimal_weight(uint64_t weight)
 {
-    if (weight > STATSD_NUMBER_EXACT)
-        weight = STATSD_NUMBER_EXACT;
-    while (weight > 0 && statsd_reciprocal(weight) == 0)
+    if (weight > DECIMAL_EXACT)
+        weight = DECIMAL_EXACT;
+    while (weight > 0 && decimal_reciprocal(weight) == 0)
         weight--;
     return weight;
 }

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lines into packets. See statsd_packet.h.
+ * Lines into packets. See line_packet.h.
  */
-#include "statsd/statsd_packet.h"
+#include "common/line_packet.h"
 
 #include <string.h>
 
-int crest_statsd_packet_holds(const crest_statsd_packet *packet, size_t length)
+int crest_line_packet_holds(const crest_line_packet *packet, size_t length)
 {
     return length + (packet->terminated ? 1 : 0) <= packet->size;
 }
 
-int crest_statsd_packet_fits(const crest_statsd_packet *packet, size_t length)
+int crest_line_packet_fits(const crest_line_packet *packet, size_t length)
 {
     size_t feed = packet->terminated || packet->used > 0 ? 1 : 0;
     return length + feed <= packet->size - packet->used;
 }
 
-void crest_statsd_packet_add(crest_statsd_packet *packet, const char *line, size_t length)
+void crest_line_packet_add(crest_line_packet *packet, const char *line, size_t length)
 {
     if (packet->used > 0 && !packet->terminated)
         packet->bytes[packet->used++] = '\n';
