@@ -104,6 +104,10 @@ typedef struct crest_reporter {
     uint64_t (*turn)(struct crest_reporter *self);
     int waits; /* non-zero: `report` waits for servers for longer than a host's loop can, so that it
                   is not attached with threads=off */
+    /* set by `report` before it fails: when on crest_now's timeline the server wants the next try
+       at the earliest. A retry that would come sooner comes then. Ignored if that has passed, and
+       by crest_report_now and the last report */
+    uint64_t retry_at_ns;
 } crest_reporter;
 
 /*
@@ -270,6 +274,9 @@ typedef struct crest_reporter_kind {
     crest_reporter *(*create)(const char *value, const crest_options *options,
                               const crest_resource *resource, crest_error *error);
     int value_is_interval; /* non-zero: the option's own value is NAME.interval, or "on" */
+    /* fills interval_ms and timeout_ms where no option gives them, as an environment variable of
+       the reporter's own world may; called before `create`. NULL: nothing does */
+    void (*schedule)(const crest_options *options, crest_schedule *schedule);
 } crest_reporter_kind;
 
 /* CREST_ALREADY, CREST_LIMIT, CREST_INVALID_ARGUMENT. Thread-safe; before main too. */

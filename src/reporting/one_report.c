@@ -193,6 +193,7 @@ static crest_status one_report_hand_out(crest_one_report *order, const crest_sna
     if (order->around != NULL)
         order->around(order, 1);
     crest_status status = order->reporter->report(order->reporter, &report, error);
+    order->retry_at_ns = order->reporter->retry_at_ns;
     if (order->around != NULL)
         order->around(order, 0);
     one_report_drop(about);

@@ -35,6 +35,7 @@ typedef struct crest_one_report {
     crest_snapshot *previous; /* of the last success, or NULL; after a success, this report's */
     uint64_t duration_ns;     /* how long the report took */
     size_t series;            /* how many series it had */
+    uint64_t retry_at_ns;     /* when the reporter wants the next try, at the earliest */
 } crest_one_report;
 
 /* Finds the series that measure the reports, so that they exist before the first one. */

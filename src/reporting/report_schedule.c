@@ -109,6 +109,12 @@ void crest_pace_retry(crest_pace *pace, crest_pace_time now, uint64_t failures)
         now.now_ns + backoff_ns - (pace->jitter > 0 ? pace_part(pace, backoff_ns / 2) : 0);
 }
 
+void crest_pace_not_before(crest_pace *pace, uint64_t due_ns)
+{
+    if (pace->due_ns < due_ns)
+        pace->due_ns = due_ns;
+}
+
 void crest_pace_realign(crest_pace *pace, crest_pace_time now)
 {
     int64_t ahead_ns = (int64_t)(now.wall_ns - now.now_ns);

@@ -57,6 +57,9 @@ void crest_pace_next(crest_pace *pace, crest_pace_time now);
  * of it from now on. Without jitter: all of it. A point that is still to come is not used up. */
 void crest_pace_retry(crest_pace *pace, crest_pace_time now, uint64_t failures);
 
+/* After crest_pace_retry: moves a retry that is due before `due_ns` to then. */
+void crest_pace_not_before(crest_pace *pace, uint64_t due_ns);
+
 /* Moves an aligned grid, and the due time with it, to where the wall clock has it now. */
 void crest_pace_realign(crest_pace *pace, crest_pace_time now);
 

@@ -84,6 +84,17 @@ static uint64_t reporter_thread_timeout_ns(const crest_attachment *attachment, u
     return left_ns - (spare_ns < REPORTER_THREAD_SPARE_NS ? spare_ns : REPORTER_THREAD_SPARE_NS);
 }
 
+/* Under the lock: sets when a failed report is tried again, not before its server wants that. */
+static void reporter_thread_retry(crest_attachment *attachment)
+{
+    const crest_one_report *order = &attachment->order;
+    crest_pace_time now = crest_attachment_time();
+    uint64_t now_ns = crest_now();
+    crest_pace_retry(&attachment->pace, now, order->failures);
+    if (order->retry_at_ns > now_ns)
+        crest_pace_not_before(&attachment->pace, now.now_ns + (order->retry_at_ns - now_ns));
+}
+
 /* Under the lock: notes the result of a report that has ended. */
 static void reporter_thread_note(crest_attachment *attachment, crest_status status,
                                  const crest_error *error, uint64_t began_ns, int was_due)
@@ -102,7 +113,7 @@ static void reporter_thread_note(crest_attachment *attachment, crest_status stat
         state->last_error = *error;
     }
     if (status != CREST_OK && status != CREST_REFUSED)
-        crest_pace_retry(&attachment->pace, crest_attachment_time(), order->failures);
+        reporter_thread_retry(attachment);
     else if (was_due)
         crest_pace_next(&attachment->pace, crest_attachment_time());
 }

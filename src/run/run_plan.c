@@ -404,6 +404,8 @@ static crest_status run_plan_read_schedule(const crest_run_plan *plan, const run
 {
     const char *value = crest_option(options, one->kind->name);
     *schedule = (crest_schedule){.interval_ms = plan->interval_ms, .jitter = plan->jitter};
+    if (one->kind->schedule != NULL)
+        one->kind->schedule(options, schedule);
     crest_status status = CREST_OK;
     if (one->kind->value_is_interval && strcmp(value, "on") != 0)
         status = run_plan_read_ms(options, one->kind->name, CREST_INTERVAL_MS_MIN,

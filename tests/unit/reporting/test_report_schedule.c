@@ -114,6 +114,21 @@ static void test_retry(void **state)
     assert_int_equal(retry(&exact, START, 1), START + S / 4);
 }
 
+/* A server that asked to be left alone is, and no longer than it asked. */
+static void test_retry_not_before(void **state)
+{
+    (void)state;
+    crest_schedule schedule = {.jitter = -1};
+    crest_pace pace;
+    crest_pace_init(&pace, &schedule, at(START), 1);
+    assert_int_equal(retry(&pace, START, 1), START + S);
+    crest_pace_not_before(&pace, START + S / 2);
+    assert_int_equal(pace.due_ns, START + S);
+    crest_pace_not_before(&pace, START + 90 * S);
+    assert_int_equal(pace.due_ns, START + 90 * S);
+    assert_int_equal(next(&pace, START + 90 * S), START + 120 * S);
+}
+
 /* A report that somebody asked for before its time fails: the grid stays where it is. */
 static void test_retry_of_an_early_one(void **state)
 {
@@ -245,10 +260,15 @@ static void test_clock_steps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_first),       cmocka_unit_test(test_grid),
-        cmocka_unit_test(test_jitter),      cmocka_unit_test(test_retry),
-        cmocka_unit_test(test_check),       cmocka_unit_test(test_aligned),
-        cmocka_unit_test(test_clock_steps), cmocka_unit_test(test_retry_of_an_early_one),
+        cmocka_unit_test(test_first),
+        cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_jitter),
+        cmocka_unit_test(test_retry),
+        cmocka_unit_test(test_check),
+        cmocka_unit_test(test_aligned),
+        cmocka_unit_test(test_clock_steps),
+        cmocka_unit_test(test_retry_of_an_early_one),
+        cmocka_unit_test(test_retry_not_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

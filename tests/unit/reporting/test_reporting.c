@@ -251,6 +251,28 @@ static crest_status report_asking_itself(crest_reporter *self, const crest_repor
     return CREST_OK;
 }
 
+/* When a server says how long it wants to be left alone, the retry is not before that. */
+static void test_retries_when_the_server_wants(void **state)
+{
+    (void)state;
+    fake_reporter fake;
+    fake_init(&fake, "left alone");
+    crest_schedule rarely = {.interval_ms = 3600000, .jitter = -1};
+    assert_int_equal(crest_reporter_attach(NULL, &fake.reporter, &rarely, NULL), CREST_OK);
+    crest_reporter_state seen;
+    fake_answer(&fake, CREST_UNREACHABLE, "later");
+    fake.reporter.retry_at_ns = crest_now() + 500 * UINT64_C(1000000000);
+    assert_int_equal(crest_report_now(&fake.reporter, 0, NULL), CREST_UNREACHABLE);
+    assert_int_equal(crest_reporter_status(&fake.reporter, &seen), CREST_OK);
+    assert_in_range(seen.next_in_ns, 400 * UINT64_C(1000000000), 500 * UINT64_C(1000000000));
+    fake.reporter.retry_at_ns = 1;
+    assert_int_equal(crest_report_now(&fake.reporter, 0, NULL), CREST_UNREACHABLE);
+    assert_int_equal(crest_reporter_status(&fake.reporter, &seen), CREST_OK);
+    assert_in_range(seen.next_in_ns, 0, 2 * UINT64_C(1000000000));
+    fake_answer(&fake, CREST_OK, "");
+    assert_int_equal(crest_reporter_detach(&fake.reporter, 5000, NULL), CREST_OK);
+}
+
 static void test_own_thread(void **state)
 {
     (void)state;
@@ -459,6 +481,7 @@ int main(void)
         cmocka_unit_test(test_failures),
         cmocka_unit_test(test_report_now),
         cmocka_unit_test(test_report_now_keeps_the_schedule),
+        cmocka_unit_test(test_retries_when_the_server_wants),
         cmocka_unit_test(test_own_thread),
         cmocka_unit_test(test_hanging),
         cmocka_unit_test(test_report_once),

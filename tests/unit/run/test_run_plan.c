@@ -75,10 +75,19 @@ static crest_reporter *planned_create(const char *value, const crest_options *op
     return &mine->reporter;
 }
 
+static uint64_t foreign_ms; /* what the kind's own world says of the interval; 0: nothing */
+
+static void planned_schedule(const crest_options *options, crest_schedule *schedule)
+{
+    if (foreign_ms != 0 && crest_option(options, "interval") == NULL)
+        schedule->interval_ms = foreign_ms;
+}
+
 static const crest_reporter_kind many = {.name = "many",
                                          .keys =
                                              (const char *const[]){"many.on", "many.word", NULL},
-                                         .create = planned_create};
+                                         .create = planned_create,
+                                         .schedule = planned_schedule};
 
 static int plan_setup(void **state)
 {
@@ -87,6 +96,28 @@ static int plan_setup(void **state)
     made_count = 0;
     answer = CREST_OK;
     return unsetenv("CREST_OPTS");
+}
+
+/* The interval of a kind's own world, and options above it. */
+static void test_foreign_schedule(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *options;
+        uint64_t least_s, most_s;
+    } cases[] = {{"windows=off,jitter=0,many=a", 5000, 7000},
+                 {"windows=off,jitter=0,interval=30s,many=a", 0, 30},
+                 {"windows=off,jitter=0,many=a,many.interval=20s", 0, 20}};
+    foreign_ms = 7000000;
+    for (unsigned i = 0; i < 3; i++) {
+        crest_error error;
+        crest_reporter_info info;
+        assert_int_equal(crest_start(cases[i].options, &error), CREST_OK);
+        assert_int_equal(crest_reporter_list(&info, 1), 1);
+        assert_in_range(info.state.next_in_ns / 1000000000, cases[i].least_s, cases[i].most_s);
+        assert_int_equal(crest_stop(5000, &error), CREST_OK);
+    }
+    foreign_ms = 0;
 }
 
 static void test_several(void **state)
@@ -249,6 +280,7 @@ int main(void)
     crest_counter_inc(&plan_one);
     crest_counter_inc(&plan_two);
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_foreign_schedule, plan_setup),
         cmocka_unit_test_setup(test_several, plan_setup),
         cmocka_unit_test_setup(test_bad, plan_setup),
         cmocka_unit_test_setup(test_many, plan_setup),
