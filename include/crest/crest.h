@@ -18,6 +18,7 @@
 #include <crest/lifetime.h>
 #include <crest/loop.h>
 #include <crest/mutex.h>
+#include <crest/otlp.h>
 #include <crest/page.h>
 #include <crest/peer_clock.h>
 #include <crest/poll.h>

@@ -17,6 +17,7 @@ SRC = [
     ("snapshot", "what is now: directory, values, deltas, filters"),
     ("windows", "what was lately: ticker, rates, peaks, averages; takes the whole snapshot"),
     ("page", "snapshot in, Prometheus pages out: text, OpenMetrics, protobuf"),
+    ("otlp", "snapshot in, OTLP bodies out: protobuf, JSON"),
     ("reporting", "reporters' threads, schedules, deadlines"),
     ("system", "collectors of process, host and cgroup: parse, host, cgroup"),
     ("latency", "probes, peers' clocks, local hiccups and timed calls"),
