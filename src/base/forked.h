@@ -30,10 +30,10 @@
     X(CELLS)       /* memory that the kernel has zeroed, and the clock */                          \
     X(IN_FLIGHT)   /* another table of operations */                                               \
     X(IN_FLIGHT_OWNERS)                                                                            \
-    X(KEYED) /* another process, to keyed timers */                                                \
-    X(MUTEXES)     /* another process, to measured mutexes */                                      \
-    X(FIGURES)     /* of operations in flight */                                                   \
-    X(LIVES)       /* looks at series begin anew */                                                \
+    X(KEYED)   /* another process, to keyed timers */                                              \
+    X(MUTEXES) /* another process, to measured mutexes */                                          \
+    X(FIGURES) /* of operations in flight */                                                       \
+    X(LIVES)   /* looks at series begin anew */                                                    \
     X(RETIRING)                                                                                    \
     X(READERS)                                                                                     \
     X(DELIVERED)                                                                                   \

@@ -17,7 +17,6 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-
 /* Guards all that follows. Taken under the locks of the modules that do work in runs; it takes
  * none. */
 static pthread_mutex_t loop_lock = PTHREAD_MUTEX_INITIALIZER;

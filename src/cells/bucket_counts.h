@@ -13,8 +13,8 @@
 #ifndef CREST_BUCKET_COUNTS_H
 #define CREST_BUCKET_COUNTS_H
 
-#include "cells/distribution_inside.h"
 #include "cells/bucket_totals.h"
+#include "cells/distribution_inside.h"
 
 /* A run: the cells of a block up to this one that lie between the same two limits. */
 typedef struct crest_tally_run {

@@ -5,8 +5,8 @@
  */
 #include "base/arena.h"
 #include "base/atomic.h"
-#include "cells/cells.h"
 #include "base/misuse.h"
+#include "cells/cells.h"
 
 #include <string.h>
 
@@ -37,8 +37,8 @@ static uint64_t sums_ever(uint32_t slot)
 {
     const uint64_t *cell = crest_cells_shared(slot);
     uint64_t sum = cell ? crest_atomic_load(cell) : 0;
-    for (const crest_thread_record *record = crest_cells_records(); record; record = record->next) {
-        cell = crest_cells_of(record, slot);
+    for (const crest_thread_table *table = crest_cells_tables(); table; table = table->next) {
+        cell = crest_cells_of(table, slot);
         if (cell == NULL || !__builtin_add_overflow(sum, crest_atomic_load(cell), &sum))
             continue;
         if (crest_cells_shared_add(slot, UINT64_MAX))
@@ -85,10 +85,10 @@ static void sums_each(const sums_batch *batch, uint64_t *sums)
         sums_biased(crest_cells_shared(slots[0] & ~(CREST_CHUNK_CELLS - 1)), slots[0]);
     for (size_t i = 0; i < count; i++)
         sums[i] = cells != NULL ? crest_atomic_load(&cells[slots[i]]) : 0;
-    for (const crest_thread_record *record = crest_cells_records(); record; record = record->next) {
-        cells = crest_atomic_load_ptr_acquire(CREST_PTR(&record->cells->chunk[chunk]));
+    for (const crest_thread_table *table = crest_cells_tables(); table; table = table->next) {
+        cells = crest_atomic_load_ptr_acquire(CREST_PTR(&table->cells->chunk[chunk]));
         /* prefetch of the next cell: a family's slots come in no order */
-        const uint64_t *next = record->next ? crest_cells_of(record->next, slots[0]) : NULL;
+        const uint64_t *next = table->next ? crest_cells_of(table->next, slots[0]) : NULL;
         next = next != NULL ? next - slots[0] : NULL;
         for (size_t i = 0; cells != NULL && i < count; i++) {
             if (next != NULL)
@@ -139,10 +139,10 @@ static uint64_t sums_add_row(uint64_t *sums, const uint64_t *cells, const uint64
 #endif
 }
 
-/* A record's cells from this slot on, or NULL. */
-static const uint64_t *sums_row_of(const crest_thread_record *record, uint32_t slot)
+/* A table's cells from this slot on, or NULL. */
+static const uint64_t *sums_row_of(const crest_thread_table *table, uint32_t slot)
 {
-    return record != NULL ? crest_cells_of(record, slot) : NULL;
+    return table != NULL ? crest_cells_of(table, slot) : NULL;
 }
 
 /*
@@ -156,15 +156,15 @@ static int sums_row(const sums_batch *batch, uint64_t *sums)
     uint32_t first = batch->lowest & ~(SUMS_STEP - 1), chunk = first >> CREST_CHUNK_BITS;
     size_t count = (batch->highest - first + SUMS_STEP) & ~(size_t)(SUMS_STEP - 1);
     _Alignas(16) uint64_t row[SUMS_ROW_MAX + 2 * SUMS_STEP];
-    const crest_thread_record *record = crest_cells_records();
-    const uint64_t *next = sums_row_of(record, first), *cells = crest_cells_shared(first);
+    const crest_thread_table *table = crest_cells_tables();
+    const uint64_t *next = sums_row_of(table, first), *cells = crest_cells_shared(first);
     uint64_t bits = 0, parts = 1;
     memset(row, 0, count * sizeof row[0]);
     if (cells != NULL)
         bits |= sums_add_row(row, cells, next, count);
-    for (; record != NULL; record = record->next, parts++) {
+    for (; table != NULL; table = table->next, parts++) {
         cells = next;
-        next = sums_row_of(record->next, first);
+        next = sums_row_of(table->next, first);
         if (cells != NULL)
             bits |= sums_add_row(row, cells, next, count);
     }

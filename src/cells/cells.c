@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Slots, thread records and shared cells; sums over them are in cell_sums.c. See cells.h and
+ * Slots, threads' tables and shared cells; sums over them are in cell_sums.c. See cells.h and
  * <crest/cell.h>.
  */
 #define _GNU_SOURCE
@@ -18,7 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Before a new record is made, this many owned records are probed for ended threads; each record
+/* Before a new table is made, this many owned tables are probed for ended threads; each table
  * once at most. */
 #define CELLS_PROBES 16
 
@@ -32,21 +32,21 @@ extern __attribute__((visibility("hidden"),
                       alias("crest_thread_cells"))) __thread crest_cells *crest_thread_cells_own
     __attribute__((tls_model("initial-exec")));
 
-/* This thread's record; NULL before the first touch, CELLS_GONE after the thread's end. Together
+/* This thread's table; NULL before the first touch, CELLS_GONE after the thread's end. Together
  * with the table's pointer above, the library's whole 16 bytes of static TLS. */
-static __thread crest_thread_record *cells_record;
+static __thread crest_thread_table *cells_table;
 
-static crest_thread_record cells_gone_mark;
+static crest_thread_table cells_gone_mark;
 #define CELLS_GONE (&cells_gone_mark)
 
-static crest_thread_record *cells_newest;
-static uint64_t cells_record_count;
+static crest_thread_table *cells_newest;
+static uint64_t cells_table_count;
 static uint64_t *cells_shared_chunk[CREST_CHUNK_COUNT];
 /* chunk 0 is never given out, so slot 0 always leads to the cold path */
 static uint32_t cells_slot_next = CREST_CHUNK_CELLS;
 
-/* <crest/lane.h>: the number of lanes, and their records. */
-static crest_thread_record *cells_lane[CREST_LANES_MAX];
+/* <crest/lane.h>: the number of lanes, and their tables. */
+static crest_thread_table *cells_lane[CREST_LANES_MAX];
 static uint32_t cells_lane_count;
 static uint32_t cells_runtime;
 
@@ -58,7 +58,7 @@ static pthread_key_t cells_key;
 static uint32_t cells_prepared; /* 0: no; 1: under way; 2: done; 3: no key left */
 enum { CELLS_UNPREPARED, CELLS_PREPARING, CELLS_READY, CELLS_NO_KEY };
 
-static crest_thread_record *cells_probe_next; /* next record to probe; NULL: the newest; under the
+static crest_thread_table *cells_probe_next; /* next table to probe; NULL: the newest; under the
                                                * lock */
 
 /* Compiler barrier: signal handlers of this thread see earlier stores before later ones. */
@@ -69,31 +69,31 @@ static inline void cells_order_for_handlers(void)
 
 /*
  * The end of a thread. The mark comes first, so a later handler on this thread is harmless:
- *  - it still finds the table: it may use it, for the record is not free yet;
+ *  - it still finds the table: it may use it, for it is not free yet;
  *  - it finds no chunk: it takes the shared cell and cannot bring the table back.
  */
 static void cells_thread_end(void *value)
 {
-    crest_thread_record *record = value;
-    if (record->lent > 1 && pthread_setspecific(cells_key, record) == 0) {
-        record->lent--;
+    crest_thread_table *table = value;
+    if (table->lent > 1 && pthread_setspecific(cells_key, table) == 0) {
+        table->lent--;
         return;
     }
-    record->lent = 0;
-    cells_record = CELLS_GONE;
+    table->lent = 0;
+    cells_table = CELLS_GONE;
     cells_order_for_handlers();
     crest_thread_cells_own = (crest_cells *)(uintptr_t)&cells_none;
     cells_order_for_handlers();
-    /* partner: the compare-and-swap in cells_record_adopt; the next owner sees all that was added
+    /* partner: the compare-and-swap in cells_table_adopt; the next owner sees all that was added
      */
-    crest_atomic_store32_release(&record->owned, CREST_RECORD_FREE);
+    crest_atomic_store32_release(&table->owned, CREST_TABLE_FREE);
 }
 
-/* Under the lock: notes process and thread of the record's owner. */
-static void cells_sign(crest_thread_record *record)
+/* Under the lock: notes process and thread of the table's owner. */
+static void cells_sign(crest_thread_table *table)
 {
-    record->owner_process = getpid();
-    record->owner = (pid_t)syscall(SYS_gettid);
+    table->owner_process = getpid();
+    table->owner = (pid_t)syscall(SYS_gettid);
 }
 
 /* First of all calls in a forked child, whose cells the kernel has zeroed. */
@@ -103,15 +103,15 @@ static void cells_forked(void)
     crest_clock_forked();
 }
 
-/* The child of fork() has one thread: every other thread's record is free; lanes stay. A child of
+/* The child of fork() has one thread: every other thread's table is free; lanes stay. A child of
  * _Fork() may have started threads before it makes its calls, so it frees none. */
 static void cells_forked_own(void)
 {
-    for (crest_thread_record *record = cells_newest; record != NULL; record = record->next) {
-        if (record == cells_record)
-            cells_sign(record);
-        else if (record->owned != CREST_RECORD_LANE)
-            crest_atomic_store32(&record->owned, CREST_RECORD_FREE);
+    for (crest_thread_table *table = cells_newest; table != NULL; table = table->next) {
+        if (table == cells_table)
+            cells_sign(table);
+        else if (table->owned != CREST_TABLE_LANE)
+            crest_atomic_store32(&table->owned, CREST_TABLE_FREE);
     }
 }
 
@@ -156,89 +156,89 @@ uint32_t crest_cells_slot_new(void)
 }
 
 /*
- * Under the lock: an orphaned record. Its thread first recorded after its own destructor could run,
- * and has ended. If a new thread has got the ended thread's number, the record is only not found.
+ * Under the lock: an orphaned table. Its thread first recorded after its own destructor could run,
+ * and has ended. If a new thread has got the ended thread's number, the table is only not found.
  * The caller sees all that the thread wrote: the thread's exit in the kernel, which the probe
  * observes, passes full barriers.
  */
-static crest_thread_record *cells_record_left(void)
+static crest_thread_table *cells_table_left(void)
 {
     pid_t process = getpid();
-    uint64_t records = crest_atomic_load(&cells_record_count);
-    for (uint64_t probes = 0; probes < CELLS_PROBES && probes < records; probes++) {
-        crest_thread_record *record = cells_probe_next ? cells_probe_next : cells_newest;
-        if (record == NULL)
+    uint64_t tables = crest_atomic_load(&cells_table_count);
+    for (uint64_t probes = 0; probes < CELLS_PROBES && probes < tables; probes++) {
+        crest_thread_table *table = cells_probe_next ? cells_probe_next : cells_newest;
+        if (table == NULL)
             return NULL;
-        cells_probe_next = record->next;
-        if (crest_atomic_load32(&record->owned) == CREST_RECORD_OWNED &&
-            record->owner_process == process &&
-            syscall(SYS_tgkill, process, record->owner, 0) != 0 && errno == ESRCH) {
+        cells_probe_next = table->next;
+        if (crest_atomic_load32(&table->owned) == CREST_TABLE_OWNED &&
+            table->owner_process == process && syscall(SYS_tgkill, process, table->owner, 0) != 0 &&
+            errno == ESRCH) {
             /* another thread may have freed it since the probe */
-            crest_atomic_store32(&record->owned, CREST_RECORD_OWNED);
-            return record;
+            crest_atomic_store32(&table->owned, CREST_TABLE_OWNED);
+            return table;
         }
     }
     return NULL;
 }
 
-/* Under the lock: a new record, pushed to the readers' list; NULL without memory. */
-static crest_thread_record *cells_record_new(crest_record_owner owner)
+/* Under the lock: a new table, pushed to the readers' list; NULL without memory. */
+static crest_thread_table *cells_table_new(crest_table_owner owner)
 {
-    crest_thread_record *record =
-        crest_arena_take(CREST_ARENA_META, sizeof *record, _Alignof(crest_thread_record));
+    crest_thread_table *table =
+        crest_arena_take(CREST_ARENA_META, sizeof *table, _Alignof(crest_thread_table));
     crest_cells *cells = crest_arena_take(CREST_ARENA_CELLS, sizeof *cells, CREST_LINE_BYTES);
-    if (record == NULL || cells == NULL)
+    if (table == NULL || cells == NULL)
         return NULL;
-    record->cells = cells;
-    record->owned = owner;
-    record->next = cells_newest;
-    crest_atomic_add(&cells_record_count, 1);
-    /* partner: the acquire load in crest_cells_records */
-    crest_atomic_store_ptr_release(CREST_PTR(&cells_newest), record);
-    return record;
+    table->cells = cells;
+    table->owned = owner;
+    table->next = cells_newest;
+    crest_atomic_add(&cells_table_count, 1);
+    /* partner: the acquire load in crest_cells_tables */
+    crest_atomic_store_ptr_release(CREST_PTR(&cells_newest), table);
+    return table;
 }
 
-static crest_thread_record *cells_record_adopt(void)
+static crest_thread_table *cells_table_adopt(void)
 {
-    for (crest_thread_record *record = cells_newest; record != NULL; record = record->next)
+    for (crest_thread_table *table = cells_newest; table != NULL; table = table->next)
         /* acquire: partner of the release store in cells_thread_end */
-        if (crest_atomic_load32(&record->owned) == CREST_RECORD_FREE &&
-            crest_atomic_cas32_acquire(&record->owned, CREST_RECORD_FREE, CREST_RECORD_OWNED))
-            return record;
-    crest_thread_record *left = cells_record_left();
-    return left != NULL ? left : cells_record_new(CREST_RECORD_OWNED);
+        if (crest_atomic_load32(&table->owned) == CREST_TABLE_FREE &&
+            crest_atomic_cas32_acquire(&table->owned, CREST_TABLE_FREE, CREST_TABLE_OWNED))
+            return table;
+    crest_thread_table *left = cells_table_left();
+    return left != NULL ? left : cells_table_new(CREST_TABLE_OWNED);
 }
 
-/* This thread's record, made or adopted; NULL when that is impossible. */
-static crest_thread_record *cells_record_own(void)
+/* This thread's table, made or adopted; NULL when that is impossible. */
+static crest_thread_table *cells_table_own(void)
 {
-    if (cells_record == CELLS_GONE)
+    if (cells_table == CELLS_GONE)
         return NULL;
-    if (cells_record != NULL)
-        return cells_record;
+    if (cells_table != NULL)
+        return cells_table;
     crest_cells_prepare();
     if (crest_atomic_load32_acquire(&cells_prepared) != CELLS_READY)
         return NULL;
-    crest_thread_record *record = cells_record_adopt();
-    if (record == NULL)
+    crest_thread_table *table = cells_table_adopt();
+    if (table == NULL)
         return NULL;
-    cells_sign(record);
-    record->lent = 0;
-    if (pthread_setspecific(cells_key, record) != 0) {
+    cells_sign(table);
+    table->lent = 0;
+    if (pthread_setspecific(cells_key, table) != 0) {
         /* as in cells_thread_end */
-        crest_atomic_store32_release(&record->owned, CREST_RECORD_FREE);
+        crest_atomic_store32_release(&table->owned, CREST_TABLE_FREE);
         return NULL;
     }
-    cells_record = record;
-    return record;
+    cells_table = table;
+    return table;
 }
 
-/* A record's cell, its chunk made if need be; NULL without memory. */
-static uint64_t *cells_touch_of(const crest_thread_record *record, uint32_t slot)
+/* A table's cell, its chunk made if need be; NULL without memory. */
+static uint64_t *cells_touch_of(const crest_thread_table *table, uint32_t slot)
 {
-    if (record == NULL || slot < CREST_CHUNK_CELLS)
+    if (table == NULL || slot < CREST_CHUNK_CELLS)
         return NULL;
-    uint64_t **chunk = &record->cells->chunk[slot >> CREST_CHUNK_BITS];
+    uint64_t **chunk = &table->cells->chunk[slot >> CREST_CHUNK_BITS];
     if (*chunk == NULL) {
         uint64_t *cells = crest_arena_take(CREST_ARENA_CELLS, CREST_CHUNK_CELLS * sizeof(uint64_t),
                                            CREST_LINE_BYTES);
@@ -253,19 +253,19 @@ static uint64_t *cells_touch_of(const crest_thread_record *record, uint32_t slot
 
 uint64_t *crest_cells_touch(uint32_t slot)
 {
-    const crest_thread_record *record = cells_record_own();
-    uint64_t *cell = cells_touch_of(record, slot);
+    const crest_thread_table *table = cells_table_own();
+    uint64_t *cell = cells_touch_of(table, slot);
     if (cell != NULL)
-        crest_thread_cells_own = record->cells;
+        crest_thread_cells_own = table->cells;
     return cell;
 }
 
 crest_reserve *crest_cells_reserve(void)
 {
-    return cells_record != NULL && cells_record != CELLS_GONE ? &cells_record->reserve : NULL;
+    return cells_table != NULL && cells_table != CELLS_GONE ? &cells_table->reserve : NULL;
 }
 
-uint64_t *crest_cells_touch_lane(const crest_thread_record *lane, uint32_t slot)
+uint64_t *crest_cells_touch_lane(const crest_thread_table *lane, uint32_t slot)
 {
     return cells_touch_of(lane, slot);
 }
@@ -280,7 +280,7 @@ unsigned crest_cells_lanes_make(unsigned processors)
     /* an earlier call may have made some before memory ran out */
     while (made < wanted && cells_lane[made] != NULL)
         made++;
-    while (made < wanted && (cells_lane[made] = cells_record_new(CREST_RECORD_LANE)) != NULL)
+    while (made < wanted && (cells_lane[made] = cells_table_new(CREST_TABLE_LANE)) != NULL)
         made++;
     if (made < wanted)
         return 0;
@@ -290,7 +290,7 @@ unsigned crest_cells_lanes_make(unsigned processors)
     return wanted;
 }
 
-crest_thread_record *crest_cells_lane(unsigned lane)
+crest_thread_table *crest_cells_lane(unsigned lane)
 {
     /* acquire: partner of the release store in crest_cells_lanes_make */
     uint32_t count = crest_atomic_load32_acquire(&cells_lane_count);
@@ -302,8 +302,8 @@ crest_cells *crest_cells_lend(uint32_t slot)
     crest_cells *cells = crest_thread_cells_own;
     if (slot >= CREST_SLOT_COUNT || cells->chunk[slot >> CREST_CHUNK_BITS] == NULL)
         return NULL;
-    if (cells_record->lent == 0)
-        cells_record->lent = CELLS_LENT_ROUNDS;
+    if (cells_table->lent == 0)
+        cells_table->lent = CELLS_LENT_ROUNDS;
     crest_atomic_store32(&cells_runtime, 1);
     return cells;
 }
@@ -321,27 +321,27 @@ uint64_t *crest_cells_shared(uint32_t slot)
     return chunk ? &chunk[slot & (CREST_CHUNK_CELLS - 1)] : NULL;
 }
 
-const crest_thread_record *crest_cells_records(void)
+const crest_thread_table *crest_cells_tables(void)
 {
-    /* acquire: partner of the release store in cells_record_new */
+    /* acquire: partner of the release store in cells_table_new */
     return crest_atomic_load_ptr_acquire(CREST_PTR(&cells_newest));
 }
 
-const uint64_t *crest_cells_of(const crest_thread_record *record, uint32_t slot)
+const uint64_t *crest_cells_of(const crest_thread_table *table, uint32_t slot)
 {
     /* acquire: partner of the release store in cells_touch_of */
     const uint64_t *chunk =
-        crest_atomic_load_ptr_acquire(CREST_PTR(&record->cells->chunk[slot >> CREST_CHUNK_BITS]));
+        crest_atomic_load_ptr_acquire(CREST_PTR(&table->cells->chunk[slot >> CREST_CHUNK_BITS]));
     return chunk ? &chunk[slot] : NULL;
 }
 
 int crest_cells_any(void)
 {
     uint32_t end = crest_atomic_load32(&cells_slot_next);
-    for (const crest_thread_record *record = crest_cells_records(); record != NULL;
-         record = record->next) {
+    for (const crest_thread_table *table = crest_cells_tables(); table != NULL;
+         table = table->next) {
         for (uint32_t slot = CREST_CHUNK_CELLS; slot < end; slot++) {
-            const uint64_t *cell = crest_cells_of(record, slot);
+            const uint64_t *cell = crest_cells_of(table, slot);
             if (cell != NULL && crest_atomic_load(cell) != 0)
                 return 1;
         }
@@ -349,9 +349,9 @@ int crest_cells_any(void)
     return 0;
 }
 
-uint64_t crest_cells_record_count(void)
+uint64_t crest_cells_table_count(void)
 {
-    return crest_atomic_load(&cells_record_count);
+    return crest_atomic_load(&cells_table_count);
 }
 
 uint64_t crest_cells_slot_count(void)

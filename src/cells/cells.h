@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Slots, thread records and shared cells: the inside of <crest/cell.h>. It knows where values live,
- * not what they mean.
+ * Slots, threads' tables and shared cells: the inside of <crest/cell.h>. It knows where values
+ * live, not what they mean.
  */
 #ifndef CREST_CELLS_H
 #define CREST_CELLS_H
@@ -11,25 +11,25 @@
 #include <sys/types.h>
 
 /*
- * A thread's cells. They outlive the thread: at its end the record is marked free, and the next new
+ * A thread's cells. They outlive the thread: at its end the table is marked free, and the next new
  * thread adopts it and adds on top. Values never move, so a reader neither misses nor doubles one.
- * A lane's record belongs to no thread, ever: see <crest/lane.h>.
+ * A lane's table belongs to no thread, ever: see <crest/lane.h>.
  */
-typedef struct crest_thread_record {
+typedef struct crest_thread_table {
     crest_cells *cells;
-    struct crest_thread_record *next; /* push-only list of records */
-    uint32_t owned;                   /* a crest_record_owner */
-    pid_t owner_process, owner;       /* kernel's numbers; owner writes, under the lock */
+    struct crest_thread_table *next; /* push-only list of tables */
+    uint32_t owned;                  /* a crest_table_owner */
+    pid_t owner_process, owner;      /* kernel's numbers; owner writes, under the lock */
     uint32_t lent;         /* remaining destructor rounds before a lent table is freed; 0: not lent;
                             * owner only */
     crest_reserve reserve; /* owner only; a lane has none */
-} crest_thread_record;
+} crest_thread_table;
 
-typedef enum crest_record_owner {
-    CREST_RECORD_FREE,
-    CREST_RECORD_OWNED,
-    CREST_RECORD_LANE
-} crest_record_owner;
+typedef enum crest_table_owner {
+    CREST_TABLE_FREE,
+    CREST_TABLE_OWNED,
+    CREST_TABLE_LANE
+} crest_table_owner;
 
 /* Makes the pthread key and the fork handlers. The constructor calls it, unless an earlier first
  * touch did. */
@@ -39,7 +39,7 @@ void crest_cells_prepare(void);
  * are in use. */
 uint32_t crest_cells_slot_new(void);
 
-/* Under the lock: this thread's cell, its record and chunk made if need be. NULL without memory, or
+/* Under the lock: this thread's cell, its table and chunk made if need be. NULL without memory, or
  * while the thread is torn down; the caller then uses the shared cell. */
 uint64_t *crest_cells_touch(uint32_t slot);
 
@@ -50,11 +50,11 @@ crest_reserve *crest_cells_reserve(void);
  * are some; returns their number, 0 without memory. */
 unsigned crest_cells_lanes_make(unsigned processors);
 
-/* A lane's record, by its number modulo the number of lanes; NULL while there are none. */
-crest_thread_record *crest_cells_lane(unsigned lane);
+/* A lane's table, by its number modulo the number of lanes; NULL while there are none. */
+crest_thread_table *crest_cells_lane(unsigned lane);
 
 /* Under the lock: a lane's cell, its chunk made if need be; NULL without memory. */
-uint64_t *crest_cells_touch_lane(const crest_thread_record *lane, uint32_t slot);
+uint64_t *crest_cells_touch_lane(const crest_thread_table *lane, uint32_t slot);
 
 /* Lends this thread's table to a language runtime. The runtime adds to it by itself until all
  * rounds but the last of the thread's destructors have run. NULL if the thread has no table, or
@@ -72,13 +72,13 @@ uint64_t *crest_cells_shared(uint32_t slot);
  * cells hold. Non-zero for the call that filled it. Any thread, no lock. */
 int crest_cells_shared_add(uint32_t slot, uint64_t amount);
 
-/* The newest record, or NULL; follow ->next. Without a lock. */
-const crest_thread_record *crest_cells_records(void);
+/* The newest table, or NULL; follow ->next. Without a lock. */
+const crest_thread_table *crest_cells_tables(void);
 
-/* A record's cell, or NULL while its thread has not touched the slot's chunk. Any thread. */
-const uint64_t *crest_cells_of(const crest_thread_record *record, uint32_t slot);
+/* A table's cell, or NULL while its thread has not touched the slot's chunk. Any thread. */
+const uint64_t *crest_cells_of(const crest_thread_table *table, uint32_t slot);
 
-/* A counter's value: shared cell plus all records' cells, UINT64_MAX at most. */
+/* A counter's value: shared cell plus all tables' cells, UINT64_MAX at most. */
 uint64_t crest_cells_sum(uint32_t slot);
 
 /* The same for many slots: far cheaper where neighbours in the list share a chunk. */
@@ -92,8 +92,8 @@ int crest_cells_sum_anew(uint32_t slot);
 /* Whether any thread's cell, of any kind, is non-zero. Any thread; reads them all. */
 int crest_cells_any(void);
 
-/* The number of thread records, and of slots given out. */
-uint64_t crest_cells_record_count(void);
+/* The number of threads' tables, and of slots given out. */
+uint64_t crest_cells_table_count(void);
 uint64_t crest_cells_slot_count(void);
 
 #endif

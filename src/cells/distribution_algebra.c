@@ -4,8 +4,8 @@
  * <crest/distribution.h>.
  */
 #include "base/alloc.h"
-#include "cells/distribution_inside.h"
 #include "base/misuse.h"
+#include "cells/distribution_inside.h"
 
 #include <string.h>
 

@@ -8,8 +8,8 @@
 
 #include <crest/distribution.h>
 
-#include "cells/slowest_board.h"
 #include "cells/shards.h"
+#include "cells/slowest_board.h"
 
 struct crest_distribution {
     crest_layout layout;

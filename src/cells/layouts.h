@@ -19,8 +19,8 @@
  * less than 2^-bits of its values wide.
  */
 typedef struct crest_layout {
-    uint32_t bits; /* the highest bit of a shifted value: blocks above 0 have 2^bits cells */
-    uint32_t unit; /* the shift of block 0 */
+    uint32_t bits;    /* the highest bit of a shifted value: blocks above 0 have 2^bits cells */
+    uint32_t unit;    /* the shift of block 0 */
     uint32_t blocks;  /* 1 or more */
     uint64_t highest; /* 2^n - 1; larger values count as this */
 } crest_layout;

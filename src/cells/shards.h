@@ -59,11 +59,11 @@ int crest_shard_record_atomic(crest_shard *shard, uint64_t value, uint64_t times
 /* Iterator over a histogram slot's threads: what the next thread's cell leads to, a shard or single
  * values (crest_shard_values). It starts at *record and moves *record behind; NULL at the end. For
  * a slot of another kind the cell holds a number, not an address. Any thread. */
-static inline const crest_shard *crest_shard_next(uint32_t slot, const crest_thread_record **record)
+static inline const crest_shard *crest_shard_next(uint32_t slot, const crest_thread_table **table)
 {
-    while (*record != NULL) {
-        const uint64_t *cell = crest_cells_of(*record, slot);
-        *record = (*record)->next;
+    while (*table != NULL) {
+        const uint64_t *cell = crest_cells_of(*table, slot);
+        *table = (*table)->next;
         /* acquire: partner of the releases in crest_beginning_add and shards_replace */
         uint64_t word = cell != NULL ? crest_atomic_load_acquire(cell) : 0;
         if (word != 0)

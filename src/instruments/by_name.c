@@ -5,10 +5,10 @@
 #include <crest/by_name.h>
 
 #include "base/atomic.h"
-#include "registry/handles.h"
 #include "base/misuse.h"
-#include "instruments/name_table.h"
 #include "instruments/metric_get.h"
+#include "instruments/name_table.h"
+#include "registry/handles.h"
 
 #include <string.h>
 

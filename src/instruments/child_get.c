@@ -10,9 +10,9 @@
 #include "base/utf8.h"
 #include "instruments/keyed_series.h"
 #include "registry/child.h"
+#include "registry/child_moves.h"
 #include "registry/children.h"
 #include "registry/growth.h"
-#include "registry/lifecycle.h"
 #include "registry/series.h"
 
 #include <crest/lifetime.h>
@@ -88,7 +88,7 @@ int crest_child_again(crest_child *child, crest_status *status)
     }
     if (metric->kind == CREST_KIND_TIMER)
         crest_in_flight_open(child->own->timer.keyed);
-    return crest_lives_again(child, status);
+    return crest_child_reborn(child, status);
 }
 
 /* ---- finding ---- */
@@ -102,14 +102,14 @@ static int child_is_living(const crest_child *child)
 /* Under the lock: the child, brought back if it was released; NULL and *status on failure. */
 static crest_child *child_living(crest_child *child, crest_status *status)
 {
-    return child_is_living(child) || crest_lives_revive(child, status) ? child : NULL;
+    return child_is_living(child) || crest_child_revive(child, status) ? child : NULL;
 }
 
 crest_child *crest_child_get_locked(crest_metric *metric, const char *const *values,
                                     crest_status *status)
 {
     *status = CREST_NOT_FOUND;
-    if (metric->state->dead || metric->rests)
+    if (metric->state->dead || metric->left_over)
         return NULL;
     *status = CREST_OK;
     crest_child *child = crest_children_find(metric, values);
@@ -118,8 +118,8 @@ crest_child *crest_child_get_locked(crest_metric *metric, const char *const *val
         return child_living(child, status);
     if (room) {
         uint32_t hash = crest_children_hash(metric, values);
-        crest_lives_replace(metric, values, hash);
-        child = crest_lives_remembered(metric, values, hash);
+        crest_child_replace(metric, values, hash);
+        child = crest_child_remembered(metric, values, hash);
         if (child != NULL)
             return crest_child_again(child, status) ? child : NULL;
         if (metric->state->gone < CREST_GONE_SERIES_MAX)
@@ -165,7 +165,7 @@ crest_child *crest_child_get(crest_metric *metric, const char *const *values, cr
     crest_child *child = crest_children_find(metric, values);
     if (child != NULL && child_is_living(child))
         return child;
-    crest_lives_now_and_then();
+    crest_growth_now_and_then();
     child_clean clean;
     int changed = child_clean_values(metric->label_count, values, &clean);
     crest_lock_saved saved;

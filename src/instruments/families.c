@@ -3,10 +3,10 @@
  * Families: a metric with label keys, and resolving label values to a handle. See <crest/family.h>.
  */
 #include "base/atomic.h"
-#include "registry/handles.h"
 #include "base/misuse.h"
 #include "instruments/child_get.h"
 #include "instruments/metric_get.h"
+#include "registry/handles.h"
 
 /* The family's metric. NULL and *status, counted, on failure; a later call tries again. */
 static crest_metric *family_metric(crest_family *family, crest_kind kind, crest_status *status)
@@ -49,7 +49,7 @@ static crest_own_handle *family_handle(crest_family *family, crest_kind kind,
     crest_metric *metric = family_metric(family, kind, &status);
     if (metric == NULL)
         return crest_handle_dead_of(kind, status);
-    if (crest_atomic_load32(&metric->rests)) { /* its registry was freed */
+    if (crest_atomic_load32(&metric->left_over)) { /* its registry was freed */
         crest_misuse_count(CREST_MISUSE_LATE, metric->name);
         return crest_handle_dead_of(kind, CREST_NOT_FOUND);
     }

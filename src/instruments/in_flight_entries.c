@@ -47,7 +47,7 @@ void crest_in_flight_record_timeout(const crest_keyed *keyed, const crest_op *op
 
 /* ---- memory ---- */
 
-void crest_in_flight_grow(crest_in_flight_table *table, crest_in_flight_shard *shard)
+void crest_in_flight_grow(crest_in_flight_table *table, crest_in_flight_stripe *stripe)
 {
     if (crest_atomic_load(&table->blocks) >= CREST_IN_FLIGHT_BLOCKS)
         return;
@@ -71,7 +71,7 @@ void crest_in_flight_grow(crest_in_flight_table *table, crest_in_flight_shard *s
     crest_lock_drop(&saved);
     for (unsigned i = 0; block != NULL && i < CREST_IN_FLIGHT_BLOCK; i++) {
         block[i].place = (uint32_t)(first + i);
-        block[i].next = shard->free;
-        shard->free = &block[i];
+        block[i].next = stripe->free;
+        stripe->free = &block[i];
     }
 }

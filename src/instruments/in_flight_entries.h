@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The entries of the table of operations in flight: their fields, their states, and the shards that
- * they lie in. Inline is what a begin and an end need.
+ * The entries of the table of operations in flight: their fields, their states, and the stripes
+ * that they lie in. Inline is what a begin and an end need.
  *
- * A shard's lock guards its chains and its free entries. It is held for a look-up and a few stores,
+ * A stripe's lock guards its chains and free entries. It is held for a look-up and a few stores,
  * never while something is recorded. The state word is lock-free: a sweep reads entries and expires
  * them without any lock, so that it delays no begin and no end. The word also holds the entry's
  * generation (no ABA): a compare-and-swap that succeeds is of the very operation whose fields were
@@ -39,9 +39,10 @@
 
 #define CREST_IN_FLIGHT_BUCKETS 256u
 #define CREST_IN_FLIGHT_BLOCKS (CREST_IN_FLIGHT_MAX / CREST_IN_FLIGHT_BLOCK)
-#define CREST_IN_FLIGHT_SHARD_MAX (CREST_IN_FLIGHT_MAX / CREST_IN_FLIGHT_SHARDS)
-_Static_assert(CREST_IN_FLIGHT_SHARD_MAX % CREST_IN_FLIGHT_BLOCK == 0, "a shard has whole blocks");
-_Static_assert(CREST_IN_FLIGHT_SHARD_MAX <= UINT16_MAX, "what a metric holds of a shard fits");
+#define CREST_IN_FLIGHT_STRIPE_MAX (CREST_IN_FLIGHT_MAX / CREST_IN_FLIGHT_STRIPES)
+_Static_assert(CREST_IN_FLIGHT_STRIPE_MAX % CREST_IN_FLIGHT_BLOCK == 0,
+               "a stripe has whole blocks");
+_Static_assert(CREST_IN_FLIGHT_STRIPE_MAX <= UINT16_MAX, "what a metric holds of a stripe fits");
 #define IN_FLIGHT_NS UINT64_C(1000000000)
 
 /* The low bits of a state word; the others are the generation. */
@@ -52,7 +53,7 @@ enum { CREST_IN_FLIGHT_ENDED, CREST_IN_FLIGHT_BEGUN, CREST_IN_FLIGHT_EXPIRED };
 #define CREST_IN_FLIGHT_OP_WORDS (sizeof(crest_op) / sizeof(uint64_t))
 _Static_assert(sizeof(crest_op) % sizeof(uint64_t) == 0, "an op is whole words");
 
-/* Every word but `state` is written under the shard's lock. Words that a sweep reads without the
+/* Every word but `state` is written under the stripe's lock. Words that a sweep reads without the
  * lock are written with release and read with acquire, see walks_read. */
 typedef struct crest_in_flight_entry {
     uint64_t state;
@@ -69,18 +70,18 @@ typedef struct crest_in_flight_entry {
     struct crest_in_flight_entry *next;
 } crest_in_flight_entry;
 
-typedef struct crest_in_flight_shard {
+typedef struct crest_in_flight_stripe {
     uint32_t lock;
     uint32_t used;                         /* entries in chains */
     uint16_t held[CREST_IN_FLIGHT_SHARES]; /* the same, by share */
     crest_in_flight_entry *free;
     crest_in_flight_entry *chain[CREST_IN_FLIGHT_BUCKETS];
-} __attribute__((aligned(CREST_LINE_BYTES))) crest_in_flight_shard;
+} __attribute__((aligned(CREST_LINE_BYTES))) crest_in_flight_stripe;
 
 typedef struct crest_in_flight_table {
     uint64_t blocks;  /* in use in in_flight_blocks */
     uint64_t room_ns; /* when room was last searched */
-    crest_in_flight_shard shard[CREST_IN_FLIGHT_SHARDS];
+    crest_in_flight_stripe stripe[CREST_IN_FLIGHT_STRIPES];
 } crest_in_flight_table;
 
 /* The table; NULL before the first begin. */
@@ -90,21 +91,21 @@ extern crest_in_flight_table *crest_in_flight_root;
  */
 extern crest_in_flight_entry *crest_in_flight_blocks[CREST_IN_FLIGHT_BLOCKS];
 
-/* ---- a shard's lock: free, held, held with waiters (U. Drepper, "Futexes Are Tricky") ---- */
+/* ---- a stripe's lock: free, held, held with waiters (U. Drepper, "Futexes Are Tricky") ---- */
 
-static inline void crest_in_flight_lock(crest_in_flight_shard *shard)
+static inline void crest_in_flight_lock(crest_in_flight_stripe *stripe)
 {
     /* acquire: partner of the exchange in crest_in_flight_unlock */
-    if (CREST_LIKELY(crest_atomic_cas32_acquire(&shard->lock, 0, 1)))
+    if (CREST_LIKELY(crest_atomic_cas32_acquire(&stripe->lock, 0, 1)))
         return;
-    while (crest_atomic_exchange32(&shard->lock, 2) != 0)
-        syscall(SYS_futex, &shard->lock, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
+    while (crest_atomic_exchange32(&stripe->lock, 2) != 0)
+        syscall(SYS_futex, &stripe->lock, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
 }
 
-static inline void crest_in_flight_unlock(crest_in_flight_shard *shard)
+static inline void crest_in_flight_unlock(crest_in_flight_stripe *stripe)
 {
-    if (CREST_UNLIKELY(crest_atomic_exchange32_release(&shard->lock, 0) == 2))
-        syscall(SYS_futex, &shard->lock, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    if (CREST_UNLIKELY(crest_atomic_exchange32_release(&stripe->lock, 0) == 2))
+        syscall(SYS_futex, &stripe->lock, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 /* ---- places ---- */
@@ -120,18 +121,18 @@ static inline uint64_t crest_in_flight_hash_op(uint64_t hash, const crest_op *op
     return crest_hash_mix(hash, (uint64_t)op->length << 32 | op->kind);
 }
 
-static inline crest_in_flight_shard *crest_in_flight_shard_of(crest_in_flight_table *table,
-                                                              uint64_t hash)
+static inline crest_in_flight_stripe *crest_in_flight_stripe_of(crest_in_flight_table *table,
+                                                                uint64_t hash)
 {
-    crest_in_flight_shard *shard = &table->shard[(hash >> 32) % CREST_IN_FLIGHT_SHARDS];
-    CREST_PLAIN_ADDRESS_(shard); /* computed once, not for each word */
-    return shard;
+    crest_in_flight_stripe *stripe = &table->stripe[(hash >> 32) % CREST_IN_FLIGHT_STRIPES];
+    CREST_PLAIN_ADDRESS_(stripe); /* computed once, not for each word */
+    return stripe;
 }
 
-static inline crest_in_flight_entry **crest_in_flight_chain_of(crest_in_flight_shard *shard,
+static inline crest_in_flight_entry **crest_in_flight_chain_of(crest_in_flight_stripe *stripe,
                                                                uint64_t hash)
 {
-    return &shard->chain[hash % CREST_IN_FLIGHT_BUCKETS];
+    return &stripe->chain[hash % CREST_IN_FLIGHT_BUCKETS];
 }
 
 static inline crest_in_flight_table *crest_in_flight_table_seen(void)
@@ -184,28 +185,30 @@ static inline int64_t crest_in_flight_duration(uint64_t begun_ns, uint64_t now_n
 }
 
 /* Under the lock: the link of its chain that leads to the entry. */
-static inline crest_in_flight_entry **
-crest_in_flight_at(crest_in_flight_shard *shard, uint64_t hash, const crest_in_flight_entry *entry)
+static inline crest_in_flight_entry **crest_in_flight_at(crest_in_flight_stripe *stripe,
+                                                         uint64_t hash,
+                                                         const crest_in_flight_entry *entry)
 {
-    crest_in_flight_entry **at = crest_in_flight_chain_of(shard, hash), *there;
+    crest_in_flight_entry **at = crest_in_flight_chain_of(stripe, hash), *there;
     while ((there = *at) != NULL && there != entry)
         at = &there->next;
     return at;
 }
 
 /* Under the lock: takes the entry out of its chain, at this link. */
-static inline void crest_in_flight_unchain(crest_in_flight_shard *shard, crest_in_flight_entry **at,
-                                           crest_in_flight_entry *entry, uint32_t share)
+static inline void crest_in_flight_unchain(crest_in_flight_stripe *stripe,
+                                           crest_in_flight_entry **at, crest_in_flight_entry *entry,
+                                           uint32_t share)
 {
     *at = entry->next;
-    entry->next = shard->free;
-    shard->free = entry;
-    shard->used--;
-    shard->held[share]--;
+    entry->next = stripe->free;
+    stripe->free = entry;
+    stripe->used--;
+    stripe->held[share]--;
 }
 
-/* Under the lock: another block of free entries for the shard; nothing without memory. */
-void crest_in_flight_grow(crest_in_flight_table *table, crest_in_flight_shard *shard);
+/* Under the lock: another block of free entries for the stripe; nothing without memory. */
+void crest_in_flight_grow(crest_in_flight_table *table, crest_in_flight_stripe *stripe);
 
 /* The table, made if need be; NULL without memory. */
 crest_in_flight_table *crest_in_flight_table_made(void);

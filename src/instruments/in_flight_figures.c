@@ -4,11 +4,11 @@
  */
 #include "instruments/in_flight_figures.h"
 #include "base/atomic.h"
-#include "registry/children.h"
 #include "instruments/child_get.h"
 #include "instruments/in_flight_gauges.h"
 #include "instruments/in_flight_walks.h"
 #include "instruments/lifetime_inside.h"
+#include "registry/children.h"
 
 #include <string.h>
 

@@ -6,8 +6,8 @@
 #include "base/arena.h"
 #include "base/atomic.h"
 #include "base/forked.h"
-#include "base/sync.h"
 #include "base/lock.h"
+#include "base/sync.h"
 #include "registry/metric_make.h"
 
 #include <string.h>

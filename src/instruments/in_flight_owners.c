@@ -11,14 +11,14 @@
  * for each owner would be faster there, but each end would have to unlink its operation.
  */
 #define _GNU_SOURCE
-#include "instruments/in_flight_entries.h"
-#include "base/lock.h"
-#include "base/forked.h"
 #include "instruments/in_flight_owners.h"
+#include "base/forked.h"
+#include "base/lock.h"
+#include "instruments/in_flight_entries.h"
 
 #include <string.h>
 
-/* Written under the lock of the block's shard; `hash` is read without it. */
+/* Written under the lock of the block's stripe; `hash` is read without it. */
 typedef struct owners_block {
     uint64_t hash[CREST_IN_FLIGHT_BLOCK]; /* of the owner; 0: none, or ended */
     uint64_t state[CREST_IN_FLIGHT_BLOCK];
@@ -89,13 +89,14 @@ static int owners_end_at(crest_in_flight_table *table, uint64_t block, unsigned 
     if (owners == NULL || entry == NULL)
         return 0; /* in a child whose fork interrupted this */
     entry += i;
-    /* all operations of a block are its shard's */
-    crest_in_flight_shard *shard = crest_in_flight_shard_of(table, crest_atomic_load(&entry->hash));
+    /* all operations of a block are its stripe's */
+    crest_in_flight_stripe *stripe =
+        crest_in_flight_stripe_of(table, crest_atomic_load(&entry->hash));
     crest_keyed *keyed = NULL;
     uint64_t begun_ns = 0;
     crest_op op;
     int ended = 0, expired = 0;
-    crest_in_flight_lock(shard);
+    crest_in_flight_lock(stripe);
     if (crest_atomic_load(&owners->hash[i]) == end->hash &&
         memcmp(&owners->owner[i], end->owner, sizeof *end->owner) == 0) {
         begun_ns = crest_atomic_load_acquire(&entry->begun_ns);
@@ -109,12 +110,12 @@ static int owners_end_at(crest_in_flight_table *table, uint64_t block, unsigned 
                 ended = crest_in_flight_finish(entry, state);
         }
         if (ended) {
-            crest_in_flight_entry **at = crest_in_flight_at(shard, entry->hash, entry);
-            crest_in_flight_unchain(shard, at, entry, keyed->share);
+            crest_in_flight_entry **at = crest_in_flight_at(stripe, entry->hash, entry);
+            crest_in_flight_unchain(stripe, at, entry, keyed->share);
         }
         crest_atomic_store(&owners->hash[i], 0);
     }
-    crest_in_flight_unlock(shard);
+    crest_in_flight_unlock(stripe);
     if (expired)
         crest_in_flight_record_timeout(keyed, &op);
     if (ended)

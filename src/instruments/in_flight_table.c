@@ -4,9 +4,9 @@
  * which call changes what, is in in_flight_entries.h.
  */
 #define _GNU_SOURCE
+#include "instruments/in_flight_table.h"
 #include "base/hash.h"
 #include "instruments/in_flight_entries.h"
-#include "instruments/in_flight_table.h"
 #include "instruments/in_flight_owners.h"
 #include "instruments/in_flight_walks.h"
 
@@ -20,10 +20,10 @@ static uint64_t in_flight_hash(const crest_keyed *keyed, const crest_op *op)
 }
 
 /* Under the lock: the link that leads to this operation's entry, or the NULL at its chain's end. */
-static crest_in_flight_entry **in_flight_find(crest_in_flight_shard *shard, uint64_t hash,
+static crest_in_flight_entry **in_flight_find(crest_in_flight_stripe *stripe, uint64_t hash,
                                               const crest_keyed *keyed, const crest_op *op)
 {
-    crest_in_flight_entry **at = crest_in_flight_chain_of(shard, hash);
+    crest_in_flight_entry **at = crest_in_flight_chain_of(stripe, hash);
     crest_in_flight_entry *entry;
     for (; (entry = *at) != NULL; at = &entry->next)
         if (entry->hash == hash && entry->keyed == keyed && memcmp(entry->op, op, sizeof *op) == 0)
@@ -63,24 +63,24 @@ static inline __attribute__((always_inline)) void in_flight_start(crest_in_fligh
 /* Under the lock: an entry for a new operation, linked into its chain; NULL and *status without
  * one. */
 static inline crest_in_flight_entry *in_flight_chain(crest_in_flight_table *table,
-                                                     crest_in_flight_shard *shard, uint64_t hash,
+                                                     crest_in_flight_stripe *stripe, uint64_t hash,
                                                      uint32_t share, crest_status *status)
 {
     *status = CREST_LIMIT;
-    if (CREST_UNLIKELY(shard->used + shard->held[share] >= CREST_IN_FLIGHT_SHARD_MAX))
+    if (CREST_UNLIKELY(stripe->used + stripe->held[share] >= CREST_IN_FLIGHT_STRIPE_MAX))
         return NULL;
-    if (CREST_UNLIKELY(shard->free == NULL))
-        crest_in_flight_grow(table, shard);
-    crest_in_flight_entry *entry = shard->free;
+    if (CREST_UNLIKELY(stripe->free == NULL))
+        crest_in_flight_grow(table, stripe);
+    crest_in_flight_entry *entry = stripe->free;
     *status = CREST_NO_MEMORY;
     if (CREST_UNLIKELY(entry == NULL))
         return NULL;
-    crest_in_flight_entry **chain = crest_in_flight_chain_of(shard, hash);
-    shard->free = entry->next;
+    crest_in_flight_entry **chain = crest_in_flight_chain_of(stripe, hash);
+    stripe->free = entry->next;
     entry->next = *chain;
     *chain = entry;
-    shard->used++;
-    shard->held[share]++;
+    stripe->used++;
+    stripe->held[share]++;
     *status = CREST_OK;
     return entry;
 }
@@ -105,21 +105,21 @@ static inline __attribute__((always_inline)) crest_status
 in_flight_try_begin(crest_in_flight_table *table, uint64_t hash, crest_keyed *keyed,
                     const crest_op *op, const crest_op *owner, uint64_t now_ns)
 {
-    crest_in_flight_shard *shard = crest_in_flight_shard_of(table, hash);
+    crest_in_flight_stripe *stripe = crest_in_flight_stripe_of(table, hash);
     crest_status status = CREST_LATE;
     int expired = 0;
-    crest_in_flight_lock(shard);
+    crest_in_flight_lock(stripe);
     if (CREST_LIKELY(crest_atomic_load(&keyed->closed) == 0) || !crest_in_flight_is_closed(keyed)) {
-        crest_in_flight_entry *entry = *in_flight_find(shard, hash, keyed, op);
+        crest_in_flight_entry *entry = *in_flight_find(stripe, hash, keyed, op);
         int fresh = entry == NULL;
         if (fresh)
-            entry = in_flight_chain(table, shard, hash, keyed->share, &status);
+            entry = in_flight_chain(table, stripe, hash, keyed->share, &status);
         else
             status = in_flight_again(entry, now_ns, &expired);
         if (owner != NULL && status == CREST_OK && !crest_in_flight_can_own(entry)) {
             status = CREST_NO_MEMORY;
             if (fresh) /* at the head of its chain */
-                crest_in_flight_unchain(shard, crest_in_flight_chain_of(shard, hash), entry,
+                crest_in_flight_unchain(stripe, crest_in_flight_chain_of(stripe, hash), entry,
                                         keyed->share);
         }
         if (CREST_LIKELY(status == CREST_OK))
@@ -127,7 +127,7 @@ in_flight_try_begin(crest_in_flight_table *table, uint64_t hash, crest_keyed *ke
         if (owner != NULL && status == CREST_OK)
             crest_in_flight_own(entry, owner);
     }
-    crest_in_flight_unlock(shard);
+    crest_in_flight_unlock(stripe);
     if (expired)
         crest_in_flight_record_timeout(keyed, op);
     return status;
@@ -197,11 +197,11 @@ crest_status crest_in_flight_end(crest_keyed *keyed, const crest_op *op, crest_o
     crest_in_flight_table *table = crest_in_flight_table_seen();
     if (CREST_UNLIKELY(table == NULL))
         return CREST_NOT_FOUND;
-    crest_in_flight_shard *shard = crest_in_flight_shard_of(table, hash);
+    crest_in_flight_stripe *stripe = crest_in_flight_stripe_of(table, hash);
     crest_status status = CREST_NOT_FOUND;
     int expired = 0;
-    crest_in_flight_lock(shard);
-    crest_in_flight_entry **at = in_flight_find(shard, hash, keyed, op), *entry = *at;
+    crest_in_flight_lock(stripe);
+    crest_in_flight_entry **at = in_flight_find(stripe, hash, keyed, op), *entry = *at;
     if (entry != NULL) {
         begun_ns = crest_atomic_load_acquire(&entry->begun_ns);
         uint64_t state = crest_atomic_load_acquire(&entry->state);
@@ -209,9 +209,9 @@ crest_status crest_in_flight_end(crest_keyed *keyed, const crest_op *op, crest_o
         if (status == CREST_OK && !crest_in_flight_finish(entry, state))
             status = CREST_TIMED_OUT; /* a sweep was faster */
         if (status == CREST_OK)
-            crest_in_flight_unchain(shard, at, entry, keyed->share);
+            crest_in_flight_unchain(stripe, at, entry, keyed->share);
     }
-    crest_in_flight_unlock(shard);
+    crest_in_flight_unlock(stripe);
     if (expired)
         crest_in_flight_record_timeout(keyed, op);
     if (status == CREST_OK)
@@ -232,13 +232,13 @@ crest_status crest_in_flight_mark(crest_keyed *keyed, const crest_op *op, unsign
     crest_in_flight_table *table = crest_in_flight_table_seen();
     if (table == NULL)
         return CREST_NOT_FOUND;
-    crest_in_flight_shard *shard = crest_in_flight_shard_of(table, hash);
+    crest_in_flight_stripe *stripe = crest_in_flight_stripe_of(table, hash);
     crest_status status = CREST_NOT_FOUND;
     int expired = 0;
-    crest_in_flight_lock(shard);
+    crest_in_flight_lock(stripe);
     /* read under the lock, so that marks come in the order of their times */
     uint64_t now_ns = crest_now();
-    crest_in_flight_entry *entry = *in_flight_find(shard, hash, keyed, op);
+    crest_in_flight_entry *entry = *in_flight_find(stripe, hash, keyed, op);
     if (entry != NULL) {
         uint32_t bit = UINT32_C(1) << stage;
         uint64_t begun_ns = crest_atomic_load_acquire(&entry->begun_ns);
@@ -257,7 +257,7 @@ crest_status crest_in_flight_mark(crest_keyed *keyed, const crest_op *op, unsign
             crest_atomic_store_release(&entry->last, stage + 1);
         }
     }
-    crest_in_flight_unlock(shard);
+    crest_in_flight_unlock(stripe);
     if (expired)
         crest_in_flight_record_timeout(keyed, op);
     if (status == CREST_OK) {

@@ -4,12 +4,11 @@
  * search for room, the end of closed series' operations, and reading. See in_flight_walks.h.
  */
 #define _GNU_SOURCE
-#include "instruments/in_flight_entries.h"
 #include "instruments/in_flight_walks.h"
 #include "base/sync.h"
+#include "instruments/in_flight_entries.h"
 
 #include <string.h>
-
 
 /* An entry's words as a reader without the lock sees them. */
 typedef struct walks_view {
@@ -66,14 +65,14 @@ typedef struct walks_broom {
 static int walks_drop(crest_in_flight_table *table, crest_in_flight_entry *entry,
                       const walks_view *view)
 {
-    crest_in_flight_shard *shard = crest_in_flight_shard_of(table, view->hash);
-    crest_in_flight_lock(shard);
+    crest_in_flight_stripe *stripe = crest_in_flight_stripe_of(table, view->hash);
+    crest_in_flight_lock(stripe);
     int settled = crest_in_flight_settle(entry, view->state, CREST_IN_FLIGHT_ENDED);
     if (settled) {
-        crest_in_flight_entry **at = crest_in_flight_at(shard, view->hash, entry);
-        crest_in_flight_unchain(shard, at, entry, view->seen.keyed->share);
+        crest_in_flight_entry **at = crest_in_flight_at(stripe, view->hash, entry);
+        crest_in_flight_unchain(stripe, at, entry, view->seen.keyed->share);
     }
-    crest_in_flight_unlock(shard);
+    crest_in_flight_unlock(stripe);
     return settled;
 }
 
@@ -140,10 +139,10 @@ void crest_in_flight_cancel(void)
     walks_broom broom = {.table = crest_in_flight_table_seen(), .now_ns = crest_now()};
     if (broom.table == NULL)
         return;
-    /* wait for begins that found their series open: they have left their shard's lock after this */
-    for (unsigned i = 0; i < CREST_IN_FLIGHT_SHARDS; i++) {
-        crest_in_flight_lock(&broom.table->shard[i]);
-        crest_in_flight_unlock(&broom.table->shard[i]);
+    /* wait for begins that found their series open: after this they have left the stripe */
+    for (unsigned i = 0; i < CREST_IN_FLIGHT_STRIPES; i++) {
+        crest_in_flight_lock(&broom.table->stripe[i]);
+        crest_in_flight_unlock(&broom.table->stripe[i]);
     }
     walks_all(broom.table, walks_cancel_entry, &broom);
 }

@@ -17,7 +17,7 @@ struct crest_in_flight_table;
 #define CREST_IN_FLIGHT_ROOM_MS 100u
 
 /* Expires overdue operations, and drops tombstones that are old enough. Takes no lock but, for a
- * tombstone, its shard's. Any thread. */
+ * tombstone, its stripe's. Any thread. */
 void crest_in_flight_sweep(void);
 
 /* Calls `each` for every operation in flight, without a lock. Cost: proportional to the most that

@@ -8,15 +8,15 @@
 
 #include "registry/metric_inside.h"
 
-/* Operations in flight and tombstones, of all metrics. Ids are spread over shards by hash, each
- * shard has equal room, and memory comes in blocks. */
+/* Operations in flight and tombstones, of all metrics. Ids are spread over stripes by hash, each
+ * stripe has equal room, and memory comes in blocks. */
 #define CREST_IN_FLIGHT_MAX 131072u
-#define CREST_IN_FLIGHT_SHARDS 64u
+#define CREST_IN_FLIGHT_STRIPES 64u
 #define CREST_IN_FLIGHT_BLOCK 64u
 
 /*
  * Dynamic thresholds (A. K. Choudhury and E. L. Hahne, "Dynamic Queue Length Thresholds for
- * Shared-Memory Packet Switches", 1998): in each shard a metric may hold as much as is free. One
+ * Shared-Memory Packet Switches", 1998): in each stripe a metric may hold as much as is free. One
  * metric alone gets half of the table, two greedy ones a third each; the rest is for later ones. A
  * begin beyond is refused.
  *

@@ -5,15 +5,15 @@
  */
 #include "base/arena.h"
 #include "base/atomic.h"
-#include "registry/handles.h"
-#include "registry/child.h"
-#include "instruments/in_flight_table.h"
-#include "instruments/in_flight_gauges.h"
-#include "instruments/in_flight_walks.h"
-#include "instruments/in_flight_owners.h"
-#include "instruments/resolve.h"
 #include "base/lock.h"
 #include "base/misuse.h"
+#include "instruments/in_flight_gauges.h"
+#include "instruments/in_flight_owners.h"
+#include "instruments/in_flight_table.h"
+#include "instruments/in_flight_walks.h"
+#include "instruments/resolve.h"
+#include "registry/child.h"
+#include "registry/handles.h"
 
 #include <crest/stages.h>
 #include <string.h>

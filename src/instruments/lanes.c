@@ -20,8 +20,8 @@ unsigned crest_lanes_make(unsigned processors)
 
 crest_cells *crest_lane_cells(unsigned lane)
 {
-    const crest_thread_record *record = crest_cells_lane(lane);
-    return record != NULL ? record->cells : NULL;
+    const crest_thread_table *table = crest_cells_lane(lane);
+    return table != NULL ? table->cells : NULL;
 }
 
 crest_cells *crest_lane_own(uint32_t slot)
@@ -31,13 +31,13 @@ crest_cells *crest_lane_own(uint32_t slot)
 
 void crest_lane_counter_add(unsigned lane, crest_counter *counter, int64_t amount)
 {
-    crest_thread_record *record = crest_cells_lane(lane);
+    crest_thread_table *table = crest_cells_lane(lane);
     uint32_t slot = crest_atomic_load32(&counter->handle.slot);
-    uint64_t *cell = record ? (uint64_t *)(uintptr_t)crest_cells_of(record, slot) : NULL;
-    if (record == NULL)
+    uint64_t *cell = table ? (uint64_t *)(uintptr_t)crest_cells_of(table, slot) : NULL;
+    if (table == NULL)
         crest_counter_add(counter, amount);
     else if (cell == NULL || amount < 0)
-        crest_record_counter(record, counter, amount);
+        crest_record_counter(table, counter, amount);
     else if (crest_atomic_add_carry(cell, (uint64_t)amount))
         crest_counter_full_slow(counter);
 }
@@ -45,17 +45,17 @@ void crest_lane_counter_add(unsigned lane, crest_counter *counter, int64_t amoun
 void crest_lane_histogram_record(unsigned lane, crest_histogram *histogram, int64_t value,
                                  uint64_t times)
 {
-    const crest_thread_record *record = crest_cells_lane(lane);
-    if (record == NULL)
+    const crest_thread_table *table = crest_cells_lane(lane);
+    if (table == NULL)
         crest_histogram_record_n(histogram, value, times);
     else
-        crest_record_histogram(record, histogram, value, times);
+        crest_record_histogram(table, histogram, value, times);
 }
 
 crest_status crest_lane_timer_record(unsigned lane, crest_timer *timer, int64_t duration_ns,
                                      crest_outcome outcome, const crest_op *op)
 {
-    const crest_thread_record *record = crest_cells_lane(lane);
-    return record != NULL ? crest_record_timer(record, timer, duration_ns, outcome, op)
-                          : crest_timer_record_op(timer, duration_ns, outcome, op);
+    const crest_thread_table *table = crest_cells_lane(lane);
+    return table != NULL ? crest_record_timer(table, timer, duration_ns, outcome, op)
+                         : crest_timer_record_op(timer, duration_ns, outcome, op);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Releasing and retiring: the calls of <crest/lifetime.h>. registry/lifecycle.c moves the child;
+ * Releasing and retiring: the calls of <crest/lifetime.h>. registry/child_moves.c moves the child;
  * here the operations in flight of it are ended, before its handle dies.
  */
 #include <crest/lifetime.h>
@@ -13,9 +13,9 @@
 #include "instruments/in_flight_walks.h"
 #include "instruments/lifetime_inside.h"
 #include "registry/child.h"
+#include "registry/child_moves.h"
 #include "registry/children.h"
 #include "registry/handles.h"
-#include "registry/lifecycle.h"
 #include "registry/slots.h"
 
 #include <pthread.h>
@@ -25,14 +25,14 @@
 static crest_status lifetime_release_child(crest_child *child)
 {
     crest_child *parts[CREST_CHILD_PARTS_MAX];
-    unsigned count = crest_child_parts(child, parts), waits = crest_lives_waits(child);
+    unsigned count = crest_child_parts(child, parts), waits = crest_child_waits(child);
     for (unsigned i = 0; i < count; i++)
-        waits += crest_lives_waits(parts[i]);
-    if (!crest_lives_reserve(waits))
+        waits += crest_child_waits(parts[i]);
+    if (!crest_waits_reserve(waits))
         return CREST_NO_MEMORY;
-    crest_status status = crest_lives_release(child);
+    crest_status status = crest_child_release(child);
     for (unsigned i = 0; i < count && status == CREST_OK; i++)
-        status = crest_lives_release(parts[i]);
+        status = crest_child_release(parts[i]);
     return status;
 }
 
@@ -70,7 +70,7 @@ crest_status crest_handle_withdraw(crest_handle *handle)
     if (status == CREST_OK && (series == NULL || series->metric->stage_count != 0))
         status = CREST_INVALID_ARGUMENT;
     if (status == CREST_OK)
-        status = crest_lives_withdraw(crest_series_child(series));
+        status = crest_child_withdraw(crest_series_child(series));
     crest_lock_drop(&saved);
     return status;
 }
@@ -83,7 +83,7 @@ crest_status crest_handle_readmit(crest_handle *handle)
     if (status == CREST_OK && handle->series == NULL)
         status = CREST_INVALID_ARGUMENT;
     if (status == CREST_OK)
-        crest_lives_readmit(crest_series_child(handle->series));
+        crest_child_readmit(crest_series_child(handle->series));
     crest_lock_drop(&saved);
     return status;
 }
@@ -124,7 +124,7 @@ static void lifetime_retire_in(crest_metric *metric, unsigned label, lifetime_en
             end->closed++;
             continue;
         }
-        crest_lives_retire(child, end->why, end->shown);
+        crest_child_retire(child, end->why, end->shown);
         end->retired++;
     }
 }

@@ -11,7 +11,7 @@
  * records what was in flight. */
 void crest_registry_retire(crest_registry_state *state);
 
-/* Takes a handle's child from all pages at once, as crest_lives_withdraw; it may come back. For
+/* Takes a handle's child from all pages at once, as crest_child_withdraw; it may come back. For
  * values whose source is gone. Takes the lock. CREST_INVALID_ARGUMENT for stages. */
 crest_status crest_handle_withdraw(crest_handle *handle);
 crest_status crest_handle_readmit(crest_handle *handle);

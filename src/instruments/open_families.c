@@ -8,15 +8,15 @@
  */
 #include "base/arena.h"
 #include "base/atomic.h"
-#include "registry/constant_labels.h"
-#include "registry/handles.h"
-#include "registry/growth.h"
 #include "base/lock.h"
 #include "base/misuse.h"
-#include "names/names.h"
 #include "base/utf8.h"
 #include "instruments/child_get.h"
 #include "instruments/metric_get.h"
+#include "names/names.h"
+#include "registry/constant_labels.h"
+#include "registry/growth.h"
+#include "registry/handles.h"
 
 #include <string.h>
 
@@ -136,7 +136,7 @@ static crest_own_handle *open_handle(crest_registry *registry, crest_kind kind,
     crest_child *child = NULL;
     int changed = 0;
     crest_status why = open_check(labels, count);
-    crest_lives_now_and_then();
+    crest_growth_now_and_then();
     if (why == CREST_OK) {
         crest_lock_saved saved;
         crest_lock_take(&saved);

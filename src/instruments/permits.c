@@ -5,8 +5,8 @@
 #include "instruments/permits.h"
 #include "base/lock.h"
 #include "cells/shards.h"
-#include "registry/handles.h"
 #include "instruments/resolve.h"
+#include "registry/handles.h"
 
 crest_permit crest_permit_none;
 

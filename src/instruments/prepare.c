@@ -5,9 +5,9 @@
  */
 #include <crest/prepare.h>
 
-#include "cells/cells.h"
 #include "base/lock.h"
 #include "base/thread.h"
+#include "cells/cells.h"
 
 /* Makes the thread's chunk of the slot; 0 on failure. */
 static int prepare_chunk(uint32_t slot)

@@ -6,10 +6,10 @@
  */
 #include "base/lock.h"
 #include "base/misuse.h"
-#include "instruments/permits.h"
-#include "instruments/resolve.h"
 #include "cells/range_cell.h"
+#include "instruments/permits.h"
 #include "instruments/range_sampler_inside.h"
+#include "instruments/resolve.h"
 #include "registry/handles.h"
 
 int64_t crest_range_sampler_value(const crest_range_sampler *sampler)

@@ -11,15 +11,15 @@
  */
 #include "instruments/record_slow.h"
 #include "base/atomic.h"
-#include "cells/first_values.h"
-#include "cells/cells.h"
 #include "base/clock_inside.h"
-#include "registry/handles.h"
 #include "base/lock.h"
 #include "base/misuse.h"
-#include "registry/slowest_note.h"
-#include "registry/child.h"
+#include "cells/cells.h"
+#include "cells/first_values.h"
 #include "instruments/resolve.h"
+#include "registry/child.h"
+#include "registry/handles.h"
+#include "registry/slowest_note.h"
 
 /*
  * Takes the lock and returns 0. While a fork holds it and the series exists, takes nothing and
@@ -43,12 +43,12 @@ static void record_full(const crest_counter *counter, int full)
 }
 
 /* Under the lock: the cell of the lane, or of this thread. */
-static uint64_t *record_touch(const crest_thread_record *lane, uint32_t slot)
+static uint64_t *record_touch(const crest_thread_table *lane, uint32_t slot)
 {
     return lane != NULL ? crest_cells_touch_lane(lane, slot) : crest_cells_touch(slot);
 }
 
-void crest_record_counter(const crest_thread_record *lane, crest_counter *counter, int64_t amount)
+void crest_record_counter(const crest_thread_table *lane, crest_counter *counter, int64_t amount)
 {
     crest_status why = amount < 0 ? CREST_NEGATIVE : crest_handle_dead(&counter->handle);
     if (why != CREST_OK) {
@@ -149,7 +149,7 @@ double crest_gauge_value(const crest_gauge *gauge)
 }
 
 /* The lane's shard, or this thread's; NULL while it has none, or a beginning. No lock. */
-static crest_shard *record_own_shard(const crest_thread_record *lane, const crest_handle *handle)
+static crest_shard *record_own_shard(const crest_thread_table *lane, const crest_handle *handle)
 {
     const uint64_t *cell =
         lane ? crest_cells_of(lane, crest_atomic_load32(&handle->slot)) : crest_cell_of(handle);
@@ -158,7 +158,7 @@ static crest_shard *record_own_shard(const crest_thread_record *lane, const cres
     return crest_shard_counted(there);
 }
 
-static int record_shard(const crest_thread_record *lane, crest_shard *shard, uint64_t value,
+static int record_shard(const crest_thread_table *lane, crest_shard *shard, uint64_t value,
                         uint64_t times, int noting)
 {
     return lane != NULL ? crest_shard_record_atomic(shard, value, times, noting)
@@ -167,7 +167,7 @@ static int record_shard(const crest_thread_record *lane, crest_shard *shard, uin
 
 /* Under the lock, for a series with this slot: records into the lane's or the thread's shard, or
  * the shared one. 0 when so many do not fit. */
-static int record_distribution(const crest_thread_record *lane, const crest_series *series,
+static int record_distribution(const crest_thread_table *lane, const crest_series *series,
                                uint32_t slot, uint64_t value, uint64_t times)
 {
     const crest_layout *layout = series->metric->layout;
@@ -189,7 +189,7 @@ static uint64_t record_clamp(int64_t value, const crest_layout *layout, int *cla
 
 /* Clamps and records, under the lock. CREST_LIMIT if sum or count would overflow, or if `times` can
  * only come from a negative number. Notes a timer's value if it is the slowest of this tick. */
-static crest_status record_value(const crest_thread_record *lane, const crest_series *series,
+static crest_status record_value(const crest_thread_table *lane, const crest_series *series,
                                  uint32_t slot, int64_t value, uint64_t times, const crest_op *op,
                                  int *clamped)
 {
@@ -203,7 +203,7 @@ static crest_status record_value(const crest_thread_record *lane, const crest_se
 
 /* Without the lock, for a handle with a slot; the registry may be freed meanwhile. Notes the
  * slowest value, without its operation. */
-static crest_status record_shared(const crest_thread_record *lane, const crest_handle *handle,
+static crest_status record_shared(const crest_thread_table *lane, const crest_handle *handle,
                                   int64_t value, uint64_t times, int *clamped)
 {
     const crest_series *series = crest_handle_series(handle);
@@ -228,7 +228,7 @@ static crest_status record_shared(const crest_thread_record *lane, const crest_h
 
 /* The cases left by the inlined part that need no lock: new extremes of a histogram, or a new least
  * of a timer. `times` at most as in the inlined part. */
-static int record_unlocked(const crest_thread_record *lane, const crest_handle *handle,
+static int record_unlocked(const crest_thread_table *lane, const crest_handle *handle,
                            int64_t value, uint64_t times, int noting)
 {
     if (value < 0 || times - 1 >= CREST_RECORD_TIMES_INLINE_MAX ||
@@ -289,7 +289,7 @@ static int record_first(const crest_handle *handle, int64_t value, uint64_t time
 }
 
 /* Records a timer's slowest value of this tick. */
-static int record_slowest(const crest_thread_record *lane, const crest_handle *handle,
+static int record_slowest(const crest_thread_table *lane, const crest_handle *handle,
                           int64_t duration_ns, const crest_op *op)
 {
     crest_shard *own = record_own_shard(lane, handle);
@@ -298,7 +298,7 @@ static int record_slowest(const crest_thread_record *lane, const crest_handle *h
            crest_slowest_record(series, own, (uint64_t)duration_ns, op, lane != NULL);
 }
 
-void crest_record_histogram(const crest_thread_record *lane, crest_histogram *histogram,
+void crest_record_histogram(const crest_thread_table *lane, crest_histogram *histogram,
                             int64_t value, uint64_t times)
 {
     if (record_unlocked(lane, &histogram->handle, value, times, 1) ||
@@ -334,7 +334,7 @@ void crest_histogram_record_slow(crest_histogram *histogram, int64_t value, uint
     crest_record_histogram(NULL, histogram, value, times);
 }
 
-crest_status crest_record_timer(const crest_thread_record *lane, crest_timer *timer,
+crest_status crest_record_timer(const crest_thread_table *lane, crest_timer *timer,
                                 int64_t duration_ns, crest_outcome outcome, const crest_op *op)
 {
     static const crest_op nobody = {{0, 0, 0, 0}, 0, CREST_OP_NONE};

@@ -11,14 +11,14 @@
 #include <crest/timer.h>
 
 /* As crest_counter_add_slow. `lane` NULL: this thread's own cells. */
-void crest_record_counter(const crest_thread_record *lane, crest_counter *counter, int64_t amount);
+void crest_record_counter(const crest_thread_table *lane, crest_counter *counter, int64_t amount);
 
 /* As crest_histogram_record_slow. */
-void crest_record_histogram(const crest_thread_record *lane, crest_histogram *histogram,
+void crest_record_histogram(const crest_thread_table *lane, crest_histogram *histogram,
                             int64_t value, uint64_t times);
 
 /* As crest_timer_record_slow. */
-crest_status crest_record_timer(const crest_thread_record *lane, crest_timer *timer,
+crest_status crest_record_timer(const crest_thread_table *lane, crest_timer *timer,
                                 int64_t duration_ns, crest_outcome outcome, const crest_op *op);
 
 #endif

@@ -8,8 +8,8 @@
 #include "base/misuse.h"
 #include "instruments/metric_get.h"
 #include "registry/child.h"
+#include "registry/child_moves.h"
 #include "registry/handles.h"
-#include "registry/lifecycle.h"
 #include "registry/series.h"
 
 void crest_handle_refused(const crest_handle *handle, crest_status why, uint64_t times)
@@ -33,7 +33,7 @@ static uint32_t resolve_revive(crest_handle *handle, crest_kind kind, crest_stat
 {
     crest_series *series = handle->series;
     *status = CREST_INVALID_ARGUMENT;
-    if (series->metric->kind == kind && crest_lives_revive(crest_series_child(series), status))
+    if (series->metric->kind == kind && crest_child_revive(crest_series_child(series), status))
         return handle->slot;
     return 0;
 }

@@ -13,10 +13,10 @@
 
 typedef struct result_kind {
     const char *word;
-    unsigned offset;          /* offset in crest_window */
-    int of_values;            /* of a distribution: about its values, not about their number */
-    const char *counter;      /* its meaning for a counter, a distribution, a range sampler, and */
-    const char *distribution; /* the text after the window's length; */
+    unsigned offset;           /* offset in crest_window */
+    int of_values;             /* of a distribution: about its values, not about their number */
+    const char *counter;       /* its meaning for a counter, a distribution, a range sampler, and */
+    const char *distribution;  /* the text after the window's length; */
     const char *range_sampler; /* NULL: the kind has no such result */
     const char *more;
 } result_kind;

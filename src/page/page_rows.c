@@ -100,7 +100,6 @@ static int page_rows_native(const crest_snapshot *snapshot, size_t index, int sc
 }
 
 const crest_page_source crest_page_source_snapshot = {
-    crest_snapshot_size,    page_rows_metric,      page_rows_fill,
-    crest_snapshot_windows, crest_snapshot_window, crest_snapshot_totals,
-    page_rows_native,       crest_snapshot_wall_ns,
+    crest_snapshot_size,   page_rows_metric,      page_rows_fill,   crest_snapshot_windows,
+    crest_snapshot_window, crest_snapshot_totals, page_rows_native, crest_snapshot_wall_ns,
 };

@@ -7,7 +7,7 @@
 #include "base/atomic.h"
 #include "base/hash.h"
 #include "registry/child.h"
-#include "registry/life.h"
+#include "registry/series_state.h"
 
 #include <sched.h>
 #include <string.h>

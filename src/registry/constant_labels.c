@@ -5,8 +5,8 @@
 #include "registry/constant_labels.h"
 #include "base/arena.h"
 #include "base/misuse.h"
-#include "names/names.h"
 #include "base/utf8.h"
+#include "names/names.h"
 
 #include <string.h>
 

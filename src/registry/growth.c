@@ -5,19 +5,18 @@
 #include "registry/growth.h"
 #include "base/atomic.h"
 #include "base/forked.h"
-#include "base/sync.h"
 #include "base/lock.h"
 #include "base/misuse.h"
+#include "base/sync.h"
 #include "cells/cells.h"
 #include "registry/delivered.h"
 #include "registry/metric_kinds.h"
-#include "registry/life.h"
 #include "registry/readers.h"
+#include "registry/series_state.h"
 #include "registry/slots.h"
 
 #include <crest/clock.h>
 #include <pthread.h>
-
 
 static pthread_mutex_t growth_lock = PTHREAD_MUTEX_INITIALIZER;
 static crest_wait *growth_waiting; /* pushed at its head, under the slow path's lock */
@@ -46,12 +45,12 @@ void crest_growth_wait(crest_series *series, uint64_t life, uint64_t seen)
 
 /* ---- deliveries ---- */
 
-void crest_lives_exported(crest_registry_state *state, uint64_t taken_ns)
+void crest_growth_exported(crest_registry_state *state, uint64_t taken_ns)
 {
     crest_atomic_raise(&state->exported_ns, taken_ns);
 }
 
-void crest_lives_delivered(crest_registry_state *state)
+void crest_growth_delivered(crest_registry_state *state)
 {
     uint64_t delivered_ns = crest_atomic_load(&state->exported_ns), longest_ns = 0;
     uint64_t least_ns = CREST_LINGER_S * CREST_NS_PER_S;
@@ -69,7 +68,7 @@ static int growth_had(const crest_registry_state *state, uint64_t since_ns, uint
            now_ns >= since_ns + (patience_ns > linger_ns ? patience_ns : linger_ns);
 }
 
-void crest_lives_idle(crest_series *series, uint64_t value, uint64_t since_ns, uint64_t now_ns)
+void crest_growth_idle(crest_series *series, uint64_t value, uint64_t since_ns, uint64_t now_ns)
 {
     crest_lock_saved saved;
     if (!growth_had(series->metric->state, since_ns, now_ns))
@@ -77,7 +76,7 @@ void crest_lives_idle(crest_series *series, uint64_t value, uint64_t since_ns, u
     crest_lock_take(&saved);
     /* A waiting series that came back just now must be looked at first. */
     if (crest_series_life(series) == CREST_LIFE_SHOWN && !(series->life & CREST_LIFE_WAITS) &&
-        crest_lives_reserve(1)) {
+        crest_waits_reserve(1)) {
         crest_life_move(series, CREST_LIFE_HIDDEN, CREST_LIFE_WAITS, 0);
         crest_growth_wait(series, series->life, value); /* a value above `value` is growth */
     }
@@ -88,22 +87,22 @@ void crest_lives_idle(crest_series *series, uint64_t value, uint64_t since_ns, u
 
 typedef enum growth_action {
     GROWTH_NOTHING,
-    GROWTH_REST,  /* leaves snapshots, quarantined */
-    GROWTH_SHOW,  /* back in snapshots, as before */
-    GROWTH_AGAIN, /* exported once more */
-    GROWTH_FREE,  /* quarantine over: its slot is free */
-    GROWTH_DONE   /* the program brought it back */
+    GROWTH_QUARANTINE, /* leaves snapshots, quarantined */
+    GROWTH_SHOW,       /* back in snapshots, as before */
+    GROWTH_AGAIN,      /* exported once more */
+    GROWTH_FREE,       /* quarantine over: its slot is free */
+    GROWTH_DONE        /* the program brought it back */
 } growth_action;
 
-static growth_action growth_look_resting(crest_wait *wait, uint64_t value, uint64_t now_ns)
+static growth_action growth_look_quarantined(crest_wait *wait, uint64_t value, uint64_t now_ns)
 {
     const crest_series *series = wait->series;
     int grows = crest_kind_row_of(series->metric->kind)->grows;
     if (value == wait->seen) {
-        uint64_t rest_s = crest_cells_runtime() ? CREST_REST_RUNTIME_S : CREST_REST_S;
-        int rested =
-            now_ns >= wait->since_ns + rest_s * CREST_NS_PER_S && wait->looks > CREST_REST_LOOKS;
-        return rested && crest_readers_quiet(series->metric->state, wait->generation)
+        uint64_t rest_s = crest_cells_runtime() ? CREST_QUARANTINE_RUNTIME_S : CREST_QUARANTINE_S;
+        int over = now_ns >= wait->since_ns + rest_s * CREST_NS_PER_S &&
+                   wait->looks > CREST_QUARANTINE_LOOKS;
+        return over && crest_readers_quiet(series->metric->state, wait->generation)
                    ? GROWTH_FREE
                    : GROWTH_NOTHING;
     }
@@ -128,15 +127,16 @@ static growth_action growth_look(crest_wait *wait, uint64_t now_ns, uint64_t *va
         return GROWTH_NOTHING;
     if (word != wait->life) {
         /* a retired series that was quarantined before keeps its earlier comparison value */
-        if (life != CREST_LIFE_RESTING || word - wait->life != CREST_LIFE_MOVE + CREST_LIFE_RETIRED)
+        if (life != CREST_LIFE_QUARANTINED ||
+            word - wait->life != CREST_LIFE_MOVE + CREST_LIFE_RETIRED)
             wait->seen = *value;
         wait->life = word;
         wait->since_ns = now_ns;
         wait->looks = 0;
         wait->generation = crest_atomic_load_acquire(&state->generation);
     }
-    if (life == CREST_LIFE_RESTING)
-        return growth_look_resting(wait, *value, now_ns);
+    if (life == CREST_LIFE_QUARANTINED)
+        return growth_look_quarantined(wait, *value, now_ns);
     if (life == CREST_LIFE_HIDDEN)
         return *value != wait->seen ? GROWTH_SHOW : GROWTH_NOTHING;
     if (*value != wait->seen) {
@@ -145,7 +145,8 @@ static growth_action growth_look(crest_wait *wait, uint64_t now_ns, uint64_t *va
         return GROWTH_NOTHING;
     }
     int lingered = now_ns >= wait->since_ns + crest_atomic_load(&state->linger_ns);
-    return lingered && growth_had(state, wait->since_ns, now_ns) ? GROWTH_REST : GROWTH_NOTHING;
+    return lingered && growth_had(state, wait->since_ns, now_ns) ? GROWTH_QUARANTINE
+                                                                 : GROWTH_NOTHING;
 }
 
 /* Under both locks: takes the wait off the list, whose head may have grown meanwhile. */
@@ -154,7 +155,7 @@ static void growth_unlink(crest_wait *wait)
     crest_wait **link = &growth_waiting;
     while (*link != wait)
         link = &(*link)->next;
-    crest_atomic_store_ptr_release(CREST_PTR(link), wait->next); /* as in lives_wait */
+    crest_atomic_store_ptr_release(CREST_PTR(link), wait->next); /* as in crest_growth_wait */
     crest_atomic_add(&growth_waiting_count, UINT64_MAX);
     crest_atomic_add(&wait->series->metric->state->waiting, UINT64_MAX);
 }
@@ -165,9 +166,10 @@ static void growth_act(crest_wait *wait, growth_action action, uint64_t value, u
     crest_series *series = wait->series;
     if (series->life != wait->life)
         return;
-    if (action == GROWTH_REST || action == GROWTH_AGAIN) {
-        crest_life_move(series, action == GROWTH_REST ? CREST_LIFE_RESTING : CREST_LIFE_LEAVING, 0,
-                        0);
+    if (action == GROWTH_QUARANTINE || action == GROWTH_AGAIN) {
+        crest_life_move(series,
+                        action == GROWTH_QUARANTINE ? CREST_LIFE_QUARANTINED : CREST_LIFE_LEAVING,
+                        0, 0);
         wait->life = series->life;
         wait->since_ns = now_ns;
         wait->seen = value;
@@ -191,7 +193,7 @@ static void growth_look_at_all(const crest_registry_state *only)
     pthread_mutex_lock(&growth_lock);
     uint64_t now_ns = crest_now();
     crest_registry_state *informed = NULL;
-    /* acquire: partner of the release store in lives_wait */
+    /* acquire: partner of the release store in crest_growth_wait */
     crest_wait *wait = crest_atomic_load_ptr_acquire(CREST_PTR(&growth_waiting)), *next;
     for (; wait != NULL; wait = next) {
         next = wait->next;
@@ -199,7 +201,7 @@ static void growth_look_at_all(const crest_registry_state *only)
         if (only != NULL && state != only)
             continue;
         if (only == NULL && state != informed)
-            crest_lives_delivered(informed = state);
+            crest_growth_delivered(informed = state);
         wait->looks += only == NULL;
         uint64_t value = 0;
         growth_action action = growth_look(wait, now_ns, &value);
@@ -216,20 +218,20 @@ static void growth_look_at_all(const crest_registry_state *only)
     pthread_mutex_unlock(&growth_lock);
 }
 
-void crest_lives_tick(void)
+void crest_growth_tick(void)
 {
     if (crest_atomic_load(&growth_waiting_count) != 0)
         growth_look_at_all(NULL);
 }
 
-void crest_lives_now_and_then(void)
+void crest_growth_now_and_then(void)
 {
     if (crest_atomic_load(&growth_waiting_count) != 0 &&
         crest_now() >= crest_atomic_load(&growth_looked_ns) + CREST_NS_PER_S)
         growth_look_at_all(NULL);
 }
 
-void crest_lives_look(crest_registry_state *state)
+void crest_growth_show_again(crest_registry_state *state)
 {
     if (crest_atomic_load(&state->waiting) != 0)
         growth_look_at_all(state);

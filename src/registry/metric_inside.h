@@ -33,12 +33,12 @@
 typedef struct crest_series {
     struct crest_metric *metric;
     void *shared;   /* a gauge's or range sampler's cell; a histogram's crest_shared_shard */
-    uint64_t life;  /* see life.h; written under the lock */
+    uint64_t life;  /* see series_state.h; written under the lock */
     uint64_t birth; /* number of the series' present life; the same */
     /* windows.c's, under the ticker's lock: the life that it has decided about, and its decision */
     uint64_t window_birth;
     uint32_t window;
-    uint32_t slot;    /* 0: none, see life.h */
+    uint32_t slot;    /* 0: none, see series_state.h */
     uint16_t outcome; /* of a timer; 0: the series within the child */
     /* length of the label values within the child, NULs included; 0: some need escaping */
     uint16_t text_bytes;
@@ -114,8 +114,8 @@ typedef struct crest_metric {
     uint64_t child_count;     /* children neither released nor retired */
     crest_children by_values; /* families only */
     crest_claims claims;
-    uint32_t rests; /* of a freed registry, not asked for yet in the next one */
-    struct crest_metric *remembered;              /* remembered.c's list of those */
+    uint32_t left_over;              /* of a freed registry, not asked for yet in the next one */
+    struct crest_metric *remembered; /* remembered.c's list of those */
     struct crest_in_flight_figures *figures_kept; /* kept from the freed registry, or NULL */
 } crest_metric;
 

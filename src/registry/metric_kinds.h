@@ -13,7 +13,7 @@ typedef struct crest_kind_row {
     size_t handle_bytes; /* size of a handle; 0: the kind has none */
     size_t cell_at;      /* offset of the shared part's address in a handle; 0: none */
     int adds;            /* each thread adds to a cell; the sum becomes 0 before a next life */
-    int grows; /* the value is a count; a difference is the number of records */
+    int grows;           /* the value is a count; a difference is the number of records */
     /* Under the lock: makes a series' shared part (NULL without memory); frees it, once no thread
      * records into it; acts when no handle leads to it any more. NULL: no such step. */
     void *(*shared_new)(void);

@@ -9,8 +9,8 @@
 #include "base/utf8.h"
 #include "names/lookalike_names.h"
 #include "names/names.h"
+#include "registry/child_moves.h"
 #include "registry/generation.h"
-#include "registry/lifecycle.h"
 #include "registry/name_claims.h"
 #include "registry/remembered.h"
 #include "registry/series.h"
@@ -210,7 +210,7 @@ crest_metric *crest_metric_conclude(const crest_metric_draft *draft, crest_statu
     if (!draft->again)
         return NULL;
     if (metric->label_count == 0) /* a timer: an outcome may have come too */
-        crest_lives_retire(metric->children, CREST_NOT_FOUND, 0);
+        crest_child_retire(metric->children, CREST_NOT_FOUND, 0);
     crest_metric_remember(metric);
     return NULL;
 }
@@ -225,7 +225,7 @@ static crest_metric *make_bare(crest_registry_state *state, const crest_metric_s
         return NULL;
     crest_metric *metric = draft.metric;
     if (metric->label_count == 0 && draft.again) {
-        crest_lives_again(metric->children, status);
+        crest_child_reborn(metric->children, status);
     } else if (metric->label_count == 0) {
         crest_child *child = crest_child_new(metric, NULL, status);
         if (child != NULL)

@@ -7,15 +7,15 @@
 #include "base/arena.h"
 #include "base/arena_table.h"
 #include "base/atomic.h"
-#include "registry/name_claims.h"
-#include "registry/constant_labels.h"
 #include "base/hash.h"
 #include "base/lock.h"
+#include "names/lookalike_names.h"
+#include "registry/constant_labels.h"
+#include "registry/growth.h"
 #include "registry/metric_inside.h"
+#include "registry/name_claims.h"
 #include "registry/remembered.h"
 #include "registry/series.h"
-#include "registry/growth.h"
-#include "names/lookalike_names.h"
 
 #include <string.h>
 
@@ -121,7 +121,7 @@ crest_registry *crest_registry_new(const crest_registry_options *options)
     registry->heap = 1;
     if (options != NULL)
         registry->options = *options;
-    crest_lives_now_and_then(); /* so that freed registries move on in processes without ticks */
+    crest_growth_now_and_then(); /* so that freed registries move on in processes without ticks */
     if (crest_registry_state_of(registry) == NULL) {
         crest_alloc_free(registry);
         return NULL;

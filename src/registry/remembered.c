@@ -6,8 +6,8 @@
 #include "base/atomic.h"
 #include "base/hash.h"
 #include "names/lookalike_names.h"
-#include "registry/life.h"
 #include "registry/name_claims.h"
+#include "registry/series_state.h"
 
 #include <string.h>
 
@@ -52,7 +52,7 @@ static int remembered_is(const crest_metric *metric, const crest_metric_spec *sp
 
 void crest_metric_remember(crest_metric *metric)
 {
-    crest_atomic_store32(&metric->rests, 1);
+    crest_atomic_store32(&metric->left_over, 1);
     metric->remembered = metric->state->remembered;
     metric->state->remembered = metric;
 }
@@ -65,18 +65,18 @@ crest_metric *crest_metric_remembered(crest_registry_state *state, const crest_m
         link = &(*link)->remembered;
     crest_metric *metric = *link;
     /* a metric without labels has one child, which stays if there was no memory for its wait */
-    if (metric == NULL || (metric->label_count == 0 && !crest_lives_all_gone(metric->children)))
+    if (metric == NULL || (metric->label_count == 0 && !crest_child_is_gone(metric->children)))
         return NULL;
     *link = metric->remembered;
     metric->remembered = NULL;
-    crest_atomic_store32(&metric->rests, 0);
+    crest_atomic_store32(&metric->left_over, 0);
     return metric;
 }
 
 void crest_registry_remember(crest_registry_state *state)
 {
     for (crest_metric *metric = state->metrics; metric != NULL; metric = metric->next)
-        crest_atomic_store32(&metric->rests, 1);
+        crest_atomic_store32(&metric->left_over, 1);
     state->next = remembered_registries;
     remembered_registries = state;
 }

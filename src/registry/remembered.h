@@ -3,7 +3,7 @@
  * The arena memory of freed registries, remembered for equal ones. It stays because a program may
  * still hold handles, families and snapshots into it. The next registry of the same prefix and
  * labels takes it over. Its metrics get their old places back when they are asked for again, as
- * label values do (lifecycle.h). So registries that come and go take no new memory.
+ * label values do (child_moves.h). So registries that come and go take no new memory.
  *
  * Only metrics whose series are all gone are taken over: a minute after the registry was freed.
  */

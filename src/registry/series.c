@@ -13,7 +13,7 @@
 #include "registry/generation.h"
 #include "registry/handle_pool.h"
 #include "registry/metric_kinds.h"
-#include "registry/life.h"
+#include "registry/series_state.h"
 #include "registry/slots.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ crest_status crest_series_equip(crest_series *series)
         /* partner: the acquire load in crest_handle_shared */
         crest_atomic_store_ptr_release(CREST_PTR(&series->shared), shared);
     }
-    uint32_t slot = crest_lives_slot(metric);
+    uint32_t slot = crest_slot_reuse(metric);
     if (slot == 0)
         slot = crest_cells_slot_new();
     if (slot == 0)
@@ -37,7 +37,7 @@ crest_status crest_series_equip(crest_series *series)
                                                                                 : CREST_NO_MEMORY;
     crest_atomic_store32_release(&series->slot, slot); /* partner: crest_handle_slot */
     crest_made_now(slot);
-    crest_lives_begin(series);
+    crest_life_begin(series);
     return CREST_OK;
 }
 

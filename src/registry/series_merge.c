@@ -12,9 +12,9 @@ static int merge_into(crest_distribution *merged, const crest_series *series)
 {
     uint32_t slot = crest_atomic_load32(&series->slot);
     int whole = crest_distribution_add_shared(merged, series->shared);
-    const crest_thread_record *record = crest_cells_records();
+    const crest_thread_table *table = crest_cells_tables();
     const crest_shard *shard;
-    while (whole && (shard = crest_shard_next(slot, &record)) != NULL)
+    while (whole && (shard = crest_shard_next(slot, &table)) != NULL)
         whole = crest_distribution_add_shard(merged, shard);
     crest_distribution_finish(merged);
     return whole;
@@ -23,10 +23,10 @@ static int merge_into(crest_distribution *merged, const crest_series *series)
 static crest_distribution *merge_series(const crest_series *series, int noted)
 {
     const crest_layout *layout = series->metric->layout;
-    const crest_thread_record *record = crest_cells_records();
+    const crest_thread_table *table = crest_cells_tables();
     const crest_shard *shard;
     uint64_t blocks = 0;
-    while ((shard = crest_shard_next(crest_atomic_load32(&series->slot), &record)) != NULL)
+    while ((shard = crest_shard_next(crest_atomic_load32(&series->slot), &table)) != NULL)
         blocks |= crest_distribution_blocks(layout, shard);
     crest_distribution *merged = crest_distribution_make_with(layout, blocks);
     /* notes before counts: a record in between is counted now and its note taken next time */

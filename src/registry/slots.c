@@ -24,7 +24,7 @@ static crest_wait *slots_spare;
 static slots_list slots_counters, slots_others; /* layouts' lists hang behind the latter */
 static uint64_t slots_free_count;
 
-uint64_t crest_lives_free_slots(void)
+uint64_t crest_slots_free(void)
 {
     return crest_atomic_load(&slots_free_count);
 }
@@ -37,7 +37,7 @@ static void slots_push(crest_wait **first, crest_wait *wait)
     *first = wait;
 }
 
-int crest_lives_reserve(unsigned waits)
+int crest_waits_reserve(unsigned waits)
 {
     for (const crest_wait *spare = slots_spare; waits != 0 && spare != NULL; spare = spare->next)
         waits--;
@@ -89,7 +89,7 @@ static slots_list *slots_made(const crest_metric *metric)
     return slots;
 }
 
-uint32_t crest_lives_slot(const crest_metric *metric)
+uint32_t crest_slot_reuse(const crest_metric *metric)
 {
     slots_list *slots = slots_for(metric);
     crest_wait *wait = slots != NULL ? slots->first : NULL;
@@ -106,9 +106,9 @@ uint32_t crest_lives_slot(const crest_metric *metric)
 static void slots_empty(crest_series *series)
 {
     const crest_metric *metric = series->metric;
-    const crest_thread_record *record = metric->layout != NULL ? crest_cells_records() : NULL;
-    for (; record != NULL; record = record->next) {
-        uint64_t *cell = (uint64_t *)(uintptr_t)crest_cells_of(record, series->slot);
+    const crest_thread_table *table = metric->layout != NULL ? crest_cells_tables() : NULL;
+    for (; table != NULL; table = table->next) {
+        uint64_t *cell = (uint64_t *)(uintptr_t)crest_cells_of(table, series->slot);
         uint64_t there = cell != NULL ? crest_atomic_load(cell) : 0;
         if (there == 0)
             continue;

@@ -8,7 +8,7 @@
  *
  *     spare ── crest_wait_take ──► waits for its series ── crest_slot_give ──► keeps a free slot
  *       ▲ ◄──── crest_wait_give ─────────┘                                          │
- *       └──────────────────────── crest_lives_slot ─────────────────────────────────┘
+ *       └──────────────────────── crest_slot_reuse ─────────────────────────────────┘
  */
 #ifndef CREST_SLOTS_H
 #define CREST_SLOTS_H
@@ -29,7 +29,7 @@ typedef struct crest_wait {
 
 /* Under the lock: reserves so many spare waits, so that what follows is done wholly or not at all;
  * 0 without memory. */
-int crest_lives_reserve(unsigned waits);
+int crest_waits_reserve(unsigned waits);
 
 /* Under the lock: takes a reserved wait; gives one back. */
 crest_wait *crest_wait_take(void);
@@ -37,13 +37,13 @@ void crest_wait_give(crest_wait *wait);
 
 /* Under the lock: a used slot, its quarantine over, for a series of the metric; its value made 0. 0
  * if there is none. */
-uint32_t crest_lives_slot(const crest_metric *metric);
+uint32_t crest_slot_reuse(const crest_metric *metric);
 
 /* Under the lock, at the end of the quarantine: frees the slot of the wait's series, and gives back
  * the memory that its cells lead to. The series has no slot then. */
 void crest_slot_give(crest_wait *wait);
 
 /* The number of free used slots. Any thread. */
-uint64_t crest_lives_free_slots(void);
+uint64_t crest_slots_free(void);
 
 #endif

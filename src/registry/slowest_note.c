@@ -131,9 +131,9 @@ static uint64_t slowest_take_words(const crest_series *series)
 {
     uint64_t largest = 0;
     uint32_t slot = crest_atomic_load32(&series->slot);
-    const crest_thread_record *record = crest_cells_records();
+    const crest_thread_table *table = crest_cells_tables();
     const crest_shard *next;
-    while ((next = crest_shard_next(slot, &record)) != NULL) {
+    while ((next = crest_shard_next(slot, &table)) != NULL) {
         /* the recording threads noted single values themselves */
         crest_shard *shard = crest_shard_counted((uint64_t)(uintptr_t)next);
         uint64_t noted = shard != NULL ? slowest_take_word(&shard->noted) : 0;

@@ -5,12 +5,12 @@
 #define _GNU_SOURCE
 #include "reporting/attachment.h"
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "base/forked.h"
+#include "base/sync.h"
+#include "base/thread.h"
 #include "registry/metric_inside.h"
 #include "reporting/reporter_kinds.h"
-#include "base/thread.h"
-#include "base/atomic.h"
-#include "base/sync.h"
 
 #include <errno.h>
 #include <sys/random.h>

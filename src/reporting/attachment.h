@@ -16,9 +16,9 @@
 #ifndef CREST_ATTACHMENT_H
 #define CREST_ATTACHMENT_H
 
+#include "registry/delivered.h"
 #include "reporting/one_report.h"
 #include "reporting/report_schedule.h"
-#include "registry/delivered.h"
 
 #include <pthread.h>
 
@@ -96,6 +96,5 @@ void crest_attachment_free(crest_attachment *attachment);
 
 /* Under the lock: takes it off the list. */
 void crest_attachment_unlink(const crest_attachment *attachment);
-
 
 #endif

@@ -7,9 +7,9 @@
 #include "base/error.h"
 #include "base/forked.h"
 #include "base/host_name.h"
-#include "snapshot/delta_base.h"
-#include "base/utf8.h"
 #include "base/sync.h"
+#include "base/utf8.h"
+#include "snapshot/delta_base.h"
 
 #include <crest/family.h>
 #include <pthread.h>

@@ -4,8 +4,8 @@
  */
 #include "reporting/report_watchdog.h"
 #include "base/error.h"
-#include "base/utf8.h"
 #include "base/sync.h"
+#include "base/utf8.h"
 
 /* Bytes of a reporter's name in a message. */
 #define REPORT_WATCH_NAME_BYTES 256

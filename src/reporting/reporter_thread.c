@@ -4,12 +4,12 @@
  */
 #define _GNU_SOURCE
 #include "reporting/reporter_thread.h"
-#include "base/clock_inside.h"
 #include "base/atomic.h"
+#include "base/clock_inside.h"
 #include "base/error.h"
+#include "base/sync.h"
 #include "base/thread.h"
 #include "reporting/report_watchdog.h"
-#include "base/sync.h"
 
 #include <stddef.h>
 #include <stdio.h>

@@ -6,19 +6,19 @@
 #define _GNU_SOURCE
 #include "reporting/reporting.h"
 #include "base/alloc.h"
-#include "reporting/attachment.h"
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/host_loop.h"
+#include "base/sync.h"
+#include "base/thread.h"
+#include "base/uncancelled.h"
+#include "base/utf8.h"
+#include "reporting/attachment.h"
 #include "reporting/one_report.h"
 #include "reporting/report_watchdog.h"
 #include "reporting/reporter_thread.h"
 #include "windows/tick_listeners.h"
 #include "windows/ticker.h"
-#include "base/thread.h"
-#include "base/uncancelled.h"
-#include "base/utf8.h"
-#include "base/sync.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -161,8 +161,8 @@ static crest_status reporting_begin(crest_attachment *attachment, crest_error *e
     if (status != CREST_OK && started && reporter->stop != NULL) {
         crest_error ignored; /* the caller is told what went wrong first */
         crest_error_clear(&ignored);
-        (void)reporter->stop(
-            reporter, crest_now() + REPORTING_DETACH_MS_DEFAULT * CREST_NS_PER_MS, &ignored);
+        (void)reporter->stop(reporter, crest_now() + REPORTING_DETACH_MS_DEFAULT * CREST_NS_PER_MS,
+                             &ignored);
     }
     return status;
 }

@@ -19,7 +19,6 @@
 #include <limits.h>
 #include <string.h>
 
-
 int crest_loop_fd(crest_error *error)
 {
     CREST_UNCANCELLED;

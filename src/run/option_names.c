@@ -5,9 +5,9 @@
  */
 #define _GNU_SOURCE
 #include "base/atomic.h"
-#include "run/options.h"
-#include "reporting/reporter_kinds.h"
 #include "base/uncancelled.h"
+#include "reporting/reporter_kinds.h"
+#include "run/options.h"
 
 #include <pthread.h>
 #include <stdio.h>

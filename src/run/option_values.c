@@ -3,8 +3,8 @@
  * Values of options as durations, switches and fractions. Digits are read here by hand: strtod and
  * its relatives ask the locale what a decimal point looks like. See options.h.
  */
-#include "run/options.h"
 #include "base/utf8.h"
+#include "run/options.h"
 
 #include <string.h>
 

@@ -9,19 +9,19 @@
 #include <crest/run.h>
 #include <crest/system.h>
 
-#include "cells/cells.h"
 #include "base/error.h"
 #include "base/forked.h"
 #include "base/host_loop.h"
 #include "base/misuse.h"
 #include "base/sync.h"
-#include "names/lookalike_names.h"
-#include "reporting/one_report.h"
-#include "polls/poller.h"
-#include "reporting/reporting.h"
-#include "run/run_plan.h"
 #include "base/thread.h"
 #include "base/uncancelled.h"
+#include "cells/cells.h"
+#include "names/lookalike_names.h"
+#include "polls/poller.h"
+#include "reporting/one_report.h"
+#include "reporting/reporting.h"
+#include "run/run_plan.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -9,7 +9,7 @@
 #include "snapshot/delta_base.h"
 #include "base/alloc.h"
 #include "base/atomic.h"
-#include "registry/life.h"
+#include "registry/series_state.h"
 
 #include <crest/reporter.h>
 #include <string.h>

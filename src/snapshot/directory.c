@@ -7,9 +7,9 @@
 #include "base/atomic.h"
 #include "instruments/misuse_series.h"
 #include "polls/poller.h"
-#include "registry/children.h"
 #include "registry/child.h"
-#include "registry/life.h"
+#include "registry/children.h"
+#include "registry/series_state.h"
 
 #include <stdlib.h>
 #include <string.h>

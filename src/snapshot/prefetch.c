@@ -3,10 +3,10 @@
  * Prefetch for readers of distributions. See prefetch.h.
  */
 #include "snapshot/prefetch.h"
-#include "cells/shards.h"
-#include "registry/series.h"
 #include "base/arena.h"
 #include "base/atomic.h"
+#include "cells/shards.h"
+#include "registry/series.h"
 
 /* Threads, the latest first, whose cells, shards and counts are prefetched. */
 #define PREFETCH_THREADS 8u
@@ -16,9 +16,9 @@
 
 static void prefetch_cells(uint32_t slot, const crest_series *series)
 {
-    const crest_thread_record *record = crest_cells_records();
-    for (unsigned n = 0; record != NULL && n < PREFETCH_THREADS; record = record->next, n++)
-        __builtin_prefetch(crest_cells_of(record, slot));
+    const crest_thread_table *table = crest_cells_tables();
+    for (unsigned n = 0; table != NULL && n < PREFETCH_THREADS; table = table->next, n++)
+        __builtin_prefetch(crest_cells_of(table, slot));
     __builtin_prefetch(series->shared);
 }
 
@@ -26,9 +26,9 @@ static void prefetch_cells(uint32_t slot, const crest_series *series)
  * addresses. */
 static void prefetch_shards(uint32_t slot)
 {
-    const crest_thread_record *record = crest_cells_records();
+    const crest_thread_table *table = crest_cells_tables();
     for (unsigned n = 0; n < PREFETCH_THREADS; n++) {
-        uintptr_t shard = (uintptr_t)crest_shard_next(slot, &record);
+        uintptr_t shard = (uintptr_t)crest_shard_next(slot, &table);
         for (size_t i = 0; shard != 0 && i < sizeof(crest_shard); i += CREST_LINE_BYTES)
             __builtin_prefetch((const void *)(shard + i));
     }
@@ -48,11 +48,11 @@ static size_t prefetch_block(const uint64_t *cells, size_t count, size_t left)
 
 static void prefetch_counts(uint32_t slot, const crest_layout *layout)
 {
-    const crest_thread_record *record = crest_cells_records();
+    const crest_thread_table *table = crest_cells_tables();
     const crest_shard *shard;
     size_t end = crest_layout_end_cell(layout), left = PREFETCH_LINES;
     for (unsigned n = 0; n < PREFETCH_THREADS; n++) {
-        if ((shard = crest_shard_next(slot, &record)) == NULL)
+        if ((shard = crest_shard_next(slot, &table)) == NULL)
             return;
         for (unsigned s = 0; s < layout->blocks; s++) {
             const uint64_t *cells = crest_shard_cells(shard, layout, s);

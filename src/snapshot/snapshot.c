@@ -10,8 +10,8 @@
 #include "instruments/in_flight_figures.h"
 #include "registry/child.h"
 #include "registry/growth.h"
-#include "registry/life.h"
 #include "registry/series_merge.h"
+#include "registry/series_state.h"
 #include "snapshot/carried.h"
 #include "snapshot/prefetch.h"
 #include "snapshot/read_values.h"
@@ -128,7 +128,7 @@ crest_snapshot *crest_snapshot_read_passing(crest_registry_state *state)
 
 crest_snapshot *crest_snapshot_read_notes(crest_registry_state *state)
 {
-    uint64_t born = crest_lives_born();
+    uint64_t born = crest_life_last_birth();
     crest_snapshot *snapshot = snapshot_read(state, SNAPSHOT_NOTES);
     if (snapshot != NULL)
         snapshot->born = born;

@@ -3,13 +3,12 @@
  * Reading values as a page asks for them. See streaming.h.
  */
 #include "snapshot/streaming.h"
-#include "cells/shards.h"
-#include "snapshot/prefetch.h"
 #include "base/atomic.h"
+#include "cells/shards.h"
 #include "registry/series.h"
 #include "registry/series_merge.h"
+#include "snapshot/prefetch.h"
 #include "snapshot/read_values.h"
-#include "registry/series_merge.h"
 
 #include <string.h>
 
@@ -60,12 +59,12 @@ void crest_passing_totals(crest_passing *passing, const crest_directory *directo
                           const uint64_t *limits, unsigned count, crest_totals *totals)
 {
     const crest_series *series = directory->series[index];
-    const crest_thread_record *record = crest_cells_records();
+    const crest_thread_table *table = crest_cells_tables();
     const crest_shard *shard;
     crest_tally *tally = &passing->tally;
     crest_tally_begin(tally, series->metric->layout, limits, count);
     int told = crest_shared_shard_is_empty(series->shared);
-    while (told && (shard = crest_shard_next(directory->slots[index], &record)) != NULL)
+    while (told && (shard = crest_shard_next(directory->slots[index], &table)) != NULL)
         crest_tally_add(tally, shard);
     crest_prefetch(directory, index);
     if (!(told && crest_tally_end(tally, totals)) && !passing_merge(series, limits, count, totals))

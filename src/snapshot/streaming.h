@@ -6,10 +6,10 @@
 #ifndef CREST_STREAMING_H
 #define CREST_STREAMING_H
 
-#include "snapshot/snapshot_inside.h"
 #include "cells/bucket_counts.h"
 #include "cells/bucket_totals.h"
 #include "snapshot/prefetch.h"
+#include "snapshot/snapshot_inside.h"
 
 /* Counters that are read at a time. */
 #define CREST_PASSING_COUNTERS 1024u

@@ -8,8 +8,8 @@
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/hash.h"
-#include "system/system_inside.h"
 #include "base/utf8.h"
+#include "system/system_inside.h"
 
 #include <errno.h>
 #include <fcntl.h>

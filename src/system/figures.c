@@ -4,11 +4,11 @@
  * cumulative sources turned into counters. See collector.h.
  */
 #include "base/alloc.h"
-#include "registry/lifecycle.h"
-#include "instruments/range_sampler_inside.h"
 #include "cells/range_cell.h"
-#include "system/system_inside.h"
 #include "instruments/lifetime_inside.h"
+#include "instruments/range_sampler_inside.h"
+#include "registry/child_moves.h"
+#include "system/system_inside.h"
 
 #include <assert.h>
 #include <crest/lifetime.h>

@@ -3,9 +3,9 @@
  * Checks the arguments of crest_system_start, before anything is done. See system_groups.h.
  */
 #include "system/system_groups.h"
-#include "system/collectors.h"
 #include "base/error.h"
 #include "base/utf8.h"
+#include "system/collectors.h"
 
 #include <crest/system.h>
 #include <string.h>

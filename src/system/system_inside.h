@@ -68,7 +68,7 @@ typedef struct crest_collector {
     crest_root root;     /* of the file read last */
     uint32_t told, tell; /* causes, as bits: told to the log, and to be told */
     char to_tell[CREST_CAUSE_COUNT][CREST_SYSTEM_WHY_BYTES];
-    unsigned given; /* series given values by this collection */
+    unsigned given;                            /* series given values by this collection */
     uint64_t denied[CREST_COLLECT_DENIED_MAX]; /* hashes of denied sources */
     unsigned denied_count;
     uint64_t failed;

@@ -43,7 +43,7 @@ void crest_own_gauges_set(const unsigned *window_s, const double *covered_s, uns
     crest_gauge_set(&own_gauges_windowed, (double)crest_windows_places());
     crest_gauge_set(&own_gauges_refused, (double)crest_windows_refused());
     crest_gauge_set(&own_gauges_series, (double)crest_cells_slot_count());
-    crest_gauge_set(&own_gauges_records, (double)crest_cells_record_count());
+    crest_gauge_set(&own_gauges_records, (double)crest_cells_table_count());
     crest_gauge_set(&own_gauges_memory, (double)(crest_arena_used(CREST_ARENA_META) +
                                                  crest_arena_used(CREST_ARENA_CELLS)));
 }

@@ -28,21 +28,21 @@ crest_range_ring *crest_range_ring_new(const crest_range_cell *cell, int new)
 void crest_range_ring_free(crest_range_ring *ring)
 {
     if (ring != NULL)
-        crest_alloc_free(ring->slots);
+        crest_alloc_free(ring->bins);
     crest_alloc_free(ring);
 }
 
-int crest_range_ring_slots(crest_range_ring *ring, const crest_window_times *times)
+int crest_range_ring_bins(crest_range_ring *ring, const crest_window_times *times)
 {
-    if (times->slots == 0)
+    if (times->bins == 0)
         return 1;
-    ring->slots = crest_alloc(times->slots, sizeof *ring->slots);
-    for (unsigned i = 0; ring->slots != NULL && i < times->slots; i++)
-        ring->slots[i] = (crest_range_slot){.minimum = INT64_MAX, .maximum = INT64_MIN};
-    return ring->slots != NULL;
+    ring->bins = crest_alloc(times->bins, sizeof *ring->bins);
+    for (unsigned i = 0; ring->bins != NULL && i < times->bins; i++)
+        ring->bins[i] = (crest_range_bin){.minimum = INT64_MAX, .maximum = INT64_MIN};
+    return ring->bins != NULL;
 }
 
-static void range_merge(crest_range_slot *into, const crest_range_slot *from)
+static void range_merge(crest_range_bin *into, const crest_range_bin *from)
 {
     into->area += from->area;
     into->time += from->time;
@@ -50,20 +50,20 @@ static void range_merge(crest_range_slot *into, const crest_range_slot *from)
     into->maximum = from->maximum > into->maximum ? from->maximum : into->maximum;
 }
 
-static crest_range_slot range_tick(const crest_range_ring *ring, unsigned at)
+static crest_range_bin range_tick(const crest_range_ring *ring, unsigned at)
 {
-    return (crest_range_slot){ring->area[at], ring->minimum[at], ring->maximum[at], ring->time[at]};
+    return (crest_range_bin){ring->area[at], ring->minimum[at], ring->maximum[at], ring->time[at]};
 }
 
 void crest_range_ring_add(crest_range_ring *ring, const crest_window_times *times)
 {
-    if (ring->slots == NULL || times->slot_count == 0)
+    if (ring->bins == NULL || times->bin_count == 0)
         return;
-    crest_range_slot *slot = &ring->slots[times->slot];
-    if (times->slot_opened)
-        *slot = (crest_range_slot){.minimum = INT64_MAX, .maximum = INT64_MIN};
-    crest_range_slot tick = range_tick(ring, times->newest);
-    range_merge(slot, &tick);
+    crest_range_bin *bin = &ring->bins[times->bin];
+    if (times->bin_opened)
+        *bin = (crest_range_bin){.minimum = INT64_MAX, .maximum = INT64_MIN};
+    crest_range_bin tick = range_tick(ring, times->newest);
+    range_merge(bin, &tick);
 }
 
 /* Negative for 2^63 and more. */
@@ -108,7 +108,7 @@ int crest_range_ring_take(crest_range_ring *ring, crest_range_cell *cell, unsign
     return known;
 }
 
-static int range_result(const crest_range_ring *ring, const crest_range_slot *all,
+static int range_result(const crest_range_ring *ring, const crest_range_bin *all,
                         crest_window *result)
 {
     if (all->minimum > all->maximum)
@@ -129,9 +129,9 @@ static int range_result(const crest_range_ring *ring, const crest_range_slot *al
 int crest_range_ring_result(const crest_range_ring *ring, unsigned newest, unsigned count,
                             crest_window *result)
 {
-    crest_range_slot all = {.minimum = INT64_MAX, .maximum = INT64_MIN};
+    crest_range_bin all = {.minimum = INT64_MAX, .maximum = INT64_MIN};
     for (unsigned i = 0; i < count; i++) {
-        crest_range_slot tick =
+        crest_range_bin tick =
             range_tick(ring, (newest + CREST_WINDOW_READINGS - i) % CREST_WINDOW_READINGS);
         range_merge(&all, &tick);
     }
@@ -143,8 +143,8 @@ int crest_range_ring_window(const crest_range_ring *ring, const crest_window_tim
 {
     if (span->window_s == CREST_WINDOW_S)
         return crest_range_ring_result(ring, times->newest, span->count, result);
-    crest_range_slot all = {.minimum = INT64_MAX, .maximum = INT64_MIN};
+    crest_range_bin all = {.minimum = INT64_MAX, .maximum = INT64_MIN};
     for (unsigned back = 0; back < span->count; back++)
-        range_merge(&all, &ring->slots[crest_window_times_slot(times, back)]);
+        range_merge(&all, &ring->bins[crest_window_times_bin(times, back)]);
     return range_result(ring, &all, result);
 }

@@ -13,15 +13,15 @@
 __extension__ typedef __int128 crest_range_area;
 
 /* The sum of several ticks. */
-typedef struct crest_range_slot {
+typedef struct crest_range_bin {
     crest_range_area area;
     int64_t minimum, maximum; /* above the maximum: no tick is there */
     uint64_t time;
-} crest_range_slot;
+} crest_range_bin;
 
 typedef struct crest_range_ring {
-    int begun;               /* there is a reading before the next */
-    crest_range_slot *slots; /* of the windows longer than a minute, or NULL */
+    int begun;             /* there is a reading before the next */
+    crest_range_bin *bins; /* of the windows longer than a minute, or NULL */
     crest_range_reading last;
     crest_range_area area[CREST_WINDOW_READINGS]; /* value times CREST_RANGE_TICK_NS */
     int64_t minimum[CREST_WINDOW_READINGS];       /* above the maximum: no tick is there */
@@ -39,15 +39,15 @@ void crest_range_ring_free(crest_range_ring *ring);
  * swing times time left 64 bits. The middle of the extremes then stands for it. */
 int crest_range_ring_take(crest_range_ring *ring, crest_range_cell *cell, unsigned at);
 
-/* Gives the ring slots for these times; 0 without memory. */
-int crest_range_ring_slots(crest_range_ring *ring, const crest_window_times *times);
-/* Adds the tick just taken to its slot. */
+/* Gives the ring bins for these times; 0 without memory. */
+int crest_range_ring_bins(crest_range_ring *ring, const crest_window_times *times);
+/* Adds the tick just taken to its bin. */
 void crest_range_ring_add(crest_range_ring *ring, const crest_window_times *times);
 
 /* Fills minimum, maximum and average from the `count` ticks up to `newest`; 0 if there are none. */
 int crest_range_ring_result(const crest_range_ring *ring, unsigned newest, unsigned count,
                             crest_window *result);
-/* The same from the ticks or slots of a window. */
+/* The same from the ticks or bins of a window. */
 int crest_range_ring_window(const crest_range_ring *ring, const crest_window_times *times,
                             const crest_window_span *span, crest_window *result);
 

@@ -20,11 +20,11 @@ static crest_snapshot *take_snapshot(crest_registry *registry, int windows, take
     crest_listeners_snapshot();
     crest_poller_round(state);
     if (state != NULL)
-        crest_lives_look(state);
+        crest_growth_show_again(state);
     crest_snapshot *snapshot = state ? read(state) : NULL;
     if (snapshot == NULL)
         return NULL;
-    crest_lives_exported(state, snapshot->time_ns);
+    crest_growth_exported(state, snapshot->time_ns);
     if (windows < CREST_PAGE_WINDOWS_RANGES ||
         crest_ticker_copy(snapshot->directory, windows < CREST_PAGE_WINDOWS_ALL,
                           &snapshot->windows))

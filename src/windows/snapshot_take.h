@@ -4,7 +4,7 @@
  *
  *  1. listeners are called, which set gauges of what is under way (tick_listeners.h);
  *  2. the registry's polls are called (poller.h);
- *  3. series that have ended, or were idle, leave or come back (lifecycle.h);
+ *  3. series that have ended, or were idle, leave or come back (child_moves.h);
  *  4. the values are read (snapshot_inside.h), and the series know that they were shown;
  *  5. the windows' results are copied under the ticker's lock (ticker.h).
  */

@@ -7,17 +7,17 @@
 #include "base/atomic.h"
 #include "base/clock_inside.h"
 #include "base/forked.h"
-#include "registry/handles.h"
 #include "base/host_loop.h"
-#include "registry/child.h"
-#include "registry/growth.h"
 #include "base/misuse.h"
 #include "base/step_clock.h"
-#include "names/lookalike_names.h"
-#include "polls/poller.h"
-#include "registry/series.h"
 #include "base/thread.h"
 #include "base/uncancelled.h"
+#include "names/lookalike_names.h"
+#include "polls/poller.h"
+#include "registry/child.h"
+#include "registry/growth.h"
+#include "registry/handles.h"
+#include "registry/series.h"
 #include "windows/own_gauges.h"
 #include "windows/tick_listeners.h"
 #include "windows/window_copies.h"
@@ -61,7 +61,7 @@ typedef struct ticker_pace {
     uint64_t next_ns; /* when it comes, given how long the last tick took */
 } ticker_pace;
 
-static int ticker_loops;           /* the host's loop ticks; under ticker_lock */
+static int ticker_loops;            /* the host's loop ticks; under ticker_lock */
 static ticker_pace ticker_upcoming; /* under ticker_lock */
 
 /* Fork handler: the child has no ticker and observes nothing; its own crest_start begins anew. */
@@ -119,7 +119,7 @@ int crest_ticker_copy(const crest_directory *directory, int ranges_only,
  * dropped. */
 static int ticker_tick(crest_registry_state *state, int by_hand)
 {
-    crest_lives_delivered(state);
+    crest_growth_delivered(state);
     crest_snapshot *snapshot = crest_snapshot_read_notes(state);
     int lacked = snapshot == NULL;
     pthread_mutex_lock(&ticker_lock);
@@ -184,7 +184,7 @@ static void ticker_tick_all(void)
 {
     ticker_check_clock();
     crest_listeners_tick();
-    crest_lives_tick();
+    crest_growth_tick();
     for (unsigned i = 0; i < CREST_OBSERVED_MAX; i++) {
         crest_registry_state *state = ticker_due(i);
         if (state == NULL)
@@ -391,7 +391,7 @@ crest_status crest_ticker_by_hand(crest_registry *registry)
     crest_poller_round(state);
     pthread_mutex_lock(&ticker_control);
     crest_status status = ticker_add_by_hand(state);
-    crest_lives_tick();
+    crest_growth_tick();
     if (status == CREST_OK && ticker_tick(state, 1))
         status = CREST_NO_MEMORY;
     pthread_mutex_unlock(&ticker_control);

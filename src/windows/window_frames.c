@@ -10,7 +10,7 @@
 crest_window_frames *crest_window_frames_new(const crest_window_times *times)
 {
     crest_window_frames *frames = NULL;
-    return crest_alloc(1, sizeof *frames + times->slots * sizeof frames->slot[0]);
+    return crest_alloc(1, sizeof *frames + times->bins * sizeof frames->bin[0]);
 }
 
 void crest_window_frames_free(crest_window_frames *frames)
@@ -20,22 +20,22 @@ void crest_window_frames_free(crest_window_frames *frames)
     crest_alloc_free(frames);
 }
 
-void crest_window_frames_open(crest_window_frames *frames, unsigned slot)
+void crest_window_frames_open(crest_window_frames *frames, unsigned bin)
 {
-    memset(&frames->slot[slot], 0, sizeof frames->slot[slot]);
+    memset(&frames->bin[bin], 0, sizeof frames->bin[bin]);
     for (unsigned at = 0; at < CREST_FRAMES_SERIES; at++) {
         crest_window_high *high = frames->place[at].high;
         if (high != NULL)
-            high->slot[slot] = high->peak[slot] = 0;
+            high->bin[bin] = high->peak[bin] = 0;
     }
 }
 
-void crest_window_frames_clear(crest_window_frames *frames, unsigned at, unsigned slots)
+void crest_window_frames_clear(crest_window_frames *frames, unsigned at, unsigned bins)
 {
     for (unsigned i = 0; i < CREST_WINDOW_READINGS; i++)
         frames->tick[i][at] = 0;
-    for (unsigned i = 0; i < slots; i++)
-        frames->slot[i].growth[at] = frames->slot[i].peak[at] = frames->slot[i].peak_at[at] = 0;
+    for (unsigned i = 0; i < bins; i++)
+        frames->bin[i].growth[at] = frames->bin[i].peak[at] = frames->bin[i].peak_at[at] = 0;
     crest_alloc_free(frames->place[at].high);
     memset(&frames->place[at], 0, sizeof frames->place[at]);
 }
@@ -58,11 +58,11 @@ static double frames_rate(uint64_t growth, uint64_t ns)
 }
 
 static uint64_t frames_peak(const crest_window_frames *frames, const crest_window_times *times,
-                            unsigned at, unsigned slot, double *rate)
+                            unsigned at, unsigned bin, double *rate)
 {
     const crest_window_high *high = frames->place[at].high;
-    uint64_t peak = frames_join(frames->slot[slot].peak[at], high ? &high->peak[slot] : NULL);
-    *rate = frames_rate(peak, times->slot_tick_ns[slot][frames->slot[slot].peak_at[at]]);
+    uint64_t peak = frames_join(frames->bin[bin].peak[at], high ? &high->peak[bin] : NULL);
+    *rate = frames_rate(peak, times->bin_tick_ns[bin][frames->bin[bin].peak_at[at]]);
     return peak;
 }
 
@@ -70,7 +70,7 @@ int crest_window_frames_wide(crest_window_frames *frames, const crest_window_tim
                              unsigned at, uint64_t value)
 {
     crest_window_place *place = &frames->place[at];
-    struct crest_window_slot_rows *rows = times->slots != 0 ? &frames->slot[times->slot] : NULL;
+    struct crest_window_bin_rows *rows = times->bins != 0 ? &frames->bin[times->bin] : NULL;
     uint64_t growth = value - place->last;
     if (place->high == NULL)
         place->high = crest_alloc(1, sizeof *place->high);
@@ -84,13 +84,13 @@ int crest_window_frames_wide(crest_window_frames *frames, const crest_window_tim
                  high ? &high->tick[times->newest] : NULL);
     if (rows == NULL)
         return whole;
-    uint32_t *upper = high ? &high->slot[times->slot] : NULL;
+    uint32_t *upper = high ? &high->bin[times->bin] : NULL;
     frames_split(frames_join(rows->growth[at], upper) + growth, &rows->growth[at], upper);
     double before;
-    unsigned last = times->slot_ticks[times->slot] - 1;
-    frames_peak(frames, times, at, times->slot, &before);
-    if (frames_rate(growth, times->slot_tick_ns[times->slot][last]) > before) {
-        frames_split(growth, &rows->peak[at], high ? &high->peak[times->slot] : NULL);
+    unsigned last = times->bin_ticks[times->bin] - 1;
+    frames_peak(frames, times, at, times->bin, &before);
+    if (frames_rate(growth, times->bin_tick_ns[times->bin][last]) > before) {
+        frames_split(growth, &rows->peak[at], high ? &high->peak[times->bin] : NULL);
         rows->peak_at[at] = (uint8_t)last;
     }
     return whole;
@@ -110,10 +110,10 @@ int crest_window_frames_result(const crest_window_frames *frames, const crest_wi
     for (unsigned back = 0; back < span->count; back++) {
         double rate;
         if (span->window_s > CREST_WINDOW_S) {
-            unsigned slot = crest_window_times_slot(times, back);
+            unsigned bin = crest_window_times_bin(times, back);
             result->events +=
-                frames_join(frames->slot[slot].growth[at], high ? &high->slot[slot] : NULL);
-            frames_peak(frames, times, at, slot, &rate);
+                frames_join(frames->bin[bin].growth[at], high ? &high->bin[bin] : NULL);
+            frames_peak(frames, times, at, bin, &rate);
         } else {
             unsigned reading = crest_window_times_reading(times, back);
             uint64_t growth =

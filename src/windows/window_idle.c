@@ -5,7 +5,7 @@
 #include "windows/window_idle.h"
 #include "base/alloc.h"
 #include "registry/growth.h"
-#include "registry/life.h"
+#include "registry/series_state.h"
 
 /* Only series that are recorded into can be idle: gauges and range samplers stand. */
 static int idle_is_watched(const crest_metric *metric)
@@ -60,7 +60,7 @@ void crest_idle_look(crest_idle *idle, const crest_snapshot *snapshot)
         if (watch->changed_ns == 0 || events != watch->events)
             watch->changed_ns = now_ns;
         else if (now_ns - watch->changed_ns >= idle_ns)
-            crest_lives_idle(watch->series, events, watch->changed_ns, now_ns);
+            crest_growth_idle(watch->series, events, watch->changed_ns, now_ns);
         watch->events = events;
     }
 }

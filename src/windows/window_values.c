@@ -11,7 +11,7 @@ crest_window_values *crest_window_values_new(const crest_window_times *times,
                                              const crest_metric *metric)
 {
     crest_window_values *values = NULL;
-    values = crest_alloc(1, sizeof *values + times->slots * sizeof values->slot[0]);
+    values = crest_alloc(1, sizeof *values + times->bins * sizeof values->bin[0]);
     if (values == NULL || metric->quantiles == NULL)
         return values;
     values->points = crest_alloc(1, sizeof *values->points);
@@ -30,7 +30,7 @@ void crest_window_values_free(crest_window_values *values)
             crest_distribution_free(values->points->reading[w][i]);
     crest_alloc_free(values->points);
     crest_slowest_fini(&values->slowest);
-    crest_slowest_fini(&values->slowest_slots);
+    crest_slowest_fini(&values->slowest_bins);
     crest_distribution_free(values->last);
     crest_alloc_free(values);
 }
@@ -78,28 +78,28 @@ static void values_refine(crest_window_values *values, unsigned reading,
     values->rough = 0;
 }
 
-/* The maximum of the tick before the newest is final: adds it to its slot. */
+/* The maximum of the tick before the newest is final: adds it to its bin. */
 static int values_settle(crest_window_values *values, const crest_window_times *times)
 {
     unsigned before = crest_window_times_reading(times, 1);
-    unsigned slot =
-        times->slot_opened ? crest_window_times_slot(times, 1) : crest_window_times_slot(times, 0);
-    struct crest_window_slot_values *into = &values->slot[slot];
+    unsigned bin =
+        times->bin_opened ? crest_window_times_bin(times, 1) : crest_window_times_bin(times, 0);
+    struct crest_window_bin_values *into = &values->bin[bin];
     crest_note note = {.value = values->maximum[before]};
     note.op = crest_slowest_of(&values->slowest, before, note.value);
     if (note.value < into->maximum || note.value == 0 ||
         (note.value == into->maximum && note.op.kind == CREST_OP_NONE))
         return 1;
     into->maximum = note.value;
-    return note.op.kind == CREST_OP_NONE || crest_slowest_push(&values->slowest_slots, slot, &note);
+    return note.op.kind == CREST_OP_NONE || crest_slowest_push(&values->slowest_bins, bin, &note);
 }
 
 static void values_open(crest_window_values *values, const crest_window_times *times)
 {
     const crest_note none = {.value = 0};
-    memset(&values->slot[times->slot], 0, sizeof values->slot[0]);
-    /* adds nothing: it only clears the slot's place */
-    crest_slowest_push(&values->slowest_slots, times->slot, &none);
+    memset(&values->bin[times->bin], 0, sizeof values->bin[0]);
+    /* adds nothing: it only clears the bin's place */
+    crest_slowest_push(&values->slowest_bins, times->bin, &none);
 }
 
 /* ---- quantiles ---- */
@@ -179,8 +179,8 @@ static int values_take_new(crest_window_values *values, const crest_window_times
     crest_note note = past ? (crest_note){.value = 0} : values_maximum(values, now);
     values->sum[times->newest] = past ? 0 : growth;
     values->maximum[times->newest] = note.value;
-    if (times->slots != 0 && times->count > 1)
-        values->slot[times->slot].sum += values->sum[times->newest];
+    if (times->bins != 0 && times->count > 1)
+        values->bin[times->bin].sum += values->sum[times->newest];
     int first = values->last == NULL;
     crest_distribution_free(values->last);
     values->last = now;
@@ -198,9 +198,9 @@ int crest_window_values_take(crest_window_values *values, const crest_window_tim
     int whole = 1;
     if (now != NULL && values->rough != 0)
         values_refine(values, crest_window_times_reading(times, 1), now);
-    if (times->slots != 0 && times->slot_count != 0) {
+    if (times->bins != 0 && times->bin_count != 0) {
         whole = values_settle(values, times);
-        if (times->slot_opened)
+        if (times->bin_opened)
             values_open(values, times);
     }
     if (now != NULL)
@@ -240,13 +240,13 @@ void crest_window_values_result(const crest_window_values *values, const crest_w
     } else {
         maximum = values_of_ticks(values, times, 1, result, &newest);
         for (unsigned back = 0; back < span->count; back++) {
-            unsigned slot = crest_window_times_slot(times, back);
-            sum += values->slot[slot].sum;
-            if (values->slot[slot].maximum > maximum ||
-                (maximum != 0 && values->slot[slot].maximum == maximum &&
+            unsigned bin = crest_window_times_bin(times, back);
+            sum += values->bin[bin].sum;
+            if (values->bin[bin].maximum > maximum ||
+                (maximum != 0 && values->bin[bin].maximum == maximum &&
                  result->slowest.kind == CREST_OP_NONE)) {
-                maximum = values->slot[slot].maximum;
-                result->slowest = crest_slowest_of(&values->slowest_slots, slot, maximum);
+                maximum = values->bin[bin].maximum;
+                result->slowest = crest_slowest_of(&values->slowest_bins, bin, maximum);
             }
         }
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What windows keep of a distribution beside its growth: sums, maxima and the operations of the
- * maxima, of each tick and slot. Where quantiles are asked for, earlier readings of it too.
+ * maxima, of each tick and bin. Where quantiles are asked for, earlier readings of it too.
  */
 #ifndef CREST_WINDOW_VALUES_H
 #define CREST_WINDOW_VALUES_H
@@ -26,14 +26,14 @@ typedef struct crest_window_values {
     crest_note early;            /* noted in a tick that had not counted it yet */
     uint64_t rough;              /* the last maximum, if only its bucket was known, else 0 */
     crest_slowest slowest;       /* timers: the operations of the ticks' maxima */
-    crest_slowest slowest_slots; /* and of the slots' maxima */
+    crest_slowest slowest_bins;  /* and of the bins' maxima */
     crest_window_points *points; /* where quantiles are asked for */
     uint64_t sum[CREST_WINDOW_READINGS];
     uint64_t maximum[CREST_WINDOW_READINGS];
-    struct crest_window_slot_values {
+    struct crest_window_bin_values {
         uint64_t sum;
         uint64_t maximum; /* the newest tick's may still change: its note may come late */
-    } slot[];
+    } bin[];
 } crest_window_values;
 
 /* Without readings; NULL without memory. */

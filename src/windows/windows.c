@@ -6,10 +6,10 @@
 #include "base/alloc.h"
 #include "base/atomic.h"
 #include "base/misuse.h"
+#include "registry/metric_inside.h"
+#include "registry/series_state.h"
 #include "windows/range_windows.h"
 #include "windows/window_values.h"
-#include "registry/metric_inside.h"
-#include "registry/life.h"
 
 #include <string.h>
 
@@ -124,7 +124,7 @@ static void windows_place_free(crest_windows *windows, uint32_t number)
     windows_more_free(place);
     if (place->series->window == number + 1)
         place->series->window = 0;
-    crest_window_frames_clear(block->frames, at, windows->times.slots);
+    crest_window_frames_clear(block->frames, at, windows->times.bins);
     block->taken &= ~(UINT64_C(1) << at);
     block->present &= ~(UINT64_C(1) << at);
     crest_atomic_store(&windows_places, windows_places - 1);
@@ -216,7 +216,7 @@ static void *windows_more_new(const crest_windows *windows, const crest_series *
     if (series->metric->layout != NULL)
         return crest_window_values_new(&windows->times, series->metric);
     crest_range_ring *ring = crest_range_ring_new(series->shared, new);
-    if (ring != NULL && !crest_range_ring_slots(ring, &windows->times)) {
+    if (ring != NULL && !crest_range_ring_bins(ring, &windows->times)) {
         crest_range_ring_free(ring);
         ring = NULL;
     }
@@ -379,10 +379,10 @@ static int windows_take_all(crest_windows *windows, crest_snapshot *snapshot)
 {
     const crest_window_times *times = &windows->times;
     const crest_directory *directory = snapshot->directory;
-    double rates[CREST_SLOT_TICKS_MAX];
+    double rates[CREST_BIN_TICKS_MAX];
     int whole = 1;
-    for (unsigned i = 0; i < times->slot_ticks[times->slot]; i++) {
-        uint64_t ns = times->slot_tick_ns[times->slot][i];
+    for (unsigned i = 0; i < times->bin_ticks[times->bin]; i++) {
+        uint64_t ns = times->bin_tick_ns[times->bin][i];
         rates[i] = ns != 0 ? 1 / ((double)ns / 1e9) : 0;
     }
     for (size_t i = 0; i < windows->entry_count; i++)
@@ -429,8 +429,8 @@ int crest_windows_tick(crest_windows *windows, crest_snapshot *snapshot)
     crest_window_times *times = &windows->times;
     int lacked = 0;
     crest_window_times_add(times, snapshot->time_ns);
-    for (unsigned b = 0; times->slot_opened && b < windows->block_count; b++)
-        crest_window_frames_open(windows->blocks[b].frames, times->slot);
+    for (unsigned b = 0; times->bin_opened && b < windows->block_count; b++)
+        crest_window_frames_open(windows->blocks[b].frames, times->bin);
     if (windows->stale || windows->last == NULL ||
         windows->last->directory != snapshot->directory ||
         (windows->refused != 0 && windows_room()))

@@ -5,8 +5,8 @@
  * pending before the call, so that the first cancellation point within would end it.
  */
 #define _GNU_SOURCE
-#include "support/fake_reporter.h"
 #include "support/core_fixture.h"
+#include "support/fake_reporter.h"
 
 #include <crest/crest.h>
 #include <crest/testing.h>

@@ -4,9 +4,9 @@
  * deadline again and again: each operation is recorded once, by whom the answer says. Beside it
  * operations without a deadline, in the places that the others leave: no sweep ends those.
  */
-#include "support/core_fixture.h"
 #include "instruments/in_flight_table.h"
 #include "instruments/in_flight_walks.h"
+#include "support/core_fixture.h"
 
 #include <crest/testing.h>
 

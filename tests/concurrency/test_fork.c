@@ -10,9 +10,9 @@
  */
 #define _GNU_SOURCE
 #include "base/atomic.h"
+#include "base/clock_inside.h"
 #include "cells/cells.h"
 #include "support/child_fixture.h"
-#include "base/clock_inside.h"
 #include "support/lane_fixture.h"
 #include "windows/windows.h"
 
@@ -57,11 +57,11 @@ static void child_records(void)
     crest_timer_record(&waits, 8, CREST_OUTCOME_OK);
     crest_timer_record(&waits, 8, CREST_OUTCOME_TIMEOUT);
     /* a thread of the child adopts what its parent's threads had */
-    uint64_t records = crest_cells_record_count();
+    uint64_t records = crest_cells_table_count();
     pthread_t thread;
     CHILD_WANTS(pthread_create(&thread, NULL, record_once, NULL) == 0);
     fixture_join(thread, NULL);
-    CHILD_WANTS(crest_cells_record_count() == records);
+    CHILD_WANTS(crest_cells_table_count() == records);
     CHILD_WANTS(crest_counter_value(&forked) == 6);
     CHILD_WANTS(crest_gauge_value(&level) == 2);
     CHILD_WANTS(fork_count("test.size", NULL) == 2);

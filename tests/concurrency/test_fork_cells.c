@@ -9,10 +9,10 @@
 #define _GNU_SOURCE
 #include "base/atomic.h"
 #include "cells/cells.h"
-#include "support/child_fixture.h"
-#include "support/owned_records.h"
 #include "registry/growth.h"
 #include "registry/slots.h"
+#include "support/child_fixture.h"
+#include "support/owned_records.h"
 
 #include <crest/lifetime.h>
 
@@ -53,8 +53,8 @@ static void held_end(held *h)
 static void child_owns(void)
 {
     CHILD_WANTS(owned_records() == 1);
-    const crest_thread_record *record = crest_cells_records();
-    while (record->owned != CREST_RECORD_OWNED)
+    const crest_thread_table *record = crest_cells_tables();
+    while (record->owned != CREST_TABLE_OWNED)
         record = record->next;
     CHILD_WANTS(record->cells == crest_thread_cells);
     CHILD_WANTS(record->owner_process == getpid());
@@ -100,8 +100,8 @@ static void test_cells_of_vfork(void **state)
     unsigned count = 0;
     crest_counter_inc(&forked);
     /* until there are no free ones */
-    for (uint64_t records = crest_cells_record_count();
-         count < HELD && crest_cells_record_count() == records;)
+    for (uint64_t records = crest_cells_table_count();
+         count < HELD && crest_cells_table_count() == records;)
         held_begin(&others[count++]);
     held by_vfork = {0};
     uint64_t before = crest_counter_value(&forked);
@@ -131,9 +131,9 @@ static void going_after(unsigned seconds)
 static void child_lets_go(uint64_t slots)
 {
     CHILD_WANTS(fork_count("crest.late-records", NULL) == 0);
-    going_after(CREST_REST_S + CREST_REST_LOOKS + 4);
+    going_after(CREST_QUARANTINE_S + CREST_QUARANTINE_LOOKS + 4);
     CHILD_WANTS(fork_count("crest.late-records", NULL) == 0);
-    CHILD_WANTS(crest_lives_free_slots() == slots + 1);
+    CHILD_WANTS(crest_slots_free() == slots + 1);
     crest_counter_inc(going_with("b"));
     CHILD_WANTS(crest_counter_value(going_with("b")) == 1);
     _exit(0);
@@ -151,13 +151,13 @@ static void test_going(void **state)
     crest_testing_clock_advance(1000000);
     crest_snapshot_free(fixture_snapshot(NULL));
     going_after(CREST_LINGER_S + 5);
-    uint64_t slots = crest_lives_free_slots();
+    uint64_t slots = crest_slots_free();
     pid_t child = fork();
     if (child == 0)
         child_lets_go(slots);
     wait_for_child(child);
-    going_after(CREST_REST_S);
-    assert_int_equal(crest_lives_free_slots(), slots + 1);
+    going_after(CREST_QUARANTINE_S);
+    assert_int_equal(crest_slots_free(), slots + 1);
     assert_int_equal(crest_ticker_detach(NULL), CREST_OK);
     crest_testing_clock_real();
 }

@@ -7,9 +7,9 @@
  */
 #define _GNU_SOURCE
 #include "base/atomic.h"
-#include "support/fake_reporter.h"
 #include "base/lock.h"
 #include "support/core_fixture.h"
+#include "support/fake_reporter.h"
 
 #include <crest/crest.h>
 #include <malloc.h>

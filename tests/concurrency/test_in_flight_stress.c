@@ -6,9 +6,9 @@
  */
 #include "base/atomic.h"
 #include "instruments/in_flight_table.h"
+#include "instruments/in_flight_walks.h"
 #include "support/core_fixture.h"
 #include "support/random_numbers.h"
-#include "instruments/in_flight_walks.h"
 
 #include <crest/lifetime.h>
 

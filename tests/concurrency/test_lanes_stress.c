@@ -58,7 +58,7 @@ static void *adder_run(void *argument)
             continue;
         }
         unsigned lane = i / 1024 % 2; /* two for three, so that they meet in one */
-        if (i % CALLED == 0) { /* what the calls add at the same time is not lost either */
+        if (i % CALLED == 0) {        /* what the calls add at the same time is not lost either */
             crest_lane_counter_add(lane, &counted, 1);
             crest_lane_histogram_record(lane, &constant, CONSTANT, 1);
             crest_lane_histogram_record(lane, &mixed, (int64_t)value, 1);

@@ -9,8 +9,8 @@
  * moved all threads are seen to have finished what they were at.
  */
 #include "cells/cells.h"
-#include "support/core_fixture.h"
 #include "registry/growth.h"
+#include "support/core_fixture.h"
 
 #include <crest/testing.h>
 #include <sched.h>
@@ -140,7 +140,7 @@ static void stress_retire(unsigned peer)
     assert_true(stress_compare(last, without) >= 3);
     crest_snapshot_free(last);
     crest_snapshot_free(without);
-    stress_advance(CREST_REST_S, CREST_REST_LOOKS + 3);
+    stress_advance(CREST_QUARANTINE_S, CREST_QUARANTINE_LOOKS + 3);
     stress_resolve(peer);
 }
 

@@ -4,8 +4,8 @@
  * nobody waits for one that hangs. And gauges under many threads: every add is applied, and what
  * stands at the end can be explained by an order of sets and adds.
  */
-#include "support/poll_fixture.h"
 #include "support/core_fixture.h"
+#include "support/poll_fixture.h"
 
 #include <semaphore.h>
 

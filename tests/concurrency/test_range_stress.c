@@ -5,9 +5,9 @@
  */
 #include "base/atomic.h"
 #include "base/clock_inside.h"
-#include "windows/range_windows.h"
 #include "support/core_fixture.h"
 #include "support/random_numbers.h"
+#include "windows/range_windows.h"
 
 #include <sched.h>
 #include <signal.h>

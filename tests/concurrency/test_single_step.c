@@ -26,8 +26,8 @@ int main(void)
 #else
 
 #define _GNU_SOURCE
-#include "cells/first_values.h"
 #include "cells/cells.h"
+#include "cells/first_values.h"
 #include "support/step_fixture.h"
 
 #include <crest/by_name.h>
@@ -419,8 +419,8 @@ static void step_child(const step_act *act)
         STEP_FAIL("a literal name counted %llu of %llu",
                   (unsigned long long)crest_counter_value(crest_counter_by_name("step.literal")),
                   (unsigned long long)handler_named - 1);
-    if (crest_cells_record_count() > 2)
-        STEP_FAIL("%llu thread records", (unsigned long long)crest_cells_record_count());
+    if (crest_cells_table_count() > 2)
+        STEP_FAIL("%llu thread records", (unsigned long long)crest_cells_table_count());
     _exit(0);
 }
 

@@ -29,8 +29,8 @@ int main(void)
 
 #define _GNU_SOURCE
 #include "cells/cells.h"
-#include "support/step_fixture.h"
 #include "support/late_fixture.h"
+#include "support/step_fixture.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -225,7 +225,7 @@ static void stop_copy_all(uint64_t victim_stack)
     }
 }
 
-static void stop_compare(const crest_thread_record *victim)
+static void stop_compare(const crest_thread_table *victim)
 {
     uint64_t record = (uint64_t)(uintptr_t)victim;
     for (unsigned i = 0; i < stop_page->copy_count; i++) {
@@ -258,7 +258,7 @@ static void stop_await(const int *from)
 
 static struct {
     const stop_act *act;
-    const crest_thread_record *record;
+    const crest_thread_table *record;
     uint64_t stack;
 } stop_victim;
 
@@ -268,7 +268,7 @@ static void *stop_run(void *unused)
     int local = 0;
     stop_victim.stack = (uint64_t)(uintptr_t)&local;
     act->before();
-    for (const crest_thread_record *r = crest_cells_records(); r != NULL; r = r->next)
+    for (const crest_thread_table *r = crest_cells_tables(); r != NULL; r = r->next)
         if (r->owner == gettid())
             stop_victim.record = r;
     if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)

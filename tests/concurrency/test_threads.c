@@ -91,7 +91,7 @@ static uint64_t resident_bytes(void)
 static void test_ten_thousand_threads(void **state)
 {
     (void)state;
-    uint64_t records = crest_cells_record_count(), bytes = 0, resident = 0;
+    uint64_t records = crest_cells_table_count(), bytes = 0, resident = 0;
     uint64_t sum = 0, times = 0, first = 0;
     run_first_wave();
     for (uint64_t power = 1; power < SHORT_THREADS; power *= 2) {
@@ -120,7 +120,7 @@ static void test_ten_thousand_threads(void **state)
     assert_int_equal(crest_distribution_count(values), first + SHORT_THREADS);
     assert_int_equal(crest_distribution_sum(values), times);
     crest_snapshot_free(snapshot);
-    assert_true(crest_cells_record_count() <= records + AT_ONCE);
+    assert_true(crest_cells_table_count() <= records + AT_ONCE);
     assert_int_equal(arena_bytes(), bytes);
     /* a sanitizer remembers what has been */
     assert_true(FIXTURE_SANITIZED || resident_bytes() < resident + 1024 * 1024);
@@ -181,7 +181,7 @@ static void test_destructors(void **state)
     assert_int_equal(crest_distribution_count(values), rounds);
     assert_int_equal(crest_distribution_sum(values), 7 * rounds);
     crest_snapshot_free(snapshot);
-    assert_true(crest_cells_record_count() <= 2 * AT_ONCE);
+    assert_true(crest_cells_table_count() <= 2 * AT_ONCE);
 }
 
 /* A thread that recorded before its end has given its cells on once and for all: what it records in
@@ -229,7 +229,7 @@ static void test_first_records_in_last_destructors(void **state)
     skip();
 #endif
     enum { THREADS = 1000 };
-    uint64_t records = crest_cells_record_count(), count = crest_counter_value(&destroyed);
+    uint64_t records = crest_cells_table_count(), count = crest_counter_value(&destroyed);
     assert_int_equal(pthread_key_create(&latest_key, latest_record), 0);
     for (unsigned i = 0; i < THREADS; i++) {
         pthread_t thread;
@@ -238,7 +238,7 @@ static void test_first_records_in_last_destructors(void **state)
     }
     assert_int_equal(crest_counter_value(&destroyed), count + THREADS);
     /* one that was joined may still be on its way out of the system */
-    assert_true(crest_cells_record_count() <= records + AT_ONCE);
+    assert_true(crest_cells_table_count() <= records + AT_ONCE);
 }
 
 /* Destructors that go on recording after the thread's record was handed on, to threads that record

@@ -6,9 +6,9 @@
  */
 #include "base/arena.h"
 #include "base/atomic.h"
-#include "cells/first_values.h"
-#include "cells/cells.h"
 #include "base/lock.h"
+#include "cells/cells.h"
+#include "cells/first_values.h"
 #include "support/core_fixture.h"
 
 #include <errno.h>

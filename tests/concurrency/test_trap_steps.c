@@ -20,13 +20,13 @@ int main(void)
 
 #define _GNU_SOURCE
 #include "cells/distribution_inside.h"
-#include "instruments/in_flight_entries.h"
 #include "cells/range_cell.h"
-#include "snapshot/snapshot_inside.h"
 #include "cells/shards.h"
-#include "registry/slowest_note.h"
-#include "support/trap_fixture.h"
+#include "instruments/in_flight_entries.h"
 #include "registry/series_merge.h"
+#include "registry/slowest_note.h"
+#include "snapshot/snapshot_inside.h"
+#include "support/trap_fixture.h"
 
 #include <crest/in_flight.h>
 #include <crest/lane.h>
@@ -45,30 +45,30 @@ static struct trap_walk {
     size_t found;
 } walk;
 
-static uint64_t walk_entries(const crest_in_flight_shard *shard)
+static uint64_t walk_entries(const crest_in_flight_stripe *stripe)
 {
-    return shard->used;
+    return stripe->used;
 }
 
-/* The shard that has an entry. */
-static const crest_in_flight_shard *walk_shard(void)
+/* The stripe that has an entry. */
+static const crest_in_flight_stripe *walk_stripe(void)
 {
-    const crest_in_flight_shard *shard = crest_in_flight_table_seen()->shard;
-    while (walk_entries(shard) == 0)
-        shard++;
-    return shard;
+    const crest_in_flight_stripe *stripe = crest_in_flight_table_seen()->stripe;
+    while (walk_entries(stripe) == 0)
+        stripe++;
+    return stripe;
 }
 
 /* One that will lie in the old one's entry once that is free: they are of one shard. */
 static crest_op walk_find_young(void)
 {
     assert_int_equal(crest_timer_begin(walk.old, walk.old_op), CREST_OK);
-    const crest_in_flight_shard *shard = walk_shard();
+    const crest_in_flight_stripe *stripe = walk_stripe();
     uint64_t number = 1;
     for (uint64_t entries = 1; entries == 1; number++) {
         crest_op op = crest_op_u64(number);
         assert_int_equal(crest_timer_begin(walk.young, op), CREST_OK);
-        entries = walk_entries(shard);
+        entries = walk_entries(stripe);
         assert_int_equal(crest_timer_end(walk.young, op, CREST_OUTCOME_OK), CREST_OK);
     }
     assert_int_equal(crest_timer_end(walk.old, walk.old_op, CREST_OUTCOME_OK), CREST_OK);

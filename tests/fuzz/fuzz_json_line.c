@@ -7,9 +7,9 @@
  * value, service, resource key and value, operation. The reader is written from RFC 8259, not from
  * our encoder.
  */
+#include "base/utf8.h"
 #include "fuzz_input.h"
 #include "json/json_line.h"
-#include "base/utf8.h"
 
 #define JSON_DEPTH_MAX 8
 

@@ -6,8 +6,8 @@
  * Input: one byte of choices, then prefix, name, another name and a description, each up to a NUL.
  */
 #include "fuzz_page.h"
-#include "names/names.h"
 #include "names/lookalike_names.h"
+#include "names/names.h"
 
 #include <crest/by_name.h>
 #include <crest/registry.h>

@@ -2,8 +2,8 @@
 /*
  * Identities of operations from any bytes, hexadecimal digits and texts, and how they are shown.
  */
-#include "fuzz_input.h"
 #include "base/utf8.h"
+#include "fuzz_input.h"
 
 #include <crest/op.h>
 

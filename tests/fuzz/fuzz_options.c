@@ -4,9 +4,9 @@
  * valid, and the same again when it is written out and read.
  */
 #define _GNU_SOURCE
+#include "base/utf8.h"
 #include "fuzz_input.h"
 #include "run/options.h"
-#include "base/utf8.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -7,8 +7,8 @@
 #ifndef CREST_TESTS_FUZZ_PAGE_H
 #define CREST_TESTS_FUZZ_PAGE_H
 
-#include "fuzz_input.h"
 #include "base/utf8.h"
+#include "fuzz_input.h"
 
 #include <crest/page.h>
 

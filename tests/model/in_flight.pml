@@ -25,7 +25,7 @@
  * model: fails -DFIELDS_LAST        an operation begins before its fields are written
  * model: fails -DEND_WITHOUT_CLOCK  the end leaves the deadline to the sweep
  * model: fails -DSTORE_ALWAYS       an operation with a deadline is ended by a store, too
- * model: fails -DNO_LOCK            begin and end do without the shard's lock
+ * model: fails -DNO_LOCK            begin and end do without the stripe's lock
  * model: fails -DRETIRE -DCLOSED_EARLY  a begin looks before it has the lock whether its series is closed
  * model: fails -DRETIRE -DNO_PASS   what is in flight is cancelled without taking the lock once before
  */

@@ -6,9 +6,9 @@
 #ifndef CREST_TESTS_LATE_FIXTURE_H
 #define CREST_TESTS_LATE_FIXTURE_H
 
-#include "support/core_fixture.h"
 #include "registry/growth.h"
 #include "registry/slots.h"
+#include "support/core_fixture.h"
 
 #include <crest/testing.h>
 
@@ -36,14 +36,14 @@ static void late_after(unsigned seconds)
 /* Releases all series of that peer until their slots are free; returns how many are. */
 static uint64_t late_gone(const char *peer)
 {
-    uint64_t free_slots = crest_lives_free_slots();
+    uint64_t free_slots = crest_slots_free();
     crest_retire(NULL, "peer", peer);
     late_after(1);
     crest_testing_clock_advance(CREST_LINGER_S * LATE_SECOND);
     late_after(2);
-    crest_testing_clock_advance(CREST_REST_S * LATE_SECOND);
-    late_after(CREST_REST_LOOKS + 3);
-    return crest_lives_free_slots() - free_slots;
+    crest_testing_clock_advance(CREST_QUARANTINE_S * LATE_SECOND);
+    late_after(CREST_QUARANTINE_LOOKS + 3);
+    return crest_slots_free() - free_slots;
 }
 
 static const char *late_peer(char *text, const char *what, unsigned number)

@@ -12,9 +12,9 @@
 __attribute__((unused)) static unsigned owned_records(void)
 {
     unsigned owned = 0;
-    const crest_thread_record *record = crest_cells_records();
-    for (; record != NULL; record = record->next)
-        owned += crest_atomic_load32(&record->owned) == CREST_RECORD_OWNED;
+    const crest_thread_table *table = crest_cells_tables();
+    for (; table != NULL; table = table->next)
+        owned += crest_atomic_load32(&table->owned) == CREST_TABLE_OWNED;
     return owned;
 }
 

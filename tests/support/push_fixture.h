@@ -19,9 +19,9 @@
 #include <crest/crest.h>
 #include <crest/pushgateway.h>
 
-#include "support/fake_server.h"
 #include "kinds.h"
 #include "run/options.h"
+#include "support/fake_server.h"
 
 #define PUSH_MS UINT64_C(1000000)
 

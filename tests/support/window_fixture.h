@@ -7,9 +7,9 @@
 #define CREST_TESTS_WINDOW_FIXTURE_H
 
 #include "base/clock_inside.h"
+#include "registry/growth.h"
 #include "support/core_fixture.h"
 #include "windows/windows.h"
-#include "registry/growth.h"
 
 #define SECOND UINT64_C(1000000000)
 
@@ -65,9 +65,9 @@ __attribute__((unused)) static void bench_live(bench *b, unsigned seconds)
 {
     for (unsigned i = 0; i < seconds; i++) {
         bench_after(b, 1);
-        crest_lives_tick();
+        crest_growth_tick();
         crest_snapshot_free(fixture_snapshot(b->registry));
-        crest_lives_delivered(b->registry->state);
+        crest_growth_delivered(b->registry->state);
         assert_int_equal(bench_read(b), 0);
     }
 }

@@ -5,8 +5,8 @@
  *
  *     printf 'name comm..ping\nsplit a-b a.b\nkey le\n' | names_program
  */
-#include "names/names.h"
 #include "names/lookalike_names.h"
+#include "names/names.h"
 
 #include <stdio.h>
 #include <string.h>

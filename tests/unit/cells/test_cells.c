@@ -67,7 +67,7 @@ static void test_threads(void **state)
 {
     (void)state;
     uint32_t slot = slot_new();
-    uint64_t *mine = touch(slot), records = crest_cells_record_count();
+    uint64_t *mine = touch(slot), records = crest_cells_table_count();
     crest_word_add(mine, 1);
     void *cells[3];
     for (int i = 0; i < 3; i++) {
@@ -80,7 +80,7 @@ static void test_threads(void **state)
     assert_ptr_equal(cells[1], cells[0]); /* adopted, with what was in it */
     assert_ptr_equal(cells[2], cells[0]);
     assert_int_equal(crest_cells_sum(slot), 301);
-    assert_int_equal(crest_cells_record_count(), records + 1);
+    assert_int_equal(crest_cells_table_count(), records + 1);
 }
 
 static void *starved_thread(void *slot)

@@ -62,13 +62,13 @@ static void test_begin(void **state)
     assert_true(refused > 1);
 }
 
-/* Entries in chains, all shards'. */
+/* Entries in chains, all stripes'. */
 static uint64_t memory_entries(void)
 {
     const crest_in_flight_table *table = crest_in_flight_table_seen();
     uint64_t used = 0;
-    for (unsigned i = 0; i < CREST_IN_FLIGHT_SHARDS; i++)
-        used += table->shard[i].used;
+    for (unsigned i = 0; i < CREST_IN_FLIGHT_STRIPES; i++)
+        used += table->stripe[i].used;
     return used;
 }
 

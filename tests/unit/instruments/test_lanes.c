@@ -30,17 +30,17 @@ static void test_no_memory(void **state)
     crest_lane_histogram_record(3, &sizes, 10, 2);
     assert_int_equal(crest_lane_timer_record(3, &waits, 10, CREST_OUTCOME_OK, NULL), CREST_OK);
     assert_int_equal(crest_counter_value(&things), 2);
-    uint64_t records = crest_cells_record_count();
+    uint64_t records = crest_cells_table_count();
     for (unsigned long after = 1; after <= 6; after++) {
         crest_arena_fail_after(after);
         assert_int_equal(crest_lanes_make(LANES), 0);
         assert_null(crest_lane_cells(0));
     }
     crest_arena_fail_after(0);
-    assert_in_range(crest_cells_record_count(), records + 1, records + LANES - 1);
+    assert_in_range(crest_cells_table_count(), records + 1, records + LANES - 1);
     assert_int_equal(crest_lanes_make(LANES - 3), LANES);
     /* what there was memory for before is used now */
-    assert_int_equal(crest_cells_record_count(), records + LANES);
+    assert_int_equal(crest_cells_table_count(), records + LANES);
     /* the lanes have no memory for their chunks, and so threads share the series' own */
     crest_arena_fail_after(1);
     crest_lane_counter_add(0, &things, 3);

@@ -50,15 +50,15 @@ static void test_no_key(void **state)
     (void)state;
     keys_run(NULL);
     keys_thread();
-    uint64_t records = crest_cells_record_count();
+    uint64_t records = crest_cells_table_count();
     unsigned owned = owned_records();
     keys_refuse = 1;
     keys_thread();
     keys_refuse = 0;
     assert_int_equal(owned_records(), owned);
-    assert_int_equal(crest_cells_record_count(), records);
+    assert_int_equal(crest_cells_table_count(), records);
     keys_thread();
-    assert_int_equal(crest_cells_record_count(), records);
+    assert_int_equal(crest_cells_table_count(), records);
     assert_int_equal(crest_counter_value(&keys_count), 4 * KEYS_TIMES);
     assert_int_equal(FIXTURE_READING(NULL, "keys.size", NULL).count, 4 * KEYS_TIMES);
 }

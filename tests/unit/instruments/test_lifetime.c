@@ -75,8 +75,8 @@ static void lifetime_until_gone(void)
 static void lifetime_until_free(void)
 {
     lifetime_until_gone();
-    crest_testing_clock_advance(CREST_REST_S * LIFETIME_SECOND);
-    lifetime_after(CREST_REST_LOOKS + 3);
+    crest_testing_clock_advance(CREST_QUARANTINE_S * LIFETIME_SECOND);
+    lifetime_after(CREST_QUARANTINE_LOOKS + 3);
 }
 
 static void test_released(void **state)
@@ -97,11 +97,11 @@ static void test_released(void **state)
     assert_int_equal(lifetime_sent_value("released"), 5);
     lifetime_after(2);
     assert_int_equal(lifetime_sent_value("released"), -1);
-    uint64_t free_slots = crest_lives_free_slots();
-    lifetime_after(CREST_REST_S - 3);
-    assert_int_equal(crest_lives_free_slots(), free_slots);
+    uint64_t free_slots = crest_slots_free();
+    lifetime_after(CREST_QUARANTINE_S - 3);
+    assert_int_equal(crest_slots_free(), free_slots);
     lifetime_after(5);
-    assert_int_equal(crest_lives_free_slots(), free_slots + 1);
+    assert_int_equal(crest_slots_free(), free_slots + 1);
     /* the slot serves another, from zero, and so does the handle when it is used again */
     crest_counter *other = lifetime_sent_with("another", "x");
     assert_int_equal(other->handle.slot, slot);
@@ -163,7 +163,7 @@ static void test_slow_thread(void **state)
     assert_int_equal(lifetime_sent_value("slow"), 3);
     lifetime_until_gone();
     assert_int_equal(lifetime_sent_value("slow"), -1);
-    lifetime_after(CREST_REST_S + 5);
+    lifetime_after(CREST_QUARANTINE_S + 5);
     assert_int_equal(crest_counter_value(sent), 0);
 }
 
@@ -244,7 +244,7 @@ static void test_slow_and_retired(void **state)
     lifetime_after(1);
     assert_int_equal(lifetime_late(), late + 3);
     assert_int_equal(lifetime_sent_value("slow-retired"), -1);
-    lifetime_after(CREST_REST_S + 5);
+    lifetime_after(CREST_QUARANTINE_S + 5);
     assert_int_equal(lifetime_late(), late + 3);
 }
 
@@ -377,7 +377,7 @@ static void test_full_slot(void **state)
     crest_counter_add(sent, INT64_MAX);
     assert_int_equal(crest_retire(NULL, "peer", "full"), 1);
     lifetime_until_free();
-    uint64_t slots = crest_lives_free_slots();
+    uint64_t slots = crest_slots_free();
     assert_true(slots != 0);
     for (uint64_t i = 0; i < slots; i++) {
         char peer[32];
@@ -408,7 +408,7 @@ static void test_freed(void **state)
         crest_counter_inc(first);
         assert_int_equal(lifetime_late(), late + 1);
         assert_int_equal(crest_counter_value(first), 0);
-        lifetime_after(CREST_REST_S + 5);
+        lifetime_after(CREST_QUARANTINE_S + 5);
         if (round == 0)
             slots = crest_cells_slot_count();
     }
@@ -557,8 +557,8 @@ static void test_remembered(void **state)
     crest_snapshot_free(fixture_snapshot(registry));
     crest_testing_clock_advance(CREST_LINGER_S * LIFETIME_SECOND);
     lifetime_after(2);
-    crest_testing_clock_advance(CREST_REST_S * LIFETIME_SECOND);
-    lifetime_after(CREST_REST_LOOKS + 3);
+    crest_testing_clock_advance(CREST_QUARANTINE_S * LIFETIME_SECOND);
+    lifetime_after(CREST_QUARANTINE_LOOKS + 3);
     assert_int_equal(registry->state->gone, 1);
     registry->state->gone = CREST_GONE_SERIES_MAX; /* as if */
     uint64_t limit = crest_misuse_value(CREST_MISUSE_LIMIT);

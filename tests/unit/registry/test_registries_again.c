@@ -105,8 +105,8 @@ static void again_rest(void)
 {
     crest_testing_clock_advance(AGAIN_SECOND);
     assert_int_equal(crest_testing_tick(NULL), CREST_OK);
-    for (unsigned i = 0; i < CREST_REST_LOOKS + 1; i++) {
-        crest_testing_clock_advance((CREST_REST_S + 1) * AGAIN_SECOND);
+    for (unsigned i = 0; i < CREST_QUARANTINE_LOOKS + 1; i++) {
+        crest_testing_clock_advance((CREST_QUARANTINE_S + 1) * AGAIN_SECOND);
         assert_int_equal(crest_testing_tick(NULL), CREST_OK);
     }
 }

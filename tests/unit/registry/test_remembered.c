@@ -9,7 +9,7 @@
 #include "cells/shards.h"
 #include "registry/child.h"
 #include "registry/growth.h"
-#include "registry/life.h"
+#include "registry/series_state.h"
 
 #include <crest/lifetime.h>
 #include <crest/stages.h>
@@ -71,7 +71,7 @@ static void remembered_until_gone(const remembered *all)
     remembered_after(all, 1);
     crest_testing_clock_advance(1000000);
     crest_snapshot_free(fixture_snapshot(all->registry));
-    remembered_after(all, CREST_LINGER_S + CREST_REST_S + CREST_REST_LOOKS + 6);
+    remembered_after(all, CREST_LINGER_S + CREST_QUARANTINE_S + CREST_QUARANTINE_LOOKS + 6);
 }
 
 /* A life: everything is recorded into `times`, and found again; nothing of another life is. */
@@ -203,12 +203,12 @@ static void test_not_before_all_has_gone(void **state)
     crest_testing_clock_advance(1000000);
     crest_snapshot_free(fixture_snapshot(all.registry));
     remembered_after(&all, CREST_LINGER_S + 2);
-    assert_int_equal(crest_series_life(errors), CREST_LIFE_RESTING);
-    remembered_after(&all, CREST_REST_S / 2);
+    assert_int_equal(crest_series_life(errors), CREST_LIFE_QUARANTINED);
+    remembered_after(&all, CREST_QUARANTINE_S / 2);
     assert_int_equal(crest_shard_record_cold(late, 5, 1, 0), 1);
-    remembered_after(&all, CREST_REST_S / 2 + CREST_REST_LOOKS);
+    remembered_after(&all, CREST_QUARANTINE_S / 2 + CREST_QUARANTINE_LOOKS);
     assert_int_equal(crest_series_life(&child->first), CREST_LIFE_GONE);
-    assert_int_equal(crest_series_life(errors), CREST_LIFE_RESTING);
+    assert_int_equal(crest_series_life(errors), CREST_LIFE_QUARANTINED);
     crest_timer *next = crest_timer_family_get(&all.ping, &peer, 1);
     crest_timer_record(next, 5, CREST_OUTCOME_ERROR);
     assert_int_equal(FIXTURE_READING(all.registry, "ping", "peer", peer, "outcome", "error").count,

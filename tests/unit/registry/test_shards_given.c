@@ -65,8 +65,8 @@ static void test_memory_is_used_again(void **state)
         crest_testing_clock_advance(1000000);
         crest_snapshot_free(fixture_snapshot(NULL));
         given_after(CREST_LINGER_S + 1);
-        for (unsigned i = 0; i < CREST_REST_LOOKS + 2; i++)
-            given_after(CREST_REST_S);
+        for (unsigned i = 0; i < CREST_QUARANTINE_LOOKS + 2; i++)
+            given_after(CREST_QUARANTINE_S);
         if (round == GIVEN_SETTLED)
             used = crest_arena_used(CREST_ARENA_CELLS);
     }

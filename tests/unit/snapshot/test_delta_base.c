@@ -258,8 +258,8 @@ static void test_lives(void **state)
             assert_non_null(order.previous->carried);
             continue;
         }
-        crest_testing_clock_advance((CREST_REST_S + 1) * PREVIOUS_SECOND);
-        previous_after(CREST_REST_LOOKS + 3);
+        crest_testing_clock_advance((CREST_QUARANTINE_S + 1) * PREVIOUS_SECOND);
+        previous_after(CREST_QUARANTINE_LOOKS + 3);
         if (life == 3)
             previous_make(); /* its absence is seen, or not */
         crest_counter_inc(previous_sent_with(life == 1 ? "heir" : "another"));
@@ -319,8 +319,8 @@ static void test_anew_after_a_rest(void **state)
     previous_after(2);
     previous_make();
     assert_non_null(order.previous->carried);
-    crest_testing_clock_advance((CREST_REST_S + 1) * PREVIOUS_SECOND);
-    previous_after(CREST_REST_LOOKS + 3);
+    crest_testing_clock_advance((CREST_QUARANTINE_S + 1) * PREVIOUS_SECOND);
+    previous_after(CREST_QUARANTINE_LOOKS + 3);
     crest_counter_add(previous_sent_with("rested"), 71);
     previous_make();
     assert_int_equal(ledger.sent, 70 + 71);

@@ -9,7 +9,7 @@
 #include "support/random_numbers.h"
 #include "registry/child.h"
 #include "registry/slots.h"
-#include "registry/life.h"
+#include "registry/series_state.h"
 
 #define DIRECTORY_FAMILIES 12u
 #define DIRECTORY_STEPS 600u
@@ -138,9 +138,9 @@ static void test_from_the_one_before(void **state)
             continue;
         crest_testing_clock_set(now_ns += UINT64_C(40000000000));
         crest_snapshot_free(fixture_snapshot(d.registry));
-        uint64_t free_slots = crest_lives_free_slots();
+        uint64_t free_slots = crest_slots_free();
         assert_int_equal(crest_testing_tick(d.registry), CREST_OK);
-        reused += crest_lives_free_slots() > free_slots;
+        reused += crest_slots_free() > free_slots;
         directory_check(d.registry);
     }
     assert_true(reused > 0);

@@ -417,7 +417,7 @@ static void test_places_are_used_again(void **state)
     assert_int_equal(crest_retire(b->registry, "peer", "x"), 1);
     for (int i = 0; i < 200 && crest_windows_refused() != 0; i++) {
         crest_clock_fake(b->now_ns += SECOND);
-        crest_lives_tick();
+        crest_growth_tick();
         crest_snapshot_free(crest_snapshot_take(b->registry));
         bench_tick(b, 1);
     }

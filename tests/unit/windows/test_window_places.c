@@ -60,7 +60,7 @@ static void test_another_life_between_readings(void **state)
     assert_int_equal(crest_counter_release(x), CREST_OK);
     for (int i = 0; i < 300; i++) {
         bench_after(&b, 1);
-        crest_lives_tick();
+        crest_growth_tick();
         crest_snapshot_free(fixture_snapshot(b.registry));
     }
     assert_int_equal(crest_counter_value(x), 0);
@@ -95,7 +95,7 @@ static void test_hidden_when_windows_begin(void **state)
         b.windows = crest_windows_new();
         bench_live(&b, 3);
         crest_counter_inc(counter);
-        crest_lives_look(b.registry->state);
+        crest_growth_show_again(b.registry->state);
         bench_live(&b, 1);
         crest_window window = bench_window(&b, &counter->handle, CREST_WINDOW_S);
         assert_true(window.events <= 1 && window.peak <= 1);

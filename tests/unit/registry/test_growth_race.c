@@ -58,16 +58,16 @@ static void test_used_between(void **state)
     crest_testing_clock_advance(1000000);
     crest_snapshot_free(fixture_snapshot(NULL));
     race_after(CREST_LINGER_S + 1);
-    for (unsigned i = 0; i < CREST_REST_LOOKS; i++)
+    for (unsigned i = 0; i < CREST_QUARANTINE_LOOKS; i++)
         race_after(1);
-    uint64_t free_before = crest_lives_free_slots();
+    uint64_t free_before = crest_slots_free();
     /* the look that would free its slot */
-    crest_testing_clock_advance(CREST_REST_S * RACE_SECOND);
+    crest_testing_clock_advance(CREST_QUARANTINE_S * RACE_SECOND);
     race_used = size;
     race_between = race_use;
-    crest_lives_tick();
+    crest_growth_tick();
     assert_null(race_between);
-    assert_int_equal(crest_lives_free_slots(), free_before);
+    assert_int_equal(crest_slots_free(), free_before);
     assert_true(size->handle.slot != 0);
     assert_int_equal(FIXTURE_READING(NULL, "race.size", "peer", "a").sum, 5 + 7);
     crest_histogram_record(size, 1);
@@ -98,7 +98,7 @@ static void test_forked_between(void **state)
     race_after(1);
     assert_int_equal(crest_histogram_release(size), CREST_OK);
     race_between = race_fork;
-    crest_lives_tick();
+    crest_growth_tick();
     assert_null(race_between);
     assert_int_equal(waitpid(race_child, &status, 0), race_child);
     assert_int_equal(status, 0);

@@ -26,7 +26,7 @@ static void rest_after(uint64_t seconds)
 }
 
 /* Released, exported once more, and gone from snapshots. */
-static void rest_until_gone(crest_counter *sent, const char *name)
+static void quarantine_until_gone(crest_counter *sent, const char *name)
 {
     assert_int_equal(crest_counter_release(sent), CREST_OK);
     rest_after(1);
@@ -44,13 +44,13 @@ static void test_looks(void **state)
     crest_counter *sent = rest_sent_with("looks");
     crest_counter_inc(sent);
     rest_after(1);
-    rest_until_gone(sent, "rest.sent");
-    uint64_t free_before = crest_lives_free_slots();
-    rest_after(10 * CREST_REST_S);
-    assert_int_equal(crest_lives_free_slots(), free_before);
-    for (unsigned i = 0; i < CREST_REST_LOOKS + 2; i++)
+    quarantine_until_gone(sent, "rest.sent");
+    uint64_t free_before = crest_slots_free();
+    rest_after(10 * CREST_QUARANTINE_S);
+    assert_int_equal(crest_slots_free(), free_before);
+    for (unsigned i = 0; i < CREST_QUARANTINE_LOOKS + 2; i++)
         rest_after(1);
-    assert_int_equal(crest_lives_free_slots(), free_before + 1);
+    assert_int_equal(crest_slots_free(), free_before + 1);
 }
 
 CREST_COUNTER_FAMILY(rest_minute, "rest.minute", "Rests.", peer);
@@ -62,14 +62,14 @@ static void test_a_minute(void **state)
     crest_counter *counter = rest_minute_with("a");
     crest_counter_inc(counter);
     rest_after(1);
-    rest_until_gone(counter, "rest.minute");
-    uint64_t free_before = crest_lives_free_slots();
+    quarantine_until_gone(counter, "rest.minute");
+    uint64_t free_before = crest_slots_free();
     for (unsigned i = 0; i < 58; i++)
         rest_after(1);
-    assert_int_equal(crest_lives_free_slots(), free_before);
+    assert_int_equal(crest_slots_free(), free_before);
     for (unsigned i = 0; i < 4; i++)
         rest_after(1);
-    assert_int_equal(crest_lives_free_slots(), free_before + 1);
+    assert_int_equal(crest_slots_free(), free_before + 1);
 }
 
 /* What was recorded in the very moment of a snapshot may not be in it, so that it is exported once
@@ -91,8 +91,8 @@ static void test_same_moment(void **state)
     assert_int_equal(
         crest_testing_read(NULL, NULL, &reading, NULL, "rest.minute", "peer", "c", NULL),
         CREST_NOT_FOUND);
-    rest_after(CREST_REST_S);
-    for (unsigned i = 0; i < CREST_REST_LOOKS + 2; i++)
+    rest_after(CREST_QUARANTINE_S);
+    for (unsigned i = 0; i < CREST_QUARANTINE_LOOKS + 2; i++)
         rest_after(1);
 }
 
@@ -105,15 +105,15 @@ static void test_a_slow_reader(void **state)
     rest_after(1);
     crest_directory *read = crest_directory_of(crest_registry_state_of(NULL));
     assert_non_null(read);
-    rest_until_gone(counter, "rest.minute");
-    uint64_t free_before = crest_lives_free_slots();
+    quarantine_until_gone(counter, "rest.minute");
+    uint64_t free_before = crest_slots_free();
     for (unsigned i = 0; i < 10; i++)
-        rest_after(CREST_REST_S);
-    assert_int_equal(crest_lives_free_slots(), free_before);
+        rest_after(CREST_QUARANTINE_S);
+    assert_int_equal(crest_slots_free(), free_before);
     crest_directory_read(read);
     crest_directory_drop(read);
     rest_after(1);
-    assert_int_equal(crest_lives_free_slots(), free_before + 1);
+    assert_int_equal(crest_slots_free(), free_before + 1);
 }
 
 static int rest_discard(void *context, const void *bytes, size_t length)
@@ -140,11 +140,11 @@ static void test_after_a_page(void **state)
     assert_int_equal(
         crest_page_write(registry, CREST_FORMAT_PROMETHEUS_TEXT, rest_discard, NULL, NULL),
         CREST_OK);
-    uint64_t free_before = crest_lives_free_slots();
+    uint64_t free_before = crest_slots_free();
     rest_after(CREST_LINGER_S);
-    for (unsigned i = 0; i < CREST_REST_S + CREST_REST_LOOKS + 2; i++)
+    for (unsigned i = 0; i < CREST_QUARANTINE_S + CREST_QUARANTINE_LOOKS + 2; i++)
         rest_after(1);
-    assert_int_equal(crest_lives_free_slots(), free_before + 1);
+    assert_int_equal(crest_slots_free(), free_before + 1);
     crest_registry_free(registry);
 }
 
@@ -157,14 +157,14 @@ static void test_held_snapshot(void **state)
     crest_counter_add(sent, 5);
     rest_after(1);
     crest_snapshot *held = fixture_snapshot(NULL);
-    uint64_t free_before = crest_lives_free_slots();
-    rest_until_gone(sent, "rest.sent");
+    uint64_t free_before = crest_slots_free();
+    quarantine_until_gone(sent, "rest.sent");
     for (unsigned i = 0; i < 10; i++)
-        rest_after(CREST_REST_S);
-    assert_int_equal(crest_lives_free_slots(), free_before + 1);
-    while (crest_lives_free_slots() != 0) {
+        rest_after(CREST_QUARANTINE_S);
+    assert_int_equal(crest_slots_free(), free_before + 1);
+    while (crest_slots_free() != 0) {
         char peer[32];
-        snprintf(peer, sizeof peer, "next%u", (unsigned)crest_lives_free_slots());
+        snprintf(peer, sizeof peer, "next%u", (unsigned)crest_slots_free());
         crest_counter_add(rest_sent_with(peer), 70);
     }
     crest_series_view view;
@@ -195,9 +195,9 @@ static void test_every_life_is_another(void **state)
         for (unsigned i = 0; i < n; i++)
             assert_true(lives[i] != lives[n]);
         crest_snapshot_free(now);
-        rest_until_gone(sent, "rest.again");
-        rest_after(CREST_REST_S);
-        for (unsigned i = 0; i < CREST_REST_LOOKS + 2; i++)
+        quarantine_until_gone(sent, "rest.again");
+        rest_after(CREST_QUARANTINE_S);
+        for (unsigned i = 0; i < CREST_QUARANTINE_LOOKS + 2; i++)
             rest_after(1);
     }
 }
@@ -210,15 +210,15 @@ static void test_runtime(void **state)
     crest_counter *received = rest_received_with("runtime");
     crest_counter_inc(received);
     rest_after(1);
-    rest_until_gone(received, "rest.received");
-    uint64_t free_before = crest_lives_free_slots();
-    rest_after(CREST_REST_RUNTIME_S - CREST_REST_LOOKS - 10);
-    for (unsigned i = 0; i < CREST_REST_LOOKS + 2; i++)
+    quarantine_until_gone(received, "rest.received");
+    uint64_t free_before = crest_slots_free();
+    rest_after(CREST_QUARANTINE_RUNTIME_S - CREST_QUARANTINE_LOOKS - 10);
+    for (unsigned i = 0; i < CREST_QUARANTINE_LOOKS + 2; i++)
         rest_after(1);
-    assert_int_equal(crest_lives_free_slots(), free_before);
+    assert_int_equal(crest_slots_free(), free_before);
     for (unsigned i = 0; i < 10; i++)
         rest_after(1);
-    assert_int_equal(crest_lives_free_slots(), free_before + 1);
+    assert_int_equal(crest_slots_free(), free_before + 1);
 }
 
 int main(void)

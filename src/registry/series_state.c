@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Moving a series from one state of its life to another. See life.h.
+ * Moving a series from one state of its life to another. See series_state.h.
  */
-#include "registry/life.h"
+#include "registry/series_state.h"
 #include "base/lock.h"
 #include "registry/child.h"
 #include "registry/generation.h"
@@ -11,7 +11,7 @@ static uint64_t life_born; /* under the lock */
 
 static int life_counts(crest_life life)
 {
-    return life != CREST_LIFE_RESTING && life != CREST_LIFE_GONE;
+    return life != CREST_LIFE_QUARANTINED && life != CREST_LIFE_GONE;
 }
 
 /* The child is counted by its first series. */
@@ -30,14 +30,14 @@ void crest_life_move(crest_series *series, crest_life life, uint64_t set, uint64
     crest_registry_changed(metric);
 }
 
-void crest_lives_begin(crest_series *series)
+void crest_life_begin(crest_series *series)
 {
     crest_atomic_store(&series->birth, ++life_born);
     if (crest_series_life(series) == CREST_LIFE_GONE)
         crest_life_move(series, CREST_LIFE_SHOWN, 0, 0);
 }
 
-uint64_t crest_lives_born(void)
+uint64_t crest_life_last_birth(void)
 {
     crest_lock_saved saved;
     crest_lock_take(&saved);
@@ -46,7 +46,7 @@ uint64_t crest_lives_born(void)
     return born;
 }
 
-int crest_lives_all_gone(const crest_child *child)
+int crest_child_is_gone(const crest_child *child)
 {
     for (unsigned i = 0; i < CREST_OUTCOME_COUNT; i++) {
         const crest_series *series = crest_child_at(child, i);

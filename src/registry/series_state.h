@@ -2,28 +2,28 @@
 /*
  * The life of a series: the state that it is in, as one word.
  *
- *     state    in snapshots       slot  its handle leads to     the next state
- *     SHOWN    yes                own   its cells               LEAVING, HIDDEN, RESTING
- *     LEAVING  for the last time  own   the cold path           RESTING, SHOWN
- *     HIDDEN   no: it is idle     own   its cells               SHOWN, LEAVING, RESTING
- *     RESTING  no (quarantine)    own   the cold path           GONE, LEAVING, SHOWN
- *     GONE     no                 none  the cold path           SHOWN
+ *     state        in snapshots       slot  its handle leads to     the next state
+ *     SHOWN        yes                own   its cells               LEAVING, HIDDEN, QUARANTINED
+ *     LEAVING      for the last time  own   the cold path           QUARANTINED, SHOWN
+ *     HIDDEN       no: it is idle     own   its cells               SHOWN, LEAVING, QUARANTINED
+ *     QUARANTINED  no                 own   the cold path           GONE, LEAVING, SHOWN
+ *     GONE         no                 none  the cold path           SHOWN
  *
- * lifecycle.c moves a series when the program asks for it, growth.c when its value did or did not
+ * child_moves.c moves a series when the program asks for it, growth.c when its value did or did not
  * change. All moves are made under the lock; the word is read by any thread.
  */
-#ifndef CREST_LIFE_H
-#define CREST_LIFE_H
+#ifndef CREST_SERIES_STATE_H
+#define CREST_SERIES_STATE_H
 
 #include "base/atomic.h"
 #include "registry/metric_inside.h"
 
 typedef enum crest_life {
-    CREST_LIFE_SHOWN,   /* in snapshots */
-    CREST_LIFE_LEAVING, /* in snapshots for the last time */
-    CREST_LIFE_HIDDEN,  /* idle, its handle leads to it as before */
-    CREST_LIFE_RESTING, /* not in snapshots; it still has its slot */
-    CREST_LIFE_GONE     /* without a slot */
+    CREST_LIFE_SHOWN,       /* in snapshots */
+    CREST_LIFE_LEAVING,     /* in snapshots for the last time */
+    CREST_LIFE_HIDDEN,      /* idle, its handle leads to it as before */
+    CREST_LIFE_QUARANTINED, /* not in snapshots; it still has its slot */
+    CREST_LIFE_GONE         /* without a slot */
 } crest_life;
 
 /* The word: the state, two marks, and how often it changed, so that no word comes back. */
@@ -58,13 +58,13 @@ static inline uint64_t crest_series_birth(const crest_series *series)
 void crest_life_move(crest_series *series, crest_life life, uint64_t set, uint64_t clear);
 
 /* Under the lock: begins the series' life in its new slot. */
-void crest_lives_begin(crest_series *series);
+void crest_life_begin(crest_series *series);
 
 /* The highest birth so far. Later lives have higher ones; a directory made later contains every
  * series with a birth up to it, unless snapshots do not show it. Takes the lock. */
-uint64_t crest_lives_born(void);
+uint64_t crest_life_last_birth(void);
 
 /* Under the lock: whether no series of the child has a slot. */
-int crest_lives_all_gone(const crest_child *child);
+int crest_child_is_gone(const crest_child *child);
 
 #endif

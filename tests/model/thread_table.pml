@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A thread's record from hand to hand: threads that end, threads that adopt, signal handlers that
+ * A thread's table from hand to hand: threads that end, threads that adopt, signal handlers that
  * record in between, and a reader that sums, in every interleaving. The steps bear the names of the
  * functions in src/cells/cells.c and src/instruments/record_slow.c; each step is one access of the code that others can
  * see. What orders them there is release and acquire of `owned` and of the list, and the order that
@@ -12,17 +12,17 @@
  * one cell apart; but no handler comes between the two.
  *
  * Shown:
- *   - in the end the shared cell and all records together hold every add, once
+ *   - in the end the shared cell and all tables together hold every add, once
  *   - a sum taken meanwhile has all adds that were done before it, none that had not begun, and is
  *     never less than the sum before it
- *   - there are never more records than threads, and none is owned in the end but by who came too late
+ *   - there are never more tables than threads, and none is owned in the end but by who came too late
  *
  * model: holds
  * model: holds -DTHREADS=3 -DSIGNALS=1 -DREAD_LATE   with more threads, and without the sums meanwhile
  * model: fails -DPOINTER_FIRST   the end takes the pointer away before it marks the thread as gone
- * model: fails -DRELEASE_FIRST   it frees the record before it does either
- * model: fails -DRESET           who adopts a record begins at zero
- * model: fails -DNOT_TAKEN_AGAIN -DTHREADS=3 -DSIGNALS=1 -DREAD_LATE   a record whose thread is gone
+ * model: fails -DRELEASE_FIRST   it frees the table before it does either
+ * model: fails -DRESET           a thread that adopts a table begins at zero
+ * model: fails -DNOT_TAKEN_AGAIN -DTHREADS=3 -DSIGNALS=1 -DREAD_LATE   a table whose thread is gone
  *                                is taken as it was when looked at
  */
 
@@ -33,11 +33,11 @@
 #define SIGNALS 2
 #endif
 
-#define NONE 255 /* no record yet; the empty table */
+#define NONE 255 /* no table yet; the empty table */
 #define GONE 254
 
-/* The records: pushed, never taken away. */
-byte records = 0;
+/* The tables: pushed, never taken away. */
+byte tables = 0;
 bool owned[THREADS];
 byte owner[THREADS];
 byte cell[THREADS];
@@ -57,22 +57,22 @@ byte done = 0;
 byte too_late = 0;
 byte finished = 0;
 
-/* Under the lock. The record goes to `found`. */
-inline cells_record_adopt(me)
+/* Under the lock. The table goes to `found`. */
+inline cells_table_adopt(me)
 {
-    /* the compare-and-swaps, one record after another */
+    /* the compare-and-swaps, one table after another */
     atomic {
         found = NONE;
         at = 0;
         do
-        :: at < records && owned[at] -> at++
-        :: at < records && !owned[at] -> owned[at] = true; found = at; break
-        :: at == records -> at = 0; break
+        :: at < tables && owned[at] -> at++
+        :: at < tables && !owned[at] -> owned[at] = true; found = at; break
+        :: at == tables -> at = 0; break
         od
     };
-    /* cells_record_left: the look at `owned`, and the system's answer */
+    /* cells_table_left: the look at `owned`, and the system's answer */
     do
-    :: atomic { found == NONE && at < records && owned[at] };
+    :: atomic { found == NONE && at < tables && owned[at] };
         atomic {
             if
             :: !exists[owner[at]] ->
@@ -83,16 +83,16 @@ inline cells_record_adopt(me)
             :: else -> at++
             fi
         }
-    :: atomic { found == NONE && at < records && !owned[at] -> at++ }
-    :: atomic { found != NONE || at == records -> break }
+    :: atomic { found == NONE && at < tables && !owned[at] -> at++ }
+    :: atomic { found != NONE || at == tables -> break }
     od;
     atomic {
         if
         :: found == NONE ->
-            assert(records < THREADS);
-            owned[records] = true;
-            found = records;
-            records++
+            assert(tables < THREADS);
+            owned[tables] = true;
+            found = tables;
+            tables++
         :: else
         fi;
 #ifdef RESET
@@ -109,7 +109,7 @@ inline crest_counter_add(me)
     :: atomic { pointer[me] == NONE -> begun++ };
         atomic { !locked -> locked = true };
         if
-        :: mine[me] == NONE -> cells_record_adopt(me); mine[me] = found
+        :: mine[me] == NONE -> cells_table_adopt(me); mine[me] = found
         :: else
         fi;
         if
@@ -175,8 +175,8 @@ inline crest_cells_sum()
 {
     atomic { sum = shared; at = 0 };
     do
-    :: atomic { at < records -> sum = sum + cell[at]; at++ }
-    :: atomic { at == records -> break }
+    :: atomic { at < tables -> sum = sum + cell[at]; at++ }
+    :: atomic { at == tables -> break }
     od
 }
 
@@ -204,7 +204,7 @@ active proctype reader()
     at = 0;
     least = 0;
     do
-    :: at < records -> least = least + owned[at]; at++
+    :: at < tables -> least = least + owned[at]; at++
     :: else -> break
     od;
     assert(least <= too_late)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ticks that are early, short, long or of no time at all, and slots that are used again: what the
+ * Ticks that are early, short, long or of no time at all, and bins that are used again: what the
  * windows say then. And names of quantiles, which must tell them apart.
  */
 #include "support/window_fixture.h"
@@ -12,7 +12,7 @@ static void assert_near(double said, double wanted)
         fail_msg("%.17g instead of %.17g", said, wanted);
 }
 
-/* A ticker is early and late by fractions of a millisecond: slots have thirty ticks all the same,
+/* A ticker is early and late by fractions of a millisecond: bins have thirty ticks all the same,
  * so that windows do not cover now one tick more and now one less. */
 static void test_slots_of_uneven_ticks(void **state)
 {
@@ -23,19 +23,19 @@ static void test_slots_of_uneven_ticks(void **state)
     for (int i = 0; i < 2000; i++) {
         bench_tick(&b, i % 2 ? 1.0001 : 0.99985);
         const crest_window_times *times = &b.windows->times;
-        if (times->slot_opened && times->slot_count > 1)
-            assert_int_equal(times->slot_ticks[crest_window_times_slot(times, 1)], 30);
+        if (times->bin_opened && times->bin_count > 1)
+            assert_int_equal(times->bin_ticks[crest_window_times_bin(times, 1)], 30);
     }
     crest_window window = {.covered_s = crest_windows_covered_s(b.windows, 300)};
     assert_true(window.covered_s > 299.5 && window.covered_s < 330);
     bench_end(&b);
 }
 
-/* Many more ticks than seconds: a slot is full when it has no room for another. */
+/* Many more ticks than seconds: a bin is full when it has no room for another. */
 static void test_short_ticks(void **state)
 {
     (void)state;
-    enum { TICKS = 40 * (int)CREST_SLOT_TICKS_MAX };
+    enum { TICKS = 40 * (int)CREST_BIN_TICKS_MAX };
     bench b;
     bench_begin(&b);
     crest_counter *counter = fixture_counter(b.registry, "c");
@@ -80,7 +80,7 @@ static void test_no_time(void **state)
     bench_end(&b);
 }
 
-/* Once a slot is used again, nothing of what it held is left: neither the upper halves of wide
+/* Once a bin is used again, nothing of what it held is left: neither the upper halves of wide
  * growth, nor whose its slowest operation was. */
 static void test_slots_begin_anew(void **state)
 {
@@ -92,11 +92,11 @@ static void test_slots_begin_anew(void **state)
     const crest_handle *ok = &timer->outcome[CREST_OUTCOME_OK].handle;
     const crest_op op = crest_op_u64(7);
     bench_tick(&b, 1);
-    for (int i = 0; i < 40 * (int)CREST_SLOT_S; i++) {
+    for (int i = 0; i < 40 * (int)CREST_BIN_S; i++) {
         /* wide at first only; the same maximum again later, whose it is unknown */
-        crest_counter_add(counter, i < (int)CREST_SLOT_S ? INT64_C(1) << 40 : 5);
+        crest_counter_add(counter, i < (int)CREST_BIN_S ? INT64_C(1) << 40 : 5);
         crest_timer_record_op(timer, i % 15 == 0 ? 5000 : 100, CREST_OUTCOME_OK,
-                              i < (int)CREST_SLOT_S ? &op : NULL);
+                              i < (int)CREST_BIN_S ? &op : NULL);
         bench_tick(&b, 1);
     }
     for (unsigned w = 300; w <= 900; w += 600) {
@@ -180,5 +180,5 @@ int main(void)
         cmocka_unit_test(test_quantiles_of_long_ticks),
         cmocka_unit_test(test_names_of_quantiles),
     };
-    return cmocka_run_group_tests_name("window slots", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("window bins", tests, NULL, NULL);
 }
