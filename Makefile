@@ -95,7 +95,7 @@ include $(filter-out mk/settings.mk,$(mk))
 # ---- targets --------------------------------------------------------------------------------------
 
 .PHONY: all
-all: $(LIBRARIES) $(twins) ## the libraries, static and shared (the default; installs and downloads nothing)
+all: $(LIBRARIES) $(TOOL_PROGRAMS) $(twins) ## the libraries, static and shared, and the tools (the default; installs and downloads nothing)
 
 .PHONY: examples
 examples: $(EXAMPLES) $(NODE) ## the example programs and the example node
@@ -146,7 +146,7 @@ $(B)/toolchain: | $(first)
 	    { echo "Concurrency Kit's headers are missing (Debian: libck-dev): try 'make deps'" >&2; exit 1; }
 	@touch $@
 
-all_obj := $(lib_obj) $(link_obj) $(public_obj) $(off_obj) $(test_obj) \
+all_obj := $(lib_obj) $(link_obj) $(public_obj) $(tools_obj) $(off_obj) $(test_obj) \
            $(sort $(started_obj) $(sides_obj) $(limits_obj) $(cpp_peer_obj))
 
 $(all_obj): $(B)/flags | $(B)/toolchain

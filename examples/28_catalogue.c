@@ -4,8 +4,8 @@
  * manifest that a team keeps beside its code. 28_catalogue_metrics.h is generated from it, and so
  * are, for a real node, the tables of METRICS.md, a dashboard and rules:
  *
- *     tools/crest-catalogue header 28_catalogue.metrics.yaml -o 28_catalogue_metrics.h
- *     tools/crest-catalogue dashboard 28_catalogue.metrics.yaml
+ *     tools/crest catalogue header 28_catalogue.metrics.yaml -o 28_catalogue_metrics.h
+ *     tools/crest catalogue dashboard 28_catalogue.metrics.yaml
  *
  * A name that the manifest lacks has no variable, so recording it does not compile.
  */

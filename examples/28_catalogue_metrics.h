@@ -2,7 +2,7 @@
 /*
  * Metrics of team mempool. Transactions that wait for a block.
  *
- * Generated from 28_catalogue.metrics.yaml by crest-catalogue: change that file and generate this
+ * Generated from 28_catalogue.metrics.yaml by crest catalogue: change that file and generate this
  * one again.
  *
  * Sources that record include it. One of them defines what it declares:

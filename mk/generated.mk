@@ -26,7 +26,7 @@ metrics_headers   := \
 CATALOGUE_CHECK ?=
 .PHONY: catalogue
 catalogue: ## tables, headers, dashboard and rules from the manifests; needs python3-yaml
-	@status=0; run() { tools/crest-catalogue "$$@" $(CATALOGUE_CHECK) || status=1; }; \
+	@status=0; run() { tools/crest catalogue "$$@" $(CATALOGUE_CHECK) || status=1; }; \
 	run tables --placed $(library_manifests) $(node_manifests) --into METRICS.md; \
 	run tables --placed $(rnode_manifests) --into examples/rnode/README.md; \
 	for pair in $(metrics_headers); do run header $${pair%%=*} -o $${pair#*=}; done; \

@@ -10,9 +10,12 @@ to_bin     := $(DESTDIR)$(PREFIX)/bin
 to_share   := $(DESTDIR)$(PREFIX)/share/crest
 to_man     := $(DESTDIR)$(PREFIX)/share/man/man1
 to_java    := $(DESTDIR)$(PREFIX)/share/java
+to_libexec := $(DESTDIR)$(PREFIX)/libexec/crest
 
-tools        := $(wildcard tools/crest-*)
-tools_python := $(wildcard tools/*/*.py)
+# The one tool, and links with the names that two of its commands had. What is written in C is below
+# libexec, what is written in Python below share.
+tool_links   := $(notdir $(wildcard tools/crest-*))
+tools_python := $(wildcard tools/*.py tools/*/*.py)
 man_pages    := $(wildcard docs/man/*.1)
 
 .PHONY: install
@@ -29,8 +32,11 @@ install: all ## headers, libraries, .pc files, tools, manuals; a dashboard, the 
 	    sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(pc_libdir)|' -e 's|@VERSION@|$(VERSION)|' \
 	        pkgconfig/$$pc.in > $(to_lib)/pkgconfig/$$pc && \
 	    chmod 644 $(to_lib)/pkgconfig/$$pc || exit 1; done
-	install -d $(to_bin) $(to_man) $(addprefix $(to_share)/,$(sort $(notdir $(patsubst %/,%,$(dir $(tools_python))))))
-	install -m 755 $(tools) $(to_bin)
+	install -d $(to_bin) $(to_libexec) $(to_man) \
+	    $(addprefix $(to_share)/,$(sort $(patsubst tools/%,%,$(dir $(tools_python)))))
+	install -m 755 tools/crest $(to_bin)
+	for link in $(tool_links); do ln -sf crest $(to_bin)/$$link || exit 1; done
+	$(if $(TOOL_PROGRAMS),install -m 755 $(TOOL_PROGRAMS) $(to_libexec))
 	for source in $(tools_python:tools/%=%); do \
 	    install -m 644 tools/$$source $(to_share)/$$source || exit 1; done
 	install -m 644 $(library_manifests) $(library_views) $(to_share)
@@ -45,6 +51,6 @@ uninstall: ## removes what install put there
 	-rmdir $(to_include)
 	rm -f $(addprefix $(to_lib)/,$(notdir $(link_a))) $(foreach l,libcrest libcrest-reporters,$(addprefix $(to_lib)/$l,.a .so .so.$(SOVERSION) .so.$(VERSION)))
 	rm -f $(addprefix $(to_lib)/pkgconfig/,$(pc_files))
-	rm -f $(addprefix $(to_bin)/,$(notdir $(tools))) $(addprefix $(to_man)/,$(notdir $(man_pages)))
-	rm -rf $(to_share)
+	rm -f $(addprefix $(to_bin)/,crest $(tool_links)) $(addprefix $(to_man)/,$(notdir $(man_pages)))
+	rm -rf $(to_share) $(to_libexec)
 	rm -f $(to_java)/crest-jvm.jar

@@ -3,7 +3,7 @@
  * Metrics of team casper. Deploys from their offer to their block, blocks from their proposal to
  * full support.
  *
- * Generated from casper.metrics.yaml by crest-catalogue: change that file and generate this one
+ * Generated from casper.metrics.yaml by crest catalogue: change that file and generate this one
  * again.
  *
  * Sources that record include it. One of them defines what it declares:

@@ -3,7 +3,7 @@
  * Metrics of team comm. Connections between nodes, pings, and the queue of messages that have
  * arrived.
  *
- * Generated from comm.metrics.yaml by crest-catalogue: change that file and generate this one
+ * Generated from comm.metrics.yaml by crest catalogue: change that file and generate this one
  * again.
  *
  * Sources that record include it. One of them defines what it declares:

@@ -2,7 +2,7 @@
 /*
  * Metrics of team rspace. Comm events of the ledger.
  *
- * Generated from rspace.metrics.yaml by crest-catalogue: change that file and generate this one
+ * Generated from rspace.metrics.yaml by crest catalogue: change that file and generate this one
  * again.
  *
  * Sources that record include it. One of them defines what it declares:

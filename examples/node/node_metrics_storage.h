@@ -2,7 +2,7 @@
 /*
  * Metrics of team block-storage. The blocks on disk, in LMDB.
  *
- * Generated from block-storage.metrics.yaml by crest-catalogue: change that file and generate this
+ * Generated from block-storage.metrics.yaml by crest catalogue: change that file and generate this
  * one again.
  *
  * Sources that record include it. One of them defines what it declares:

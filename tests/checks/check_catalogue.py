@@ -11,7 +11,7 @@ import sys
 
 from checklib import ROOT, Rules, command, read, skip, tree
 
-TOOL = ROOT / "tools/crest-catalogue"
+TOOL = [ROOT / "tools/crest", "catalogue"]
 RNODE = "examples/rnode"
 UNLISTED = ("examples", "examples/jvm", "tests/tools")
 SOUND = "manifests have no errors"
@@ -46,7 +46,7 @@ def main():
     check_places(rules, names)
     for name in names:
         if name.name.endswith(".metrics.yaml"):
-            status, output = command([TOOL, "list", ROOT / name])
+            status, output = command([*TOOL, "list", ROOT / name])
             if status != 0:
                 rules.broken(SOUND, output.strip())
     settings = shlex.split(os.environ.get("CREST_MAKE_SETTINGS", ""))

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every block of commands, options, rules or code in README.md, docs and the manual pages, tried.
 
-Commands of `make` have a target, and their variables are read by the Makefile; crest-lint and
-crest-catalogue are run in this tree and take their arguments; options are tried by
+Commands of `make` have a target, and their variables are read by the Makefile; crest lint and
+crest catalogue are run in this tree and take their arguments; options are tried by
 crest_options_check; PromQL, rules and scrape configurations by promtool; manifests, makefiles and
 CMake files are run; C is compiled, fragments with the declarations below in front of them. What is
 tried elsewhere or nowhere stands in ELSEWHERE with the reason, and has to be there.
@@ -144,8 +144,8 @@ class Docs:
             shutil.copy(ROOT / "METRICS.md", folder)
             (folder / "comm.metrics.yaml").write_text(MANIFEST, encoding="utf-8")
         status, output = command([ROOT / "tools" / words[0], *words[1:]], cwd=folder, timeout=60)
-        if status == 0 or words[1] == "source" and status == 1 or \
-                words[1] == "live" and re.search(r"http://\S+: cannot be fetched", output):
+        if status == 0 or words[2] == "source" and status == 1 or \
+                words[2] == "live" and re.search(r"http://\S+: cannot be fetched", output):
             return None
         return f"status {status}: {output.strip()[-600:]}"
 
@@ -160,7 +160,7 @@ class Docs:
                       if "*" in word else [word])]
         if not words:
             return None
-        if words[0] in ("crest-lint", "crest-catalogue"):
+        if words[0] == "crest":
             return self.tool(words[:words.index("&&")] if "&&" in words else words)
         if words[0] == "make":
             return self.made(words[1:])
@@ -220,7 +220,7 @@ class Docs:
         if "manifest: 1" in text:
             path = self.folder / "docs.metrics.yaml"
             path.write_text(text, encoding="utf-8")
-            status, output = command([ROOT / "tools/crest-lint", "manifest", path])
+            status, output = command([ROOT / "tools/crest", "lint", "manifest", path])
             return output if status else None
         if text.startswith("- job_name"):
             text = "scrape_configs:\n" + text

@@ -5,7 +5,6 @@ as errors: a host that includes them compiles our inlines and declarations by it
 
 import pathlib
 import shutil
-import sys
 
 from checklib import CC, ROOT, TWINS, Rules, command, temporary_folder
 
@@ -78,7 +77,7 @@ def main():
         compilers.append((" with clang", ["clang", "-Wno-unknown-warning-option"]))
     with temporary_folder() as place:
         made = pathlib.Path(place) / "metrics.h"
-        status, output = command([sys.executable, ROOT / "tools/crest-catalogue", "header",
+        status, output = command([ROOT / "tools/crest", "catalogue", "header",
                                   ROOT / "tests/tools/everything.metrics.yaml", "-o", made])
         if status != 0:
             rules.broken(rules.rule("a header is generated"), output.strip())

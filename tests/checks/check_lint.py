@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs tools/crest-lint on this repository, so that manifests, METRICS.md and code cannot disagree:
+"""Runs tools/crest lint on this repository, so that manifests, METRICS.md and code cannot disagree:
 what is recorded is declared, what is declared is recorded, and all names follow the rules.
 
 The live part, a node that runs, is tests/integration/test_lint_live.py.
@@ -10,7 +10,7 @@ import sys
 
 from checklib import ROOT, Rules, command, skip
 
-LINT = ROOT / "tools/crest-lint"
+LINT = [ROOT / "tools/crest", "lint"]
 CREST = "catalogue"
 NODE = "examples/node"
 NUMBERED = ["examples/examples.metrics.yaml", "examples/28_catalogue.metrics.yaml"]
@@ -47,7 +47,7 @@ def main():
     rules = Rules()
     for words, arguments in STEPS:
         rules.rule(words)
-        status, output = command([sys.executable, LINT, arguments[0], "--quiet", *arguments[1:]],
+        status, output = command([*LINT, arguments[0], "--quiet", *arguments[1:]],
                                  cwd=ROOT)
         if status != 0:
             rules.broken(words, output.strip())

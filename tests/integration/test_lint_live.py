@@ -12,7 +12,7 @@ import time
 
 import nodelib
 
-LINT = nodelib.ROOT / "tools/crest-lint"
+LINT = [nodelib.ROOT / "tools/crest", "lint"]
 MANIFESTS = [nodelib.ROOT / "examples/node", nodelib.ROOT / "catalogue"]
 NODES = 3
 SECONDS = 300
@@ -31,7 +31,7 @@ metrics:
 
 def lint(url, *more, quiet=True):
     done = subprocess.run(
-        [sys.executable, str(LINT), "live", "-m", *map(str, [*MANIFESTS, *more]),
+        [*LINT, "live", "-m", *map(str, [*MANIFESTS, *more]),
          *(["-q"] if quiet else []), "--", url], capture_output=True, check=False, text=True)
     return done.returncode, done.stdout + done.stderr
 

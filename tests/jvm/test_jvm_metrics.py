@@ -18,7 +18,7 @@ sys.path.insert(0, str(jvmlib.ROOT / "tools"))
 
 MAIN = "io.crest.jvm.JvmMetricsMain"
 MANIFEST = jvmlib.ROOT / "jvm-shim/jvm.metrics.yaml"
-LINT = jvmlib.ROOT / "tools/crest-lint"
+LINT = [jvmlib.ROOT / "tools/crest", "lint"]
 COLLECTORS = ["Serial", "Parallel", "G1", "Z", "Shenandoah"]
 CHURN_MIB = 200
 SAMPLE = re.compile(r"^(\w+)(?:\{(.*)\})? (\S+)$", re.M)
@@ -127,7 +127,7 @@ def lint_is_content(program):
     with tempfile.TemporaryDirectory(prefix="crest-jvm-") as folder:
         path = pathlib.Path(folder) / "page"
         path.write_text(page, encoding="utf-8")
-        done = subprocess.run([sys.executable, LINT, "live", "--quiet", "-m", MANIFEST, path],
+        done = subprocess.run([*LINT, "live", "--quiet", "-m", MANIFEST, path],
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     holds(done.returncode == 0, done.stdout.decode())
 

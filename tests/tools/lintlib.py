@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of crest-lint share: running it, and writing what it shall look at.
+"""What the tests of crest lint share: running it, and writing what it shall look at.
 
     place_files(place, {"src/a.c": TEXT, "m.yaml": manifest("- {name: a.b, ...}")})
     lint(place, "source", "-m", "m.yaml", "--", "src")      the findings, as tuples
@@ -10,7 +10,7 @@ import json
 import toolslib
 from crest_lint import lint_main
 
-LINT = toolslib.TOOLS / "crest-lint"
+LINT = [toolslib.TOOLS / "crest", "lint"]
 HEAD = "manifest: 1\nteam: comm\nprefixes: [{prefixes}]\nmetrics:\n"
 
 
@@ -33,9 +33,9 @@ def run_lint(place, *arguments, status=None, text=None):
     ended, *texts = toolslib.forked(lint_main.main, list(map(str, arguments)), place, text or b"")
     out, err = (text.decode("utf-8", "replace") for text in texts)
     if "Traceback" in out + err:
-        raise toolslib.Failure(f"crest-lint {arguments} broke:\n{out}{err}")
+        raise toolslib.Failure(f"crest lint {arguments} broke:\n{out}{err}")
     if status is not None and ended != status:
-        raise toolslib.Failure(f"crest-lint {arguments} ended with {ended}, wanted "
+        raise toolslib.Failure(f"crest lint {arguments} ended with {ended}, wanted "
                                f"{status}:\n{out}{err}")
     return ended, out, err
 
@@ -47,7 +47,7 @@ def lint(place, *arguments, status=None, text=None):
     try:
         found = json.loads(out)["findings"]
     except ValueError:
-        raise toolslib.Failure(f"crest-lint {arguments} printed no JSON:\n{out}{err}") from None
+        raise toolslib.Failure(f"crest lint {arguments} printed no JSON:\n{out}{err}") from None
     return [(finding["rule"], finding["path"], finding["line"], finding["column"],
              finding["message"]) for finding in found]
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The library's own verdicts on names, for tests/tools/test_lint_names.py, which compares them with
- * those of crest-lint. It judges nothing itself.
+ * those of crest lint. It judges nothing itself.
  *
  *     printf 'name comm..ping\nsplit a-b a.b\nkey le\n' | names_program
  */

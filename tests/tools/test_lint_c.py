@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # crest-test: timeout=400
-"""`crest-lint source` over C and C++: each way to name a metric is understood, each rule speaks on
+"""`crest lint source` over C and C++: each way to name a metric is understood, each rule speaks on
 one text and keeps silent on its neighbour."""
 
 import toolslib
@@ -281,7 +281,7 @@ def a_generated_header_is_declared_and_used(place):
 
 def every_instrument_of_a_generated_header_is_found(place):
     """Each metric declared by the generator, and used: neither unused nor undeclared."""
-    made = toolslib.command([toolslib.TOOLS / "crest-catalogue", "header", EVERYTHING])
+    made = toolslib.command([toolslib.TOOLS / "crest", "catalogue", "header", EVERYTHING])
     variables = [metric.variable for metric in load([EVERYTHING])[0][0].metrics]
     uses = "".join(f"f(&{name}); g({name}_with);" for name in variables)
     place_files(place, {"metrics.h": made, "x.c": f"#include \"metrics.h\"\nh() {{ {uses} }}\n"})

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # crest-test: timeout=300
-"""Whatever crest-lint is given to read, it ends by itself, says what it could not read, and never
+"""Whatever crest lint is given to read, it ends by itself, says what it could not read, and never
 breaks; and it reads 100,000 lines of sources in the time that it promises."""
 
 import os
 import random
 import resource
 import subprocess
-import sys
 import time
 
 import toolslib
@@ -103,7 +102,7 @@ def folders_and_links_are_survived(place):
 def a_closed_pipe_is_no_trace(place):
     place_files(place, {"m.yaml": MANIFEST,
                         "a.c": 'f() { crest_set_gauge("comm.x", 1); }\n' * 5000})
-    lint_process = subprocess.Popen([sys.executable, LINT, "source", "-m", "m.yaml", "--", "a.c"],
+    lint_process = subprocess.Popen([*LINT, "source", "-m", "m.yaml", "--", "a.c"],
                                     cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     lint_process.stdout.readline()
     lint_process.stdout.close()

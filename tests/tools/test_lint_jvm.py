@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # crest-test: timeout=400
-"""`crest-lint source` over Java and Scala: Kamon, Crest's jar and shims of one's own, and RNode's
+"""`crest lint source` over Java and Scala: Kamon, Crest's jar and shims of one's own, and RNode's
 Metrics with its implicit sources, wherever these come from."""
 
 import toolslib

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # crest-test: timeout=400
-"""Each rule of `crest-lint manifest`: one metric that breaks it, one that does not, and what an
+"""Each rule of `crest lint manifest`: one metric that breaks it, one that does not, and what an
 exemption does to it."""
 
 import re
@@ -203,7 +203,7 @@ def the_three_formats_say_the_same(place):
     place_files(place, {"m.yaml": whole(["comm.a_b, instrument: counter"])})
     _, out, _ = run_lint(place, "manifest", "m.yaml", status=1)
     contains(out, "m.yaml:5:12: error: 'comm.a_b' has an underscore")
-    contains(out, "[no-underscore]\ncrest-lint: 1 error\n")
+    contains(out, "[no-underscore]\ncrest lint: 1 error\n")
     _, out, _ = run_lint(place, "manifest", "m.yaml", "--format", "github", status=1)
     contains(out, "::error file=m.yaml,line=5,col=12,title=no-underscore::'comm.a_b' has")
     found = lint(place, "manifest", "m.yaml", status=1)
@@ -214,7 +214,7 @@ def wrong_usage_ends_with_two(place):
     for arguments in ([], ["manifest"], ["source", "x"], ["live"], ["mainfest", "x"],
                       ["manifest", "--format", "xml", "x"]):
         _, _, err = run_lint(place, *arguments, status=2)
-        contains(err, "crest-lint", str(arguments))
+        contains(err, "crest lint", str(arguments))
     _, out, _ = run_lint(place, "--rules", status=0)
     for rule in RULES:
         contains(out, rule)

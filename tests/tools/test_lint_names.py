@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""crest-lint and the library agree on names: which are valid, and which are too close. The verdicts
+"""crest lint and the library agree on names: which are valid, and which are too close. The verdicts
 of src/names/names.c and src/names/lookalike_names.c come from names_program.c, over a table and
 over random names."""
 
@@ -41,7 +41,7 @@ def names_are_valid_for_both(place):
     chance = random.Random(5)
     names = NAMES + ["".join(chance.choice("aZ1_.- é") for _ in range(chance.randrange(1, 8)))
                      for _ in range(RANDOM)]
-    # the library counts bytes, crest-lint characters: beyond ASCII only the verdict is the same
+    # the library counts bytes, crest lint characters: beyond ASCII only the verdict is the same
     for name, said in zip(names, library(place, [f"name {name}" for name in names])):
         equal(name_fault(name) is None, said == "ok", f"{name!r}: {said}")
         if name.isascii() and len(name) <= 200:

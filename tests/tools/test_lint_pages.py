@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # crest-test: timeout=400
-"""`crest-lint live` over pages: each rule speaks on one page and keeps silent on its neighbour, and
+"""`crest lint live` over pages: each rule speaks on one page and keeps silent on its neighbour, and
 whatever comes instead of a page is told. tests/integration/test_lint_live.py asks a real node."""
 
 import http.server
@@ -188,7 +188,7 @@ def wrong_calls_are_told_how(place):
     place_files(place, {"m.yaml": manifest(COUNTER), "src/a.c": "int a;\n"})
     _, _, err = run_lint(place, "source", "-m", "m.yaml", "src", status=2)
     contains(err, "write -- between")
-    contains(err, "usage: crest-lint source [-h]")
+    contains(err, "usage: crest lint source [-h]")
     _, out, err = run_lint(place, "live", "-m", "m.yaml", "--", "127.0.0.1:9/metrics", status=2)
     contains(err, "http://127.0.0.1:9/metrics")
     equal("nothing found" in out, False, "nothing was looked at")

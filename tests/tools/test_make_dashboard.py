@@ -11,7 +11,7 @@ from toolslib import ROOT, Failure, command, contains, equal
 from crest_catalogue import load
 from crest_catalogue.make_dashboard import OPEN_PANELS_MAX, dashboard, every_panel
 
-TOOL = toolslib.TOOLS / "crest-catalogue"
+TOOL = [toolslib.TOOLS / "crest", "catalogue"]
 EVERYTHING = ROOT / "tests/tools/everything.metrics.yaml"
 
 
@@ -109,13 +109,13 @@ def each_instrument_has_its_query(place):
 def the_program_writes_it_twice_alike(place):
     first, second = place / "a.json", place / "b.json"
     for path in (first, second):
-        command([TOOL, "dashboard", EVERYTHING, "--title", "All of it", "-o", path])
+        command([*TOOL, "dashboard", EVERYTHING, "--title", "All of it", "-o", path])
     equal(first.read_text(), second.read_text(), "files")
     board = json.loads(first.read_text())
     equal((board["title"], board["uid"], board["schemaVersion"]), ("All of it", "all-of-it", 39),
           "title, uid, schema")
-    command([TOOL, "dashboard", EVERYTHING, "--title", "All of it", "-o", first, "--check"])
-    said = command([TOOL, "dashboard", EVERYTHING, "-o", first, "--check"], 1)
+    command([*TOOL, "dashboard", EVERYTHING, "--title", "All of it", "-o", first, "--check"])
+    said = command([*TOOL, "dashboard", EVERYTHING, "-o", first, "--check"], 1)
     contains(said, '-  "title": "All')
 
 

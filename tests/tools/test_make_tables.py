@@ -10,7 +10,7 @@ from toolslib import Failure, command, contains, equal
 from crest_catalogue import load
 from crest_catalogue.make_tables import Misplaced, replace_tables, same_as_table, table
 
-TOOL = toolslib.TOOLS / "crest-catalogue"
+TOOL = [toolslib.TOOLS / "crest", "catalogue"]
 MANIFEST = """\
 manifest: 1
 team: comm
@@ -107,24 +107,24 @@ def misplaced_markers_are_told(place):
 def the_program_checks_and_writes(place):
     read(place)
     manifest, page = place / "comm.metrics.yaml", place / "METRICS.md"
-    contains(command([TOOL, "tables", manifest, "--into", page], 2), "there is no such file")
+    contains(command([*TOOL, "tables", manifest, "--into", page], 2), "there is no such file")
     page.write_text("x\n")
-    contains(command([TOOL, "tables", manifest, "--into", page], 1), f"{page}:2:1: found no place")
+    contains(command([*TOOL, "tables", manifest, "--into", page], 1), f"{page}:2:1: found no place")
     page.write_text(PLACE)
-    contains(command([TOOL, "tables", manifest, "--into", page, "--check"], 1), "+| `a.comm.sent`")
-    command([TOOL, "tables", manifest, "--into", page])
-    equal(command([TOOL, "tables", manifest, "--into", page, "--check"]), "", "output")
+    contains(command([*TOOL, "tables", manifest, "--into", page, "--check"], 1), "+| `a.comm.sent`")
+    command([*TOOL, "tables", manifest, "--into", page])
+    equal(command([*TOOL, "tables", manifest, "--into", page, "--check"]), "", "output")
 
 
 def wrong_calls_are_refused(place):
     manifest = place / "a.metrics.yaml"
     manifest.write_text(MANIFEST)
     for text in ("10", "5 m", "soon", "0s", "", "1m1h"):
-        contains(command([TOOL, "rules", manifest, "--window", text], 2), "such as 90s")
-    contains(command([TOOL, "rules", manifest, "--window", "1h30m"]), "[1h30m]")
-    contains(command([TOOL, "rules", place], 2), "is no file")
+        contains(command([*TOOL, "rules", manifest, "--window", text], 2), "such as 90s")
+    contains(command([*TOOL, "rules", manifest, "--window", "1h30m"]), "[1h30m]")
+    contains(command([*TOOL, "rules", place], 2), "is no file")
     manifest.write_text("manifest: 2\n")
-    done = subprocess.run([TOOL, "rules", manifest], capture_output=True, check=False)
+    done = subprocess.run([*TOOL, "rules", manifest], capture_output=True, check=False)
     equal((done.returncode, done.stdout), (1, b""), "what is redirected into a file")
     contains(done.stderr.decode(), "a.metrics.yaml:1:11: ")
 

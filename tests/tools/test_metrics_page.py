@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""METRICS.md and crest-lint agree: the page says for each id that crest-lint can print which of its
+"""METRICS.md and crest lint agree: the page says for each id that crest lint can print which of its
 rules is broken, and names no id that there is not; and what it numbers is there. Each of Kamon's
 system metrics has its place in the table of what others call ours.
 
@@ -47,19 +47,19 @@ def rows():
 def each_id_is_explained_once(place):
     said = [rule for _, ids in rows() for rule in ids]
     equal(sorted(set(RULES) - set(said)), [], "ids that METRICS.md does not have")
-    equal(sorted(set(said) - set(RULES)), [], "ids that crest-lint does not have")
+    equal(sorted(set(said) - set(RULES)), [], "ids that crest lint does not have")
     equal(sorted({rule for rule in said if said.count(rule) > 1}), [], "ids that are there twice")
 
 
 def each_is_filed_under_what_checks_it(place):
-    """Ids of `crest-lint source` and `live` follow the words that say so."""
+    """Ids of `crest lint source` and `live` follow the words that say so."""
     for line in section(CHECKED).splitlines():
         where = "manifest"
         for match in re.finditer(r"in (source)s|(live)(?= `)|`([a-z-]+)`", line):
             word, rule = match.group(1) or match.group(2), match.group(3)
             where = word or where
             if rule in RULES and RULES[rule].command != where and not line.startswith("| what "):
-                raise Failure(f"{rule} is checked by crest-lint {RULES[rule].command}, and "
+                raise Failure(f"{rule} is checked by crest lint {RULES[rule].command}, and "
                               f"METRICS.md says {where}: {line}")
 
 

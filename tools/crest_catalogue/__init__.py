@@ -15,7 +15,7 @@ manifest_load    from YAML to the model, with every problem of a file at once
 manifest_tree    checks across metrics and manifests: owners, clashes
 exported_names   the exported names of a metric; a twin of the library's src/names/names.c
 
-It knows no naming rules beyond those that the library enforces: the others are crest-lint's.
+It knows no naming rules beyond those that the library enforces: the others are crest lint's.
 """
 
 from .exported_names import exported_name, exported_names, parts, taken_names

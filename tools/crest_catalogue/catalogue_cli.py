@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line of crest-catalogue: manifests in, files out or compared.
+"""The command line of crest catalogue: manifests in, files out or compared.
 
 Exit status: 0 done; 1 problems in manifests, which are printed as file:line:column: message, or,
 with --check, output that is not up to date; 2 a wrong call, or a file that cannot be read or
@@ -90,7 +90,7 @@ def emit(args, path, text):
     lines = difflib.unified_diff((old or "").splitlines(True), text.splitlines(True), path,
                                  f"{path} as it would be generated")
     sys.stdout.writelines(line if line.endswith("\n") else line + "\n" for line in lines)
-    print(f"{path}:1:1: is not up to date; run crest-catalogue without --check")
+    print(f"{path}:1:1: is not up to date; run crest catalogue without --check")
     return PROBLEMS
 
 
@@ -173,7 +173,7 @@ def do_list(args):
 
 def parser():
     top = argparse.ArgumentParser(
-        prog="crest-catalogue", description="Generates from manifests of metrics.",
+        prog="crest catalogue", description="Generates from manifests of metrics.",
         epilog="Exit status: 0 done; 1 problems in manifests, or output not up to date; 2 a wrong "
                "call or a file that cannot be read or written.")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")

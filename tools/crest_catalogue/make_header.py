@@ -217,7 +217,7 @@ def header(manifest, file_name):
     text = f"/* SPDX-License-Identifier: {manifest.licence} */\n" if manifest.licence else ""
     text += comment([
         *fill(f"Metrics of team {manifest.team}. {manifest.about}", COLUMNS - 3), "",
-        *fill(f"Generated from {source} by crest-catalogue: change that file and generate this one "
+        *fill(f"Generated from {source} by crest catalogue: change that file and generate this one "
               "again.", COLUMNS - 3), "",
         *fill("Sources that record include it. One of them defines what it declares:", COLUMNS - 3),
         "", f"    #define {define}", f"    #include \"{file_name}\""])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The findings of crest-lint and their output: lines for people, JSON, annotations for GitHub.
+"""The findings of crest lint and their output: lines for people, JSON, annotations for GitHub.
 
 It knows no metric and judges nothing: the rules are in lint_manifest.py, lint_source.py and
 lint_live.py, and lint_rules.py lists them.
@@ -95,7 +95,7 @@ class Report:
             out.write(LINES[form](finding) + "\n")
         if left_out > 0:
             out.write(f"... and {left_out} findings more\n")
-        out.write(f"crest-lint: {self.summary()}\n")
+        out.write(f"crest lint: {self.summary()}\n")
 
     def as_json(self, shown):
         return {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`crest-lint live`: a page of a running process, or of a Pushgateway, against manifests.
+"""`crest lint live`: a page of a running process, or of a Pushgateway, against manifests.
 
     check_live(manifests, options, report)      options as lint_main.py parses them
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line of crest-lint; docs/man/crest-lint.1 is its manual.
+"""The command line of crest lint; docs/man/crest-lint.1 is its manual.
 
     sys.exit(main(sys.argv[1:]))
 
@@ -15,10 +15,10 @@ from crest_lint.lint_manifest import check_manifests, load_quietly
 from crest_lint.lint_rules import table_text
 
 USAGE = """
-  crest-lint manifest FILE...
-  crest-lint source --manifest FILE... [--exclude GLOB]... PATH...
-  crest-lint live --manifest FILE... URL|FILE|- [SECOND]
-  crest-lint --rules"""
+  crest lint manifest FILE...
+  crest lint source --manifest FILE... [--exclude GLOB]... PATH...
+  crest lint live --manifest FILE... URL|FILE|- [SECOND]
+  crest lint --rules"""
 
 
 class Parser(argparse.ArgumentParser):
@@ -28,7 +28,7 @@ class Parser(argparse.ArgumentParser):
         if "required" in message:
             message += " (a list of files takes what follows it: write -- between)"
         self.print_usage(sys.stderr)
-        print(f"crest-lint: {message}; see crest-lint --help", file=sys.stderr)
+        print(f"crest lint: {message}; see crest lint --help", file=sys.stderr)
         sys.exit(EXIT_UNUSABLE)
 
 
@@ -43,11 +43,11 @@ def add_common(parser, manifests):
 
 
 def make_parser():
-    parser = Parser(prog="crest-lint", usage=USAGE, description="Checks manifests of metrics, the "
+    parser = Parser(prog="crest lint", usage=USAGE, description="Checks manifests of metrics, the "
                     "sources that record them, and a live page.")
     parser.add_argument("--rules", action="store_true", help="list the rules and end")
     commands = parser.add_subparsers(dest="command", metavar="manifest|source|live",
-                                     prog="crest-lint")
+                                     prog="crest lint")
 
     manifest = commands.add_parser("manifest", help="the naming rules, over manifests")
     manifest.add_argument("files", nargs="+", metavar="FILE")
@@ -179,5 +179,5 @@ def main(arguments):
     except KeyboardInterrupt:
         return EXIT_UNUSABLE
     for message in report.unusable:
-        print(f"crest-lint: {message}", file=sys.stderr)
+        print(f"crest lint: {message}", file=sys.stderr)
     return report.status()

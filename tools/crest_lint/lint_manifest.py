@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`crest-lint manifest`: the rules of METRICS.md, over manifests.
+"""`crest lint manifest`: the rules of METRICS.md, over manifests.
 
 The loader reports invalid manifests (keys, types, names that the library refuses, owners, clashes);
 its problems come through as manifest-error. Each check here is one function of RULES_OF, which

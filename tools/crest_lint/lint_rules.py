@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rules of crest-lint: their ids, their severity, and what each requires.
+"""The rules of crest lint: their ids, their severity, and what each requires.
 
 Ids never change: manifests exempt metrics from them, and CI filters by them. METRICS.md has the
 reasons. Errors and warnings make the exit status 1, notes do not.
@@ -64,7 +64,7 @@ source   error   retired-name        what is lost or retired is not recorded
 source   warning planned-name        what is recorded is no longer planned
 source   note    run-time-name       a name made at run time cannot be checked
 source   note    source-unread       a file could be read as source
-source   warning allow-unneeded      each comment for crest-lint still allows something
+source   warning allow-unneeded      each comment for crest lint still allows something
 live     error   live-missing        what is promised is there
 live     error   live-idle           what is promised has moved
 live     error   live-type           it has the type of its instrument
@@ -87,7 +87,7 @@ def table_text():
     """The output of --rules."""
     lines = []
     for command in COMMANDS:
-        lines.append(f"crest-lint {command}")
+        lines.append(f"crest lint {command}")
         lines += [f"  {rule.id:<20} {rule.severity:<8} {rule.asks}"
                   for rule in RULES.values() if rule.command == command]
     return "\n".join(lines) + "\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`crest-lint source`: what sources record, against what manifests declare.
+"""`crest lint source`: what sources record, against what manifests declare.
 
     check_sources(manifests, ["src"], report, excluded=[], asked=manifests)
 
@@ -22,7 +22,7 @@ from crest_lint.lint_scan import SourceFile, find_files, language_of, read_sourc
 from crest_lint.lint_uses import OWN_BUCKETS
 
 ALLOW = re.compile(r"crest-lint:\s*(name|ignore)\b[ \t]*([^\n]*)")
-GENERATED = re.compile(r"\bby[\s*]+crest-catalogue:[\s*]+change[\s*]+that[\s*]+file\b")
+GENERATED = re.compile(r"\bby[\s*]+crest[ -]catalogue:[\s*]+change[\s*]+that[\s*]+file\b")
 KINDS_OF = {"counter": "counter", "gauge": "gauge", "range-sampler": "range-sampler",
             "histogram": "histogram", "timer": "timer", "keyed-timer": "timer", "stages": "stages",
             "mutex": "mutex"}
@@ -67,7 +67,7 @@ class Catalogue:
 
 
 class Allowance:
-    """One comment for crest-lint."""
+    """One comment for crest lint."""
 
     def __init__(self, file, at, line, word, rest):
         self.file, self.at, self.line, self.word = file, at, line, word
