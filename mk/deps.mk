@@ -17,8 +17,9 @@ deps: ## the packages of building, testing and the demo; only those of SUITES=; 
 	@$(if $(filter no,$(DEPS)),:,scripts/deps.sh $(deps_parts))
 
 .PHONY: servers
-servers: $(if $(filter no,$(DEPS)),,| deps) #: ## the servers of tests and demo, unpacked below build/servers
+servers: $(if $(filter no,$(DEPS)),,| deps) #: ## the servers of tests and demo, unpacked and built below build/servers
 	@scripts/fetch-servers.sh
+	@scripts/build-servers
 
 .PHONY: demo-servers
 demo-servers: $(if $(filter no,$(DEPS)),,| deps)

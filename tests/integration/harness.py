@@ -13,7 +13,7 @@
 Tests run several at a time. Each gets a `Place`: a folder of its own, and the list of what it
 started, which is ended by process id when the test is over, however it ends. Servers come from
 $CREST_SERVERS or build/servers/root/usr/bin (`make servers`); without them the program exits 77 and
-says so.
+says so. Those that are built from Go modules are in goservers.py.
 
 It uses nothing but Python's standard library, and listens on the loopback interface only.
 """
@@ -43,6 +43,7 @@ import free_ports  # noqa: E402  (needs the path above)
 
 BUILD = pathlib.Path(os.environ.get("CREST_BUILD", ROOT / "build/release")).resolve()
 SERVERS = pathlib.Path(os.environ.get("CREST_SERVERS", ROOT / "build/servers/root/usr/bin"))
+GO_SERVERS = pathlib.Path(os.environ.get("CREST_GO_SERVERS", ROOT / "build/servers/go"))
 EXIT_SKIPPED = 77
 # Ceilings, not expectations: a machine that is busy with other things is slow, and not wrong.
 READY_S = 60
@@ -115,6 +116,16 @@ def holds_at_last(check, seconds=READY_S, pause_s=0.05):
             if time.monotonic() > until:
                 raise
         time.sleep(pause_s)
+
+
+def go_server(name):
+    """The path of a program that scripts/build-servers makes; the test is skipped without it."""
+    path = GO_SERVERS / name
+    if os.access(path, os.X_OK):
+        return path
+    why = GO_SERVERS / f"{name}.why"
+    reason = why.read_text() if why.exists() else "'make servers' builds it"
+    raise Skip(f"{path} is not there: {reason}")
 
 
 def free_port():
@@ -406,11 +417,18 @@ def run_one(test):
     return word
 
 
-def main(tests, servers=("prometheus-pushgateway", "prometheus", "promtool")):
-    """Runs the tests, or those with a word of the command line in their names, and exits."""
+def main(tests, servers=("prometheus-pushgateway", "prometheus", "promtool"), go_servers=()):
+    """Runs the tests, or those with a word of the command line in their names, and exits. Without
+    one of the servers, or of those that are built from Go modules, none is run."""
     missing = [name for name in servers if not os.access(SERVERS / name, os.X_OK)]
     if missing:
         print(f"skipped: {', '.join(missing)} not found in {SERVERS}; 'make servers' fetches them")
+        sys.exit(EXIT_SKIPPED)
+    try:
+        for name in go_servers:
+            go_server(name)
+    except Skip as skip:
+        print(f"skipped: {skip}")
         sys.exit(EXIT_SKIPPED)
     words = sys.argv[1:]
     wanted = [test for test in tests if not words or any(word in test.__name__ for word in words)]

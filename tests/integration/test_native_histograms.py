@@ -174,10 +174,10 @@ def check_quantile(prometheus, query, values, q):
         raise Failure(f"{query}: {found}, wanted about {wanted}")
 
 
-def prometheus_knows_the_same(place):
+def check_what_is_known(place, prometheus_of):
     """One series a histogram, and by its query functions the counts, sums and quantiles."""
     node = Node(place)
-    prometheus = Scraper(place, [node], features="native-histograms").start()
+    prometheus = prometheus_of(place, node).start()
     totals = Totals()
     totals.record(node, 4, 5000)
     sizes = [value for count, value in zip(totals.sizes, SIZES) for _ in range(count)]
@@ -203,6 +203,11 @@ def prometheus_knows_the_same(place):
         prometheus.check_value(f"histogram_count({name})", sum(totals.sizes))
 
 
+def prometheus_knows_the_same(place):
+    check_what_is_known(place, lambda place, node: Scraper(place, [node],
+                                                           features="native-histograms"))
+
+
 def prometheus_without_native_sees_classic_ones(place):
     """The same node, to one that does not ask for protobuf."""
     node = Node(place)
@@ -212,8 +217,9 @@ def prometheus_without_native_sees_classic_ones(place):
     totals.check(prometheus)
 
 
-def a_gateway_takes_pushes(place):
-    gateway = Pushgateway(place).start()
+def check_pushes(place, gateway, prometheus_of):
+    """What the gateway shows, and what a Prometheus behind it knows."""
+    gateway.start()
     pusher = Program(place, "push_program", "start",
                     f"pushgateway={gateway.url},pushgateway.job=native,pushgateway.instance=a,"
                     "pushgateway.protobuf=on,pushgateway.interval=1s")
@@ -222,11 +228,19 @@ def a_gateway_takes_pushes(place):
     holds_at_last(lambda: harness.contains(
         gateway.page(), f"push_message_size_bytes_count{{instance=\"a\",job=\"native\"}} "
                         f"{sum(totals.sizes)}"))
-    native = Scraper(place, [gateway], job=(
-        "- job_name: gateway\n  honor_labels: true\n  static_configs: [{targets: ["
-        f"'127.0.0.1:{gateway.port}']}}]\n"), features="native-histograms").start()
+    native = prometheus_of(place, gateway).start()
     native.check_value("histogram_count(push_message_size_bytes)", sum(totals.sizes))
+    native.check_value("push_message_size_bytes_count or vector(0)", 0)
     pusher.do("stop")
+
+
+def a_gateway_takes_pushes(place):
+    def prometheus_of(place, gateway):
+        return Scraper(place, [gateway], features="native-histograms", job=(
+            "- job_name: gateway\n  honor_labels: true\n  static_configs: [{targets: ["
+            f"'127.0.0.1:{gateway.port}']}}]\n"))
+
+    check_pushes(place, Pushgateway(place), prometheus_of)
 
 
 if __name__ == "__main__":

@@ -40,13 +40,17 @@ exit 1
 """
 
 
-def run(place, tests, programs=(), arguments=(), history=None, must_run=None):
-    """Runs the runner over the tests, by their names and texts, with a history of unsteady ones and
-    with rules of what must run, if any; gives exit status, lines, and the runs of each test."""
+def run(place, tests, programs=(), arguments=(), history=None, must_run=None, builder=None):
+    """Runs the runner over the tests, by their names and texts, with a history of unsteady ones,
+    with rules of what must run and with a scripts/build-servers, if any; gives exit status, lines,
+    and the runs of each test."""
     root = place / "tree"
     shutil.rmtree(root, ignore_errors=True)
     (root / "scripts").mkdir(parents=True)
     shutil.copy(toolslib.ROOT / "scripts/run-tests", root / "scripts")
+    if builder is not None:
+        (root / "scripts/build-servers").write_text(builder, encoding="utf-8")
+        (root / "scripts/build-servers").chmod(0o755)
     for name, text in tests.items():
         path = root / f"tests/tools/test_{name}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -168,6 +172,23 @@ def begins_with_what_may_take_long(place):
           "the order in which they end")
 
 
+def builds_servers_beside_what_needs_none(place):
+    """The one that needs them begins when they are built, though its timeout is the longest; the
+    other runs meanwhile, and the builder waits here until that has ended."""
+    has_ended = "tests/tools/test_other.ended"
+    builder = "#!/bin/sh\nuntil [ -e " + has_ended + " ]; do sleep 0.05; done; echo $1 > built\n"
+    tests = {"other": f"open('{has_ended}', 'w').close()\n" + PASSES,
+             "wants": "# crest-test: timeout=300 go-servers\nopen('built').close()\n" + PASSES,
+             "alone": "# crest-test: go-servers alone\nopen('built').close()\n" + PASSES}
+    status, lines, _ = run(place, tests, builder=builder)
+    equal((status, lines[-1]), (0, "6 passed, 0 failed, 0 skipped"), "last line")
+    equal([line.split()[1] for line in lines[:3]],
+          ["tools/test_other", "tools/test_wants", "tools/test_alone"], "their order")
+    equal((place / "tree/built").read_text(), "--beside\n", "how the builder is called")
+    status, lines, _ = run(place, {"other": PASSES}, builder="#!/bin/sh\ntouch built\n")
+    equal((status, (place / "tree/built").exists()), (0, False), "nothing is built that none needs")
+
+
 def fails_what_fails_twice(place):
     status, lines, runs = run(place, {"a": PASSES, "b": FAILS})
     equal((status, runs), (1, {"a": 1, "b": 2}), "exit status and runs")
@@ -262,6 +283,7 @@ def runs_no_stress_test_again(place):
 if __name__ == "__main__":
     toolslib.main([counts_what_the_programs_say, runs_once_more_what_failed_by_its_own_word,
                    keeps_a_history_of_what_was_unsteady, fails_what_must_run_and_is_skipped,
+                   builds_servers_beside_what_needs_none,
                    fails_what_skips_without_a_reason, begins_with_what_may_take_long,
                    knows_what_ci_expects_to_run, ci_fails_from_two_unsteady_on,
                    fails_what_fails_twice, runs_nothing_again_after_a_signal_or_when_told,
