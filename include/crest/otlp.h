@@ -83,6 +83,9 @@ typedef struct crest_otlp_options {
        the call. Those with the value NULL or "" are left out. A key may be any text but "", once */
     const crest_page_label *attributes CREST_DEFAULT_(NULL);
     unsigned attribute_count CREST_DEFAULT_(0);
+    /* labels of crest_target_info, as crest_page_options.target; NULL: without that series */
+    const crest_page_label *target CREST_DEFAULT_(NULL);
+    unsigned target_count CREST_DEFAULT_(0);
     /* one of CREST_PAGE_WINDOWS_ */
     int windows CREST_DEFAULT_(CREST_PAGE_WINDOWS_RANGES);
     /* non-zero leaves exemplars out */

@@ -4,6 +4,7 @@
  */
 #include "otlp/otlp_encoder.h"
 #include "base/alloc.h"
+#include "names/buckets.h"
 #include "page/protobuf_fields.h"
 
 #include <crest/window.h>
@@ -147,6 +148,14 @@ static uint64_t encoder_start(const crest_otlp_encoder *encoder, const crest_pag
     return start < encoder->time_ns ? start : encoder->time_ns;
 }
 
+/* Whether a point says nothing new: of a difference, where it is none. */
+static int encoder_unchanged(const crest_otlp_encoder *encoder, const crest_page_row *row,
+                             uint64_t grown)
+{
+    return encoder->options->temporality == CREST_OTLP_DELTA && !encoder->options->stale &&
+           row->made_s == 0 && grown == 0;
+}
+
 static void encoder_put_number(crest_otlp_encoder *encoder, const crest_page_row *row)
 {
     crest_otlp_point point;
@@ -154,6 +163,8 @@ static void encoder_put_number(crest_otlp_encoder *encoder, const crest_page_row
     point.start_ns = 0;
     switch (encoder->metric.first.kind) {
     case CREST_KIND_COUNTER:
+        if (encoder_unchanged(encoder, row, row->counter))
+            return;
         point.start_ns = encoder_start(encoder, row);
         encoder_set_counter(encoder, &point);
         break;
@@ -162,12 +173,92 @@ static void encoder_put_number(crest_otlp_encoder *encoder, const crest_page_row
         break;
     case CREST_KIND_RANGE_SAMPLER: encoder_set_current(encoder, &point); break;
     case CREST_KIND_NONE:
-    case CREST_KIND_HISTOGRAM:
+    case CREST_KIND_HISTOGRAM: /* encoder_put_histogram's */
     case CREST_KIND_TIMER:
     case CREST_KIND_STAGES: /* of declarations only */ return;
     }
     encoder_put(encoder, &point, CREST_OTLP_POINT_BYTES);
 }
+
+/* ---- histograms ---- */
+
+static int encoder_native(crest_otlp_encoder *encoder, size_t index)
+{
+    const crest_page *page = &encoder->page;
+    crest_otlp_histograms_of *own = &encoder->histograms;
+    if (own->ready == index)
+        return 1;
+    own->ready = index;
+    return page->source->native(page->snapshot, index, own->schema, own->limit, encoder->decimals,
+                                &own->native);
+}
+
+/* Begins a family of histograms, whose first series this is; returns its shape. */
+static crest_otlp_shape encoder_histograms(crest_otlp_encoder *encoder, size_t first)
+{
+    const crest_otlp_options *options = encoder->options;
+    const crest_series_view *series = &encoder->metric.first;
+    crest_otlp_histograms_of *own = &encoder->histograms;
+    const crest_buckets *buckets = series->buckets;
+    own->ready = SIZE_MAX;
+    own->schema = crest_native_schema(options->factor > 1 ? options->factor
+                                                          : CREST_PAGE_NATIVE_FACTOR_DEFAULT);
+    own->limit = options->buckets != 0 ? options->buckets : CREST_PAGE_NATIVE_BUCKETS_DEFAULT;
+    if (options->histograms == CREST_OTLP_EXPONENTIAL && encoder_native(encoder, first))
+        return CREST_OTLP_SHAPE_EXPONENTIAL;
+    if (buckets == NULL)
+        buckets = crest_buckets_for_unit(encoder->family.unit, series->kind);
+    own->bounds = buckets->bounds;
+    own->bound_count = buckets->count < CREST_BUCKETS_MAX ? buckets->count : CREST_BUCKETS_MAX;
+    for (unsigned i = 0; i < own->bound_count; i++)
+        own->limits[i] = crest_buckets_limit(buckets->bounds[i], encoder->family.unit);
+    return CREST_OTLP_SHAPE_HISTOGRAM;
+}
+
+/* Bytes of the present histogram's buckets, at most: in an exponential one up to two lie between
+ * empty ones, which are there too. */
+static size_t encoder_bucket_bytes(const crest_otlp_encoder *encoder)
+{
+    const crest_otlp_histograms_of *own = &encoder->histograms;
+    if (encoder->shape == CREST_OTLP_SHAPE_HISTOGRAM)
+        return (own->bound_count + 1) * 64u;
+    const crest_native *native = &own->native;
+    if (native->used == 0)
+        return 0;
+    int span = native->bucket[native->used - 1].index - native->bucket[0].index + 1;
+    return (size_t)span * 4 + native->used * 24u;
+}
+
+static void encoder_put_histogram(crest_otlp_encoder *encoder, const crest_page_row *row,
+                                  size_t index)
+{
+    const crest_page *page = &encoder->page;
+    crest_otlp_histograms_of *own = &encoder->histograms;
+    crest_otlp_point point;
+    uint64_t minimum, maximum;
+    int exponential = encoder->shape == CREST_OTLP_SHAPE_EXPONENTIAL;
+    page->source->totals(page->snapshot, index, own->limits, exponential ? 0 : own->bound_count,
+                         &own->totals);
+    if (encoder_unchanged(encoder, row, own->totals.count))
+        return;
+    if (exponential)
+        encoder_native(encoder, index);
+    point.row = row;
+    point.start_ns = encoder_start(encoder, row);
+    point.count = exponential ? own->native.count : own->totals.count;
+    point.sum = crest_protobuf_scaled(own->totals.sum, encoder->decimals);
+    page->source->extremes(page->snapshot, index, &minimum, &maximum);
+    point.minimum = crest_protobuf_scaled(minimum, encoder->decimals);
+    point.maximum = crest_protobuf_scaled(maximum, encoder->decimals);
+    point.exemplar = crest_page_exemplar_of(&own->exemplar, page, &encoder->metric, index)
+                         ? &own->exemplar
+                         : NULL;
+    encoder_put(encoder, &point,
+                CREST_OTLP_POINT_BYTES + sizeof own->exemplar.id * 2 +
+                    encoder_bucket_bytes(encoder));
+}
+
+/* ---- families ---- */
 
 /* Puts the metric's own family from series `first` on; returns where the metric ends. */
 static size_t encoder_put_main(crest_otlp_encoder *encoder, size_t first)
@@ -175,15 +266,22 @@ static size_t encoder_put_main(crest_otlp_encoder *encoder, size_t first)
     const crest_page *page = &encoder->page;
     crest_page_row rows[CREST_PAGE_ROWS];
     crest_kind kind = encoder->metric.first.kind;
+    int histograms = crest_page_is_distribution(kind);
     unsigned count;
     crest_page_family_main(&encoder->family, &encoder->metric);
     encoder->decimals = crest_unit_decimals(encoder->family.unit);
-    encoder_family(
-        encoder, kind == CREST_KIND_COUNTER ? CREST_OTLP_SHAPE_SUM : CREST_OTLP_SHAPE_GAUGE, NULL);
+    encoder_family(encoder,
+                   histograms                   ? encoder_histograms(encoder, first)
+                   : kind == CREST_KIND_COUNTER ? CREST_OTLP_SHAPE_SUM
+                                                : CREST_OTLP_SHAPE_GAUGE,
+                   NULL);
     do {
         count = page->source->rows(page->snapshot, &encoder->metric, first, rows, CREST_PAGE_ROWS);
-        for (unsigned i = 0; i < count; i++) {
-            encoder_put_number(encoder, &rows[i]);
+        for (unsigned i = 0; i < count && !encoder_stopped(encoder); i++) {
+            if (histograms)
+                encoder_put_histogram(encoder, &rows[i], first + i);
+            else
+                encoder_put_number(encoder, &rows[i]);
             encoder->out.end = first + i + 1;
         }
         first += count;
@@ -192,15 +290,86 @@ static size_t encoder_put_main(crest_otlp_encoder *encoder, size_t first)
     return first;
 }
 
+/* Puts what the window says of a series, if it says anything. */
+static void encoder_put_window(crest_otlp_encoder *encoder, const crest_window_result *result,
+                               const crest_page_row *row, size_t index)
+{
+    const crest_page *page = &encoder->page;
+    int distribution = crest_page_is_distribution(encoder->metric.first.kind);
+    crest_otlp_point point;
+    crest_window window;
+    double value;
+    page->source->window(page->snapshot, index, result->window_s, &window);
+    if (!(window.covered_s > 0) || (distribution && result->of_values && window.events == 0))
+        return;
+    memcpy(&value, (const char *)&window + result->offset, sizeof value);
+    if (!distribution || result->of_values)
+        value = crest_page_in_base_unit(value, encoder->family.unit);
+    point.row = row;
+    point.start_ns = 0;
+    encoder_set_double(&point, value);
+    encoder_put(encoder, &point, CREST_OTLP_POINT_BYTES);
+}
+
+static void encoder_put_windows(crest_otlp_encoder *encoder, size_t first, size_t end)
+{
+    const crest_page *page = &encoder->page;
+    crest_window_result results[CREST_WINDOW_RESULTS_MAX];
+    crest_page_row rows[CREST_PAGE_ROWS];
+    unsigned rows_count, count = crest_window_results(&encoder->metric.first, page->window_s,
+                                                      page->window_count, results);
+    for (unsigned i = 0; i < count; i++) {
+        crest_page_family_window(&encoder->family, &encoder->metric, results[i].qualifier,
+                                 results[i].meaning);
+        encoder_family(encoder, CREST_OTLP_SHAPE_GAUGE, results[i].qualifier);
+        for (size_t at = first; at < end && !encoder_stopped(encoder); at += rows_count) {
+            rows_count =
+                page->source->rows(page->snapshot, &encoder->metric, at, rows, CREST_PAGE_ROWS);
+            for (unsigned k = 0; k < rows_count; k++)
+                encoder_put_window(encoder, &results[i], &rows[k], at + k);
+        }
+        encoder_close(encoder);
+    }
+}
+
+/* Puts crest_target_info: its labels are constants of a metric of one series. */
+static void encoder_put_target(crest_otlp_encoder *encoder)
+{
+    const crest_otlp_options *options = encoder->options;
+    const char *keys[CREST_TARGET_LABELS_MAX], *values[CREST_TARGET_LABELS_MAX];
+    crest_page_row row = {.plain = 1};
+    crest_otlp_point point = {.row = &row, .is_int = 1, .as_int = 1};
+    for (unsigned i = 0; i < options->target_count; i++) {
+        keys[i] = options->target[i].key;
+        values[i] = options->target[i].value != NULL ? options->target[i].value : "";
+    }
+    encoder->metric.constants = options->target_count;
+    encoder->metric.first = (crest_series_view){.name = CREST_TARGET_INFO,
+                                                .description = CREST_TARGET_HELP,
+                                                .kind = CREST_KIND_GAUGE,
+                                                .label_count = options->target_count,
+                                                .label_keys = keys,
+                                                .label_values = values};
+    crest_page_family_main(&encoder->family, &encoder->metric);
+    encoder_family(encoder, CREST_OTLP_SHAPE_GAUGE, NULL);
+    encoder_put(encoder, &point, CREST_OTLP_POINT_BYTES);
+    encoder_close(encoder);
+}
+
 /* ---- all of it ---- */
 
 static void encoder_put_all(crest_otlp_encoder *encoder)
 {
     const crest_page *page = &encoder->page;
+    if (encoder->options->target != NULL && encoder->options->first == 0)
+        encoder_put_target(encoder);
     for (size_t first = encoder->options->first; first < page->size && !encoder_stopped(encoder);) {
         page->source->metric(page->snapshot, first, &encoder->metric);
         encoder->metric.made = 1;
-        first = encoder_put_main(encoder, first);
+        size_t end = encoder_put_main(encoder, first);
+        if (crest_page_wants_windows(page, encoder->metric.first.kind))
+            encoder_put_windows(encoder, first, end);
+        first = end;
     }
     if (!encoder_stopped(encoder))
         encoder_flush(encoder);
@@ -227,7 +396,11 @@ static crest_status encoder_result(const crest_otlp_out *out, crest_error *error
 static void encoder_init(crest_otlp_encoder *encoder, const crest_page_source *source,
                          const crest_snapshot *snapshot, const crest_otlp_options *options)
 {
-    memset(encoder, 0, sizeof *encoder);
+    /* not all of it: most are buckets */
+    encoder->own = NULL;
+    encoder->open = 0;
+    encoder->histograms.native.runs.cut = 0;
+    encoder->out = (crest_otlp_out){0};
     encoder->options = options;
     encoder->page_options = (crest_page_options){.windows = options->windows,
                                                  .no_exemplars = options->no_exemplars,
@@ -237,6 +410,7 @@ static void encoder_init(crest_otlp_encoder *encoder, const crest_page_source *s
                                  .snapshot = snapshot,
                                  .options = &encoder->page_options,
                                  .size = source->size(snapshot)};
+    crest_page_choose_windows(&encoder->page);
     encoder->out.limit =
         options->body_bytes != 0 ? options->body_bytes : CREST_OTLP_BODY_BYTES_DEFAULT;
     encoder->out.first = encoder->out.end = options->first;

@@ -7,7 +7,7 @@
 #define CREST_OTLP_INSIDE_H
 
 #include "otlp/otlp_names.h"
-#include "page/page_families.h"
+#include "page/page_exemplar.h"
 #include <crest/otlp.h>
 
 /* Bytes that close a Metric and a body, at most. */
@@ -48,14 +48,22 @@ typedef struct crest_otlp_point {
     double as_double;
     /* histograms, in the base unit */
     uint64_t count;
-    double sum, minimum, maximum;
-    const crest_native *native; /* exponential ones */
-    const crest_totals *totals; /* explicit ones */
-    int exemplar;               /* non-zero: it has one */
-    double exemplar_value;
-    const char *exemplar_id;
-    size_t exemplar_id_bytes;
+    double sum, minimum, maximum;        /* extremes: only if there is a count */
+    const crest_page_exemplar *exemplar; /* NULL: none */
 } crest_otlp_point;
+
+/* What the histograms of a family share, and the present one. */
+typedef struct crest_otlp_histograms_of {
+    int schema;     /* the finest schema that is wanted */
+    unsigned limit; /* buckets of an exponential one, at most */
+    size_t ready;   /* the series that `native` is of; SIZE_MAX: none */
+    crest_native native;
+    const double *bounds; /* of explicit buckets */
+    unsigned bound_count;
+    uint64_t limits[CREST_BUCKETS_MAX];
+    crest_totals totals;
+    crest_page_exemplar exemplar;
+} crest_otlp_histograms_of;
 
 struct crest_otlp_encoder;
 
@@ -96,6 +104,7 @@ typedef struct crest_otlp_encoder {
     crest_otlp_name name;
     crest_otlp_shape shape;
     unsigned decimals;
+    crest_otlp_histograms_of histograms;
     int open;             /* the family is open */
     size_t family_at;     /* where it begins in the body */
     size_t family_points; /* of this body */

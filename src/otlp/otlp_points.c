@@ -6,8 +6,11 @@
 #include "base/misuse.h"
 #include "base/utf8.h"
 
-/* The attributes' fields of HistogramDataPoint and ExponentialHistogramDataPoint. */
-enum { POINTS_HISTOGRAM_ATTRIBUTES = 9, POINTS_EXPONENTIAL_ATTRIBUTES = 1 };
+/* Fields of Buckets and Exemplar. */
+enum { POINTS_OFFSET = 1, POINTS_COUNTS = 2 };
+enum { POINTS_EXEMPLAR_TIME = 2, POINTS_EXEMPLAR_VALUE = 3, POINTS_EXEMPLAR_ATTRIBUTES = 7 };
+/* Room kept in front of messages for their lengths. */
+#define POINTS_ROOM 2u
 
 char *crest_otlp_end(char *body, char *at, size_t room)
 {
@@ -48,8 +51,66 @@ unsigned crest_otlp_attribute_field(crest_otlp_shape shape)
     switch (shape) {
     case CREST_OTLP_SHAPE_GAUGE:
     case CREST_OTLP_SHAPE_SUM: return CREST_OTLP_NUMBER_ATTRIBUTES;
-    case CREST_OTLP_SHAPE_HISTOGRAM: return POINTS_HISTOGRAM_ATTRIBUTES;
-    case CREST_OTLP_SHAPE_EXPONENTIAL: return POINTS_EXPONENTIAL_ATTRIBUTES;
+    case CREST_OTLP_SHAPE_HISTOGRAM: return CREST_OTLP_EXPLICIT_ATTRIBUTES;
+    case CREST_OTLP_SHAPE_EXPONENTIAL: return CREST_OTLP_NATIVE_ATTRIBUTES;
     }
     return 0;
+}
+
+/* Bucket i of Prometheus is bucket i - 1 of OTLP. */
+char *crest_otlp_native_buckets(char *at, const crest_native *native)
+{
+    if (native->used == 0)
+        return at;
+    int index = native->bucket[0].index, offset = index - 1;
+    char *positive, *counts;
+    at = crest_wire_tag(at, CREST_OTLP_NATIVE_POSITIVE, CREST_WIRE_LENGTH);
+    at = positive = at + POINTS_ROOM;
+    if (offset != 0)
+        at = crest_wire_s64(at, POINTS_OFFSET, offset);
+    at = crest_wire_tag(at, POINTS_COUNTS, CREST_WIRE_LENGTH);
+    at = counts = at + POINTS_ROOM;
+    for (unsigned i = 0; i < native->used; i++, index++) {
+        for (; index < native->bucket[i].index; index++)
+            *at++ = 0;
+        at = crest_wire_varint(at, native->bucket[i].count);
+    }
+    at = crest_otlp_end(counts, at, POINTS_ROOM);
+    return crest_otlp_end(positive, at, POINTS_ROOM);
+}
+
+char *crest_otlp_explicit_buckets(char *at, const crest_otlp_histograms_of *histogram, int empty)
+{
+    unsigned bounds = histogram->bound_count;
+    const crest_totals *totals = &histogram->totals;
+    uint64_t before = 0;
+    at = crest_wire_tag(at, CREST_OTLP_EXPLICIT_COUNTS, CREST_WIRE_LENGTH);
+    at = crest_wire_varint(at, (bounds + 1) * sizeof before);
+    for (unsigned i = 0; i <= bounds; i++) {
+        uint64_t below = i < bounds ? totals->below[i] : totals->count;
+        at = crest_wire_fixed64(at, empty ? 0 : below - before);
+        before = below;
+    }
+    if (bounds == 0)
+        return at;
+    at = crest_wire_tag(at, CREST_OTLP_EXPLICIT_BOUNDS, CREST_WIRE_LENGTH);
+    at = crest_wire_varint(at, bounds * sizeof(double));
+    for (unsigned i = 0; i < bounds; i++) {
+        uint64_t bits;
+        memcpy(&bits, &histogram->bounds[i], sizeof bits);
+        at = crest_wire_fixed64(at, bits);
+    }
+    return at;
+}
+
+char *crest_otlp_exemplar(char *at, unsigned field, const crest_page_exemplar *exemplar)
+{
+    char *body;
+    at = crest_wire_tag(at, field, CREST_WIRE_LENGTH);
+    at = body = at + POINTS_ROOM;
+    at = crest_otlp_fixed_unless_0(at, POINTS_EXEMPLAR_TIME, exemplar->wall_ns);
+    at = crest_wire_double(at, POINTS_EXEMPLAR_VALUE, exemplar->value);
+    at = crest_otlp_text_attribute(at, POINTS_EXEMPLAR_ATTRIBUTES, CREST_EXEMPLAR_LABEL,
+                                   exemplar->id);
+    return crest_otlp_end(body, at, POINTS_ROOM);
 }

@@ -289,9 +289,75 @@ static void message_number(crest_otlp_encoder *encoder, const crest_otlp_point *
     encoder->out.used = (size_t)(at - encoder->out.bytes);
 }
 
+/* Puts attributes of any length, or in their form. */
+static char *message_put_attributes(const message_shared *shared, unsigned field,
+                                    const crest_page_row *row, char *at)
+{
+    return message_small(shared, row) != SIZE_MAX ? message_put_small(shared, row, at)
+                                                  : message_put_long(shared, field, row, at);
+}
+
+static char *message_explicit(const crest_otlp_encoder *encoder, const crest_otlp_point *point,
+                              char *at)
+{
+    const crest_otlp_histograms_of *own = &encoder->histograms;
+    int stale = encoder->options->stale;
+    at = crest_otlp_fixed_unless_0(at, CREST_OTLP_EXPLICIT_START, point->start_ns);
+    at = crest_otlp_fixed_unless_0(at, CREST_OTLP_EXPLICIT_TIME, encoder->time_ns);
+    if (!stale) {
+        at = crest_otlp_fixed_unless_0(at, CREST_OTLP_EXPLICIT_COUNT, point->count);
+        at = crest_wire_double(at, CREST_OTLP_EXPLICIT_SUM, point->sum);
+    }
+    /* without its bounds Prometheus would not know which series end */
+    at = crest_otlp_explicit_buckets(at, own, stale);
+    if (point->exemplar != NULL && !stale)
+        at = crest_otlp_exemplar(at, CREST_OTLP_EXPLICIT_EXEMPLARS, point->exemplar);
+    at = message_put_attributes(encoder->own, CREST_OTLP_EXPLICIT_ATTRIBUTES, point->row, at);
+    if (stale)
+        return crest_wire_u64(at, CREST_OTLP_EXPLICIT_FLAGS, CREST_OTLP_NO_VALUE);
+    if (point->count == 0)
+        return at;
+    at = crest_wire_double(at, CREST_OTLP_EXPLICIT_MIN, point->minimum);
+    return crest_wire_double(at, CREST_OTLP_EXPLICIT_MAX, point->maximum);
+}
+
+static char *message_exponential(const crest_otlp_encoder *encoder, const crest_otlp_point *point,
+                                 char *at)
+{
+    const crest_native *native = &encoder->histograms.native;
+    at = message_put_attributes(encoder->own, CREST_OTLP_NATIVE_ATTRIBUTES, point->row, at);
+    at = crest_otlp_fixed_unless_0(at, CREST_OTLP_NATIVE_START, point->start_ns);
+    at = crest_otlp_fixed_unless_0(at, CREST_OTLP_NATIVE_TIME, encoder->time_ns);
+    if (encoder->options->stale)
+        return crest_wire_u64(at, CREST_OTLP_NATIVE_FLAGS, CREST_OTLP_NO_VALUE);
+    at = crest_otlp_fixed_unless_0(at, CREST_OTLP_NATIVE_COUNT, point->count);
+    at = crest_wire_double(at, CREST_OTLP_NATIVE_SUM, point->sum);
+    if (native->schema != 0)
+        at = crest_wire_s64(at, CREST_OTLP_NATIVE_SCALE, native->schema);
+    at = crest_otlp_fixed_unless_0(at, CREST_OTLP_NATIVE_ZERO_COUNT, native->zero_count);
+    at = crest_otlp_native_buckets(at, native);
+    if (point->exemplar != NULL)
+        at = crest_otlp_exemplar(at, CREST_OTLP_NATIVE_EXEMPLARS, point->exemplar);
+    if (point->count != 0) {
+        at = crest_wire_double(at, CREST_OTLP_NATIVE_MIN, point->minimum);
+        at = crest_wire_double(at, CREST_OTLP_NATIVE_MAX, point->maximum);
+    }
+    return crest_wire_double(at, CREST_OTLP_NATIVE_ZERO_THRESHOLD, native->zero_threshold);
+}
+
 static void message_point(crest_otlp_encoder *encoder, const crest_otlp_point *point)
 {
-    message_number(encoder, point);
+    char *at = encoder->out.bytes + encoder->out.used, *body;
+    if (encoder->shape == CREST_OTLP_SHAPE_GAUGE || encoder->shape == CREST_OTLP_SHAPE_SUM) {
+        message_number(encoder, point);
+        return;
+    }
+    at = crest_wire_tag(at, MESSAGE_POINTS, CREST_WIRE_LENGTH);
+    at = body = at + MESSAGE_POINT_ROOM;
+    at = encoder->shape == CREST_OTLP_SHAPE_EXPONENTIAL ? message_exponential(encoder, point, at)
+                                                        : message_explicit(encoder, point, at);
+    at = crest_otlp_end(body, at, MESSAGE_POINT_ROOM);
+    encoder->out.used = (size_t)(at - encoder->out.bytes);
 }
 
 /* ---- families ---- */

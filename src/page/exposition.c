@@ -37,17 +37,6 @@ static void exposition_put_target(const crest_page *page)
     crest_buffer_put_text(page->out, options->target_count != 0 ? "} 1\n" : " 1\n");
 }
 
-/* Chooses the page's windows: all of the snapshot, or only the first, the shortest. A reader can
- * take extremes of longer windows from those of several pages. */
-static void exposition_choose_windows(crest_page *page)
-{
-    page->window_count = page->options->windows >= CREST_PAGE_WINDOWS_RANGES
-                             ? page->source->windows(page->snapshot, page->window_s)
-                             : 0;
-    if (page->window_count > 1 && page->options->windows < CREST_PAGE_WINDOWS_ALL)
-        page->window_count = 1;
-}
-
 /* The target stands where its name sorts. */
 static void exposition_put_page(const crest_page *page)
 {
@@ -156,7 +145,7 @@ crest_status crest_exposition_write(const crest_page_source *source, const crest
                        .out = &out,
                        .size = source->size(snapshot),
                        .openmetrics = format == CREST_FORMAT_OPENMETRICS};
-    exposition_choose_windows(&page);
+    crest_page_choose_windows(&page);
     int complete = 1;
     if (format == CREST_FORMAT_PROMETHEUS_PROTOBUF)
         complete = crest_page_put_protobuf(&page);

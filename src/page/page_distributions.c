@@ -4,13 +4,7 @@
  */
 #include "page/page_distributions.h"
 #include "names/buckets.h"
-
-#include <crest/window.h>
-
-/* Labels of an exemplar; all its label names and values together may have 128 characters. */
-#define DISTRIBUTIONS_OPERATION "operation"
-_Static_assert(sizeof DISTRIBUTIONS_OPERATION - 1 + CREST_OP_TEXT_BYTES - 1 <= 128,
-               "an operation's id fits an exemplar");
+#include "page/page_exemplar.h"
 
 static void distributions_le(crest_page_text *le, const char *bound, int labelled)
 {
@@ -62,8 +56,7 @@ void crest_page_distributions_begin(crest_page_distributions *lines, const crest
 /* An exemplar: the slowest operation of the last minute, and the line that it belongs on. */
 typedef struct distributions_exemplar {
     unsigned bucket; /* index of the bucket that holds its value */
-    double value;
-    crest_op operation;
+    crest_page_exemplar found;
 } distributions_exemplar;
 
 #define DISTRIBUTIONS_NO_BUCKET (CREST_BUCKETS_MAX + 1)
@@ -104,31 +97,19 @@ static void distributions_find_exemplar(distributions_series *series, size_t ind
     const crest_page_bounds *bounds = series->shared->bounds;
     distributions_exemplar *exemplar = &series->exemplar;
     exemplar->bucket = DISTRIBUTIONS_NO_BUCKET;
-    if (!page->openmetrics || page->options->no_exemplars ||
-        series->shared->metric->first.kind != CREST_KIND_TIMER)
+    if (!page->openmetrics ||
+        !crest_page_exemplar_of(&exemplar->found, page, series->shared->metric, index))
         return;
-    crest_window window;
-    page->source->window(page->snapshot, index, CREST_WINDOW_S, &window);
-    if (window.slowest.kind == CREST_OP_NONE || window.events == 0)
-        return;
-    exemplar->operation = window.slowest;
-    exemplar->value = crest_page_in_base_unit(window.maximum, CREST_NANOSECONDS);
     exemplar->bucket = 0;
     while (exemplar->bucket < bounds->count &&
-           !(exemplar->value <= bounds->bounds[exemplar->bucket]))
+           !(exemplar->found.value <= bounds->bounds[exemplar->bucket]))
         exemplar->bucket++;
 }
 
-static void distributions_put_exemplar(crest_buffer *out, const distributions_exemplar *exemplar)
+static void distributions_put_exemplar(crest_buffer *out, const crest_page_exemplar *exemplar)
 {
-    char id[CREST_OP_TEXT_BYTES];
-    crest_op_format(&exemplar->operation, id, sizeof id);
-    /* The parser of Prometheus' Python client drops a page with an escape in an exemplar's
-     * label. */
-    for (char *at = id; *at != '\0'; at++)
-        *at = *at == '"' ? '\'' : *at == '\\' ? '/' : *at == '\n' ? ' ' : *at;
     crest_buffer_put_text(out, " # {");
-    crest_page_put_label(out, DISTRIBUTIONS_OPERATION, id, 1);
+    crest_page_put_label(out, CREST_EXEMPLAR_LABEL, exemplar->id, 1);
     crest_buffer_put_text(out, "} ");
     crest_buffer_put_double(out, exemplar->value);
 }
@@ -159,7 +140,7 @@ static void distributions_put_bucket(distributions_series *series, unsigned buck
     at = distributions_digits(series, at, count);
     if (bucket == series->exemplar.bucket) {
         out->used = (size_t)(at - out->bytes);
-        distributions_put_exemplar(out, &series->exemplar);
+        distributions_put_exemplar(out, &series->exemplar.found);
         at = crest_buffer_reserve(out, 1);
     }
     crest_line_end(out, at);

@@ -82,6 +82,15 @@ int crest_page_wants_windows(const crest_page *page, crest_kind kind)
            (kind == CREST_KIND_RANGE_SAMPLER || page->options->windows >= CREST_PAGE_WINDOWS_ALL);
 }
 
+void crest_page_choose_windows(crest_page *page)
+{
+    page->window_count = page->options->windows >= CREST_PAGE_WINDOWS_RANGES
+                             ? page->source->windows(page->snapshot, page->window_s)
+                             : 0;
+    if (page->window_count > 1 && page->options->windows < CREST_PAGE_WINDOWS_ALL)
+        page->window_count = 1;
+}
+
 static void families_put_meta(const crest_page *page, const char *what,
                               const crest_page_family *family, const char *text)
 {

@@ -59,6 +59,9 @@ int crest_page_family_is_standard(const crest_page_family *family);
 /* The unit at the end of the family's name; "" if there is none. */
 const char *crest_page_family_unit(const crest_page_family *family);
 
+/* Chooses the page's windows: all of the snapshot, or only the first, the shortest. A reader can
+ * take extremes of longer windows from those of several pages. */
+void crest_page_choose_windows(crest_page *page);
 /* Whether the page wants what windows compute of metrics of this kind. */
 int crest_page_wants_windows(const crest_page *page, crest_kind kind);
 

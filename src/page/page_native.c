@@ -3,12 +3,10 @@
  * Histograms of a protobuf page. See page_native.h.
  */
 #include "page/page_native.h"
-#include "base/utf8.h"
 #include "names/buckets.h"
-#include "page/page_values.h"
+#include "page/page_exemplar.h"
 #include "page/protobuf_fields.h"
 
-#include <crest/window.h>
 #include <math.h>
 
 /* Field of Metric. */
@@ -34,19 +32,9 @@ enum { NATIVE_BUCKET_COUNT = 1, NATIVE_BUCKET_BOUND = 2, NATIVE_BUCKET_EXEMPLAR 
 enum { NATIVE_SPAN_OFFSET = 1, NATIVE_SPAN_LENGTH = 2 };
 enum { NATIVE_EXEMPLAR_LABEL = 1, NATIVE_EXEMPLAR_VALUE = 2, NATIVE_EXEMPLAR_TIME = 3 };
 
-#define NATIVE_OPERATION "operation"
 #define NATIVE_NS_PER_S UINT64_C(1000000000)
 /* Up to so many empty buckets between two others are written; more begin a new span. */
 #define NATIVE_GAP_MAX 2
-
-/* An exemplar: the slowest operation of the last minute. */
-typedef struct native_exemplar {
-    int there;
-    double value;
-    uint64_t wall_ns; /* when the snapshot was taken, up to a minute later */
-    size_t id_bytes;
-    char id[CREST_OP_TEXT_BYTES * CREST_UTF8_REPLACEMENT_BYTES];
-} native_exemplar;
 
 void crest_protobuf_histograms_begin(crest_protobuf_histograms *histograms, const crest_page *page,
                                      const crest_page_metric *metric, unsigned decimals)
@@ -71,48 +59,26 @@ void crest_protobuf_histograms_begin(crest_protobuf_histograms *histograms, cons
         histograms->limits[i] = crest_buckets_limit(buckets->bounds[i], unit);
 }
 
-static void native_find_exemplar(const crest_protobuf_histograms *histograms, size_t index,
-                                 native_exemplar *exemplar)
-{
-    const crest_page *page = histograms->page;
-    exemplar->there = 0;
-    if (page->options->no_exemplars || histograms->metric->first.kind != CREST_KIND_TIMER)
-        return;
-    crest_window window;
-    page->source->window(page->snapshot, index, CREST_WINDOW_S, &window);
-    if (window.slowest.kind == CREST_OP_NONE || window.events == 0)
-        return;
-    char id[CREST_OP_TEXT_BYTES];
-    crest_op_format(&window.slowest, id, sizeof id);
-    /* the same as on a text page */
-    for (char *at = id; *at != '\0'; at++)
-        *at = *at == '"' ? '\'' : *at == '\\' ? '/' : *at == '\n' ? ' ' : *at;
-    exemplar->id_bytes = crest_utf8_copy(id, exemplar->id, sizeof exemplar->id, NULL);
-    exemplar->value = crest_page_in_base_unit(window.maximum, CREST_NANOSECONDS);
-    exemplar->wall_ns = page->source->wall_ns(page->snapshot);
-    exemplar->there = 1;
-}
-
-static char *native_put_exemplar(char *at, unsigned field, const native_exemplar *exemplar)
+static char *native_put_exemplar(char *at, unsigned field, const crest_page_exemplar *exemplar)
 {
     char *body;
     at = crest_wire_begin(at, field, &body);
-    at = crest_protobuf_label(at, NATIVE_EXEMPLAR_LABEL, NATIVE_OPERATION,
-                              sizeof NATIVE_OPERATION - 1, exemplar->id, exemplar->id_bytes);
+    at = crest_protobuf_label(at, NATIVE_EXEMPLAR_LABEL, CREST_EXEMPLAR_LABEL,
+                              sizeof CREST_EXEMPLAR_LABEL - 1, exemplar->id, exemplar->id_bytes);
     at = crest_wire_double(at, NATIVE_EXEMPLAR_VALUE, exemplar->value);
     at = crest_protobuf_time(at, NATIVE_EXEMPLAR_TIME, exemplar->wall_ns / NATIVE_NS_PER_S,
                              (uint32_t)(exemplar->wall_ns % NATIVE_NS_PER_S));
     return crest_wire_end(body, at);
 }
 
-/* Puts classic buckets. The bucket of an exemplar is that of the value itself, as on a text page.
+/* Puts classic buckets. The bucket of an exemplar (NULL: there is none) is that of the value itself, as on a text page.
  * Readers add the last bucket, +Inf, themselves; it is put only with an exemplar. */
 static char *native_put_classic(const crest_protobuf_histograms *histograms,
-                                const crest_totals *totals, const native_exemplar *exemplar,
+                                const crest_totals *totals, const crest_page_exemplar *exemplar,
                                 char *at)
 {
     unsigned count = histograms->bound_count;
-    int left = exemplar->there;
+    int left = exemplar != NULL;
     for (unsigned i = 0; i <= count; i++) {
         double bound = i < count ? histograms->bounds[i] : (double)INFINITY;
         int here = left && exemplar->value <= bound;
@@ -209,7 +175,7 @@ char *crest_protobuf_histogram(crest_protobuf_histograms *histograms, const cres
     const crest_page *page = histograms->page;
     crest_native *native = &histograms->native;
     crest_totals totals;
-    native_exemplar exemplar;
+    crest_page_exemplar found;
     char *body;
     int is_native = page->options->native != CREST_PAGE_NATIVE_OFF &&
                     page->source->native(page->snapshot, index, histograms->schema,
@@ -217,21 +183,22 @@ char *crest_protobuf_histogram(crest_protobuf_histograms *histograms, const cres
     int is_classic = !is_native || page->options->native != CREST_PAGE_NATIVE_ONLY;
     page->source->totals(page->snapshot, index, histograms->limits,
                          is_classic ? histograms->bound_count : 0, &totals);
-    native_find_exemplar(histograms, index, &exemplar);
+    const crest_page_exemplar *exemplar =
+        crest_page_exemplar_of(&found, page, histograms->metric, index) ? &found : NULL;
     int floats = is_native && native->count > INT64_MAX;
     at = crest_wire_begin(at, NATIVE_METRIC_HISTOGRAM, &body);
     at = crest_wire_u64(at, NATIVE_SAMPLE_COUNT, totals.count);
     at = crest_wire_double(at, NATIVE_SAMPLE_SUM,
                            crest_protobuf_scaled(totals.sum, histograms->decimals));
     if (is_classic)
-        at = native_put_classic(histograms, &totals, &exemplar, at);
+        at = native_put_classic(histograms, &totals, exemplar, at);
     if (floats)
         at = crest_wire_double(at, NATIVE_SAMPLE_COUNT_FLOAT, (double)totals.count);
     if (is_native)
         at = native_put_native(native, floats, at);
     if (row->made_s != 0)
         at = crest_protobuf_time(at, NATIVE_CREATED, row->made_s, 0);
-    if (is_native && exemplar.there)
-        at = native_put_exemplar(at, NATIVE_EXEMPLARS, &exemplar);
+    if (is_native && exemplar != NULL)
+        at = native_put_exemplar(at, NATIVE_EXEMPLARS, exemplar);
     return crest_wire_end(body, at);
 }

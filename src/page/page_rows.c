@@ -99,7 +99,16 @@ static int page_rows_native(const crest_snapshot *snapshot, size_t index, int sc
                            crest_snapshot_distribution(snapshot, index));
 }
 
+static void page_rows_extremes(const crest_snapshot *snapshot, size_t index, uint64_t *minimum,
+                               uint64_t *maximum)
+{
+    const crest_distribution *distribution = crest_snapshot_distribution(snapshot, index);
+    *minimum = crest_distribution_min(distribution);
+    *maximum = crest_distribution_max(distribution);
+}
+
 const crest_page_source crest_page_source_snapshot = {
-    crest_snapshot_size,   page_rows_metric,      page_rows_fill,   crest_snapshot_windows,
-    crest_snapshot_window, crest_snapshot_totals, page_rows_native, crest_snapshot_wall_ns,
+    crest_snapshot_size,    page_rows_metric,       page_rows_fill,
+    crest_snapshot_windows, crest_snapshot_window,  crest_snapshot_totals,
+    page_rows_native,       crest_snapshot_wall_ns, page_rows_extremes,
 };

@@ -72,6 +72,9 @@ typedef struct crest_page_source {
                   unsigned decimals, crest_native *native);
     /* As crest_snapshot_wall_ns. */
     uint64_t (*wall_ns)(const crest_snapshot *snapshot);
+    /* As crest_distribution_min and _max, of the series' distribution. */
+    void (*extremes)(const crest_snapshot *snapshot, size_t index, uint64_t *minimum,
+                     uint64_t *maximum);
 } crest_page_source;
 
 extern const crest_page_source crest_page_source_snapshot;

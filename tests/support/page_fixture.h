@@ -140,9 +140,18 @@ static uint64_t fake_wall_ns(const crest_snapshot *snapshot)
     return UINT64_C(1700000000123456789);
 }
 
+static void fake_extremes(const crest_snapshot *snapshot, size_t index, uint64_t *minimum,
+                          uint64_t *maximum)
+{
+    const crest_distribution *distribution = snapshot->series[index].distribution;
+    int any = distribution != NULL && distribution->size != 0;
+    *minimum = any ? distribution->buckets[0].lowest : 0;
+    *maximum = any ? distribution->buckets[distribution->size - 1].highest : 0;
+}
+
 static const crest_page_source fake = {
-    fake_size,   fake_metric, fake_rows,   fake_windows,
-    fake_window, fake_totals, fake_native, fake_wall_ns,
+    fake_size,   fake_metric, fake_rows,    fake_windows,  fake_window,
+    fake_totals, fake_native, fake_wall_ns, fake_extremes,
 };
 
 /* ---- where pages go ---- */
