@@ -28,6 +28,13 @@ static inline uint64_t crest_step_clock_ns(const crest_step_clock *clock)
     return stands_ns != 0 ? stands_ns : crest_monotonic_ns();
 }
 
+/* How far it is ahead of the kernel's; 0 while it runs. Any thread. */
+static inline int64_t crest_step_clock_ahead_ns(const crest_step_clock *clock)
+{
+    uint64_t stands_ns = crest_atomic_load(&clock->stands_ns);
+    return stands_ns != 0 ? (int64_t)(stands_ns - crest_monotonic_ns()) : 0;
+}
+
 /* Waits for a signal, or until the time if the clock runs. The condition was made by
  * crest_monotonic_condition, and the caller holds the lock. */
 static inline void crest_step_clock_wait(const crest_step_clock *clock, pthread_cond_t *condition,

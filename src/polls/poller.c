@@ -2,7 +2,8 @@
 /*
  * The poller's thread, those it leaves behind, and rounds with and without it. See poller.h.
  *
- * All times are the kernel's monotonic clock, whatever a test does to crest_now().
+ * All times are the poller's own clock, whatever a test does to crest_now(): the kernel's, until a
+ * test steps it.
  */
 #define _GNU_SOURCE
 #include "polls/poller.h"
@@ -10,6 +11,7 @@
 #include "base/error.h"
 #include "base/forked.h"
 #include "base/host_loop.h"
+#include "base/step_clock.h"
 #include "base/sync.h"
 #include "base/thread.h"
 #include "base/uncancelled.h"
@@ -45,16 +47,16 @@ static unsigned poller_late;       /* replaced threads whose callbacks still run
 static poller_request *poller_waiting, *poller_serving;
 static uint64_t poller_inline_rounds;
 static int poller_to_tell; /* some poll's overruns */
+static crest_step_clock poller_clock;
 
 /* ---- time, waiting and the forked child ---- */
 
 static void poller_wait(pthread_cond_t *condition, uint64_t until_ns)
 {
-    struct timespec until = crest_monotonic_timespec(until_ns);
     if (until_ns == UINT64_MAX)
         pthread_cond_wait(condition, &poller_lock);
     else
-        pthread_cond_timedwait(condition, &poller_lock, &until);
+        crest_step_clock_wait(&poller_clock, condition, &poller_lock, until_ns);
 }
 
 static void poller_conditions_init(void)
@@ -90,6 +92,16 @@ static void poller_prepare(void)
 {
     poller_conditions_init();
     crest_forked_call(CREST_FORKED_POLLER, poller_forked);
+}
+
+void crest_poller_step(uint64_t ns)
+{
+    pthread_once(&poller_once, poller_prepare);
+    pthread_mutex_lock(&poller_lock);
+    crest_step_clock_step(&poller_clock, ns);
+    pthread_cond_broadcast(&poller_wake);
+    pthread_cond_broadcast(&poller_changed);
+    pthread_mutex_unlock(&poller_lock);
 }
 
 /* ---- calls, all under the lock ---- */
@@ -165,12 +177,12 @@ static void poller_run_end(crest_poll *poll, uint64_t now_ns)
 /* Gives up the lock during the call; the poll may be freed afterwards. */
 static void poller_call(crest_poll *poll, int as_poller)
 {
-    poller_run_begin(poll, crest_monotonic_ns());
+    poller_run_begin(poll, crest_step_clock_ns(&poller_clock));
     if (as_poller)
         poller_current = poll;
     pthread_mutex_unlock(&poller_lock);
     crest_poll_value value = crest_poll_call(poll);
-    uint64_t now_ns = crest_monotonic_ns();
+    uint64_t now_ns = crest_step_clock_ns(&poller_clock);
     pthread_mutex_lock(&poller_lock);
     poller_run_end(poll, now_ns);
     if (!poll->lost)
@@ -275,7 +287,7 @@ static crest_poll *poller_earliest(int loop)
  * called alone for ever. */
 static crest_poll *poller_next_due(int loop, uint64_t *next_ns)
 {
-    uint64_t now_ns = crest_monotonic_ns();
+    uint64_t now_ns = crest_step_clock_ns(&poller_clock);
     for (;;) {
         crest_poll *poll = poller_earliest(loop);
         *next_ns = poll != NULL ? poll->due_ns : UINT64_MAX;
@@ -377,10 +389,10 @@ static int poller_inline_has(crest_poll *poll, const crest_registry_state *regis
 static void poller_round_inline(const crest_registry_state *registry)
 {
     uint64_t round = ++poller_inline_rounds;
-    uint64_t until_ns = crest_monotonic_ns() + CREST_POLL_ROUND_MS * CREST_NS_PER_MS;
+    uint64_t until_ns = crest_step_clock_ns(&poller_clock) + CREST_POLL_ROUND_MS * CREST_NS_PER_MS;
     crest_poll *poll;
     do {
-        uint64_t now_ns = crest_monotonic_ns();
+        uint64_t now_ns = crest_step_clock_ns(&poller_clock);
         poll = poller_polls;
         if (now_ns >= until_ns)
             break;
@@ -415,9 +427,9 @@ static int poller_replace_if_over(uint64_t now_ns)
 /* Under the lock: the caller waits for the round that its request asks for. */
 static void poller_await(poller_request *request)
 {
-    uint64_t now_ns = crest_monotonic_ns();
+    uint64_t now_ns = crest_step_clock_ns(&poller_clock);
     const uint64_t until_ns = now_ns + CREST_POLL_ROUND_MS * CREST_NS_PER_MS;
-    for (; !request->served && now_ns < until_ns; now_ns = crest_monotonic_ns()) {
+    for (; !request->served && now_ns < until_ns; now_ns = crest_step_clock_ns(&poller_clock)) {
         /* a callback that has not begun may still use the default budget */
         uint64_t look_ns = now_ns + CREST_POLL_BUDGET_MS_DEFAULT * CREST_NS_PER_MS;
         if (!poller_replace_if_over(now_ns))
@@ -458,7 +470,7 @@ void crest_poller_round(const crest_registry_state *registry)
         poller_round_inline(registry);
     } else if (!poller_has(registry)) {
         /* no poll of this registry to wait for; but intervals of others may be held up */
-        (void)poller_replace_if_over(crest_monotonic_ns());
+        (void)poller_replace_if_over(crest_step_clock_ns(&poller_clock));
     } else {
         poller_request request = {poller_waiting, registry, 0};
         poller_waiting = &request;
@@ -477,13 +489,13 @@ void crest_poller_round(const crest_registry_state *registry)
 uint64_t crest_poller_turn(void)
 {
     CREST_UNCANCELLED;
-    uint64_t next_ns = 0, now_ns = crest_monotonic_ns();
+    uint64_t next_ns = 0, now_ns = crest_step_clock_ns(&poller_clock);
     const uint64_t until_ns = now_ns + CREST_POLL_ROUND_MS * CREST_NS_PER_MS;
     pthread_once(&poller_once, poller_prepare);
     pthread_mutex_lock(&poller_lock);
     for (crest_poll *poll; now_ns < until_ns && (poll = poller_next_due(1, &next_ns)) != NULL;) {
         poller_call(poll, 0);
-        now_ns = crest_monotonic_ns();
+        now_ns = crest_step_clock_ns(&poller_clock);
     }
     poller_tell();
     pthread_mutex_unlock(&poller_lock);
@@ -506,7 +518,7 @@ crest_status crest_poller_add(crest_poll *poll)
         if (poller_rest == NULL)
             poller_rest = poll;
         poller_count++;
-        poll->due_ns = crest_monotonic_ns();
+        poll->due_ns = crest_step_clock_ns(&poller_clock);
     }
     if (status == CREST_OK && !poll->loop) {
         crest_atomic_store32(&poller_live, poller_live + 1);

@@ -48,4 +48,8 @@ void crest_poller_orphan(crest_poll *poll);
  * the present poller ends. */
 void crest_poller_resume(void);
 
+/* For tests: stops the poller's clock, by which polls are due and overrun, and steps it by `ns`.
+ * Any thread, a callback's too. */
+void crest_poller_step(uint64_t ns);
+
 #endif

@@ -7,12 +7,12 @@
 #include "base/alloc.h"
 #include "base/atomic.h"
 #include "base/forked.h"
+#include "base/step_clock.h"
 #include "base/sync.h"
 #include "base/thread.h"
 #include "registry/metric_inside.h"
 #include "reporting/reporter_kinds.h"
 
-#include <errno.h>
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,26 +21,37 @@ pthread_mutex_t crest_attachments_lock = PTHREAD_MUTEX_INITIALIZER;
 crest_attachment *crest_attachments;
 pthread_cond_t crest_attachments_changed;
 static pthread_once_t attachment_once = PTHREAD_ONCE_INIT;
+static crest_step_clock attachment_clock;    /* stepped under the lock */
 static crest_attachment *attachment_orphans; /* kept only to be reachable */
 
 /* ---- time, chance and the forked child ---- */
 
 uint64_t crest_attachment_now_ns(void)
 {
-    return crest_monotonic_ns();
+    return crest_step_clock_ns(&attachment_clock);
 }
 
 /* Not crest_clock_wall_ns: schedules go on in real time when a test sets that clock. */
 crest_pace_time crest_attachment_time(void)
 {
-    return (crest_pace_time){crest_attachment_now_ns(), crest_kernel_ns(CLOCK_REALTIME)};
+    int64_t ahead_ns = crest_step_clock_ahead_ns(&attachment_clock);
+    return (crest_pace_time){crest_attachment_now_ns(),
+                             crest_kernel_ns(CLOCK_REALTIME) + (uint64_t)ahead_ns};
 }
 
-/* Waits with the lock given up; non-zero when until_ns has come. */
-int crest_attachment_wait(pthread_cond_t *condition, uint64_t until_ns)
+void crest_attachment_wait(pthread_cond_t *condition, uint64_t until_ns)
 {
-    struct timespec until = crest_monotonic_timespec(until_ns);
-    return pthread_cond_timedwait(condition, &crest_attachments_lock, &until) == ETIMEDOUT;
+    crest_step_clock_wait(&attachment_clock, condition, &crest_attachments_lock, until_ns);
+}
+
+void crest_attachment_step(uint64_t ns)
+{
+    pthread_mutex_lock(&crest_attachments_lock);
+    crest_step_clock_step(&attachment_clock, ns);
+    for (crest_attachment *at = crest_attachments; at != NULL; at = at->next)
+        pthread_cond_broadcast(&at->wake);
+    pthread_cond_broadcast(&crest_attachments_changed);
+    pthread_mutex_unlock(&crest_attachments_lock);
 }
 
 /* A seed by chance, so that many nodes started by one command do not report together. */

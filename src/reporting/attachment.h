@@ -80,12 +80,16 @@ extern pthread_cond_t crest_attachments_changed;
 /* Call it before any of these are used. */
 void crest_attachments_prepare(void);
 
-/* CLOCK_MONOTONIC, of all times here; with the wall clock beside it, for schedules. */
+/* The clock of all times here: CLOCK_MONOTONIC, until a test steps it. With the wall clock beside
+ * it, for schedules. */
 uint64_t crest_attachment_now_ns(void);
 crest_pace_time crest_attachment_time(void);
 
-/* Waits with the lock given up; non-zero when until_ns has come. */
-int crest_attachment_wait(pthread_cond_t *condition, uint64_t until_ns);
+/* Under the lock, given up meanwhile: waits for a signal or until then. */
+void crest_attachment_wait(pthread_cond_t *condition, uint64_t until_ns);
+
+/* For tests: stops that clock and steps it by `ns`, which wakes all that wait. Takes the lock. */
+void crest_attachment_step(uint64_t ns);
 
 /* A new attachment, neither in the list nor running; NULL without memory. `schedule` is valid; all
  * is copied. */

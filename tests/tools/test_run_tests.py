@@ -40,10 +40,11 @@ exit 1
 """
 
 
-def run(place, tests, programs=(), arguments=(), history=None, must_run=None, builder=None):
+def run(place, tests, programs=(), arguments=(), history=None, must_run=None, builder=None,
+        times=None):
     """Runs the runner over the tests, by their names and texts, with a history of unsteady ones,
-    with rules of what must run and with a scripts/build-servers, if any; gives exit status, lines,
-    and the runs of each test."""
+    rules of what must run, a scripts/build-servers and the times of a run before, if any; gives
+    exit status, lines, and the runs of each test."""
     root = place / "tree"
     shutil.rmtree(root, ignore_errors=True)
     (root / "scripts").mkdir(parents=True)
@@ -65,6 +66,9 @@ def run(place, tests, programs=(), arguments=(), history=None, must_run=None, bu
     if history is not None:
         (root / "build").mkdir(exist_ok=True)
         (root / "build/unsteady.log").write_text(history, encoding="utf-8")
+    if times is not None:
+        (root / "build").mkdir(exist_ok=True)
+        (root / "build/test-times").write_text(times, encoding="utf-8")
     if must_run is not None:
         (root / "must-run").write_text(must_run, encoding="utf-8")
         env["CREST_MUST_RUN"] = "must-run"
@@ -168,8 +172,23 @@ def begins_with_what_may_take_long(place):
              "d": "# crest-test: timeout=190 alone\n" + PASSES}
     _, lines, _ = run(place, {name: f"{text}import time; time.sleep({name == 'c'} * 2)\n"
                               for name, text in tests.items()})
-    equal([line.split()[1] for line in lines[:-1]], [f"tools/test_{name}" for name in "abcd"],
-          "the order in which they end")
+    ended = [line.split()[1] for line in lines if " tools/test_" in line]
+    equal(ended, [f"tools/test_{name}" for name in "abcd"], "the order in which they end")
+    said = [line for line in lines if line.startswith("processor seconds: ")]
+    equal(len(said), 1, "lines with the processor seconds")
+
+
+def begins_with_the_longest_of_last_time(place):
+    tests = {"a": PASSES, "b": f"{PASSES}import time; time.sleep(1)\n",
+             "c": "# crest-test: timeout=200\n" + PASSES}
+    times = "tools/test_a 0.10 0.02\ntools/test_b 9.00 3.00\ntools/test_c 0.10 0.02\n"
+    _, lines, _ = run(place, tests, times=times)
+    kept = (place / "tree/build/test-times").read_text(encoding="utf-8").splitlines()
+    equal([line.split()[0] for line in kept], sorted(f"tools/test_{name}" for name in tests),
+          "times kept")
+    equal(times.splitlines()[1] in kept, False, "the new time takes the place of the old one")
+    began = [line.split()[1] for line in lines if " tools/test_" in line]
+    equal(began[-1], "tools/test_b", "the longest ends last, having begun first")
 
 
 def builds_servers_beside_what_needs_none(place):
@@ -249,7 +268,7 @@ def shows_the_failed_ones_of_a_cmocka_program(place):
     equal(status, 1, "exit status")
     equal(lines[1:4], ["     | [ RUN      ] test_two", "     | [  ERROR   ] --- 1 != 2",
                        "     | [  FAILED  ] test_two"], "what is shown")
-    equal(lines[4].endswith("(run again)"), True, "and the second run comes next")
+    equal(lines[5].endswith("(run again)"), True, "and the second run comes next")
     equal(lines[-1], "2 passed, 1 failed, 0 skipped", "last line")
 
 
@@ -285,6 +304,7 @@ if __name__ == "__main__":
                    keeps_a_history_of_what_was_unsteady, fails_what_must_run_and_is_skipped,
                    builds_servers_beside_what_needs_none,
                    fails_what_skips_without_a_reason, begins_with_what_may_take_long,
+                   begins_with_the_longest_of_last_time,
                    knows_what_ci_expects_to_run, ci_fails_from_two_unsteady_on,
                    fails_what_fails_twice, runs_nothing_again_after_a_signal_or_when_told,
                    runs_nothing_again_when_much_failed, shows_the_failed_ones_of_a_cmocka_program,

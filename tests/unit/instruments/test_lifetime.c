@@ -324,17 +324,12 @@ static void test_refused(void **state)
     assert_int_equal(crest_counter_release(counter), CREST_NOT_FOUND);
 }
 
-/* Ten thousand peers come and go: slots and memory for values stay flat. It is one thread, of which
- * ThreadSanitizer, with 90 s for all of them, learns nothing more. */
-#ifdef __SANITIZE_THREAD__
-#define CHURN_ROUNDS 5
-#else
-#define CHURN_ROUNDS 50
-#endif
+/* A thousand peers come and go: slots and memory for values stay exactly as after the first two
+ * hundred, so that what one peer left behind would be seen. */
 static void test_churn(void **state)
 {
     (void)state;
-    const unsigned rounds = CHURN_ROUNDS, peers = 200;
+    const unsigned rounds = 5, peers = 200;
     uint64_t slots = 0, cells = 0;
     for (unsigned round = 0; round < rounds; round++) {
         for (unsigned i = 0; i < peers; i++) {

@@ -6,10 +6,11 @@
  * crest-test: waits
  */
 #define _GNU_SOURCE
-#include "reporting/attachment.h"
 #include "base/error.h"
-#include "support/fake_reporter.h"
+#include "reporting/attachment.h"
 #include "reporting/reporting.h"
+#include "support/fake_reporter.h"
+#include "support/hastened_reports.h"
 #include "windows/ticker.h"
 
 #include <crest/crest.h>
@@ -65,12 +66,16 @@ static crest_status slow_report(crest_reporter *self, const crest_report *report
     slow->inside = 1;
     slow->cancelled = 0;
     unsigned wait_ms = report->final ? slow->final_wait_ms : slow->wait_ms;
-    uint64_t until_ms = fake_now_ms() + wait_ms;
+    uint64_t until_ms = hastened_ms() + wait_ms;
     pthread_cond_broadcast(&slow->changed);
-    while (!slow->end && !(slow->heeds && slow->cancelled) && fake_now_ms() < until_ms) {
-        uint64_t ms = wait_ms == UINT32_MAX ? fake_now_ms() + 3600000 : until_ms;
-        struct timespec until = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
-        pthread_cond_timedwait(&slow->changed, &slow->lock, &until);
+    while (!slow->end && !(slow->heeds && slow->cancelled) && hastened_ms() < until_ms) {
+        if (wait_ms == UINT32_MAX) {
+            pthread_cond_wait(&slow->changed, &slow->lock);
+        } else {
+            pthread_mutex_unlock(&slow->lock);
+            hastened_pause();
+            pthread_mutex_lock(&slow->lock);
+        }
     }
     int cut = slow->heeds && slow->cancelled;
     slow->inside = 0;
@@ -87,7 +92,7 @@ static void slow_cancel(crest_reporter *self)
     slow_reporter *slow = self->state;
     pthread_mutex_lock(&slow->lock);
     if (slow->cancels++ == 0)
-        slow->first_cancel_ms = fake_now_ms();
+        slow->first_cancel_ms = hastened_ms();
     slow->stray += !slow->inside;
     slow->cancelled = 1;
     pthread_cond_broadcast(&slow->changed);
@@ -102,11 +107,7 @@ static void slow_init(slow_reporter *slow, const char *name, unsigned wait_ms, i
     slow->wait_ms = wait_ms;
     slow->heeds = heeds;
     pthread_mutex_init(&slow->lock, NULL);
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&slow->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    pthread_cond_init(&slow->changed, NULL);
 }
 
 static unsigned slow_get(slow_reporter *slow, const unsigned *field)
@@ -139,7 +140,7 @@ static void slow_release(slow_reporter *slow)
     slow->end = 1;
     pthread_cond_broadcast(&slow->changed);
     pthread_mutex_unlock(&slow->lock);
-    crest_status status = crest_reporter_detach(&slow->reporter, FAKE_PATIENCE_MS, NULL);
+    crest_status status = crest_reporter_detach(&slow->reporter, HASTENED_PATIENCE_MS, NULL);
     assert_true(status == CREST_OK || status == CREST_NOT_FOUND);
 }
 
@@ -252,7 +253,7 @@ static void test_cancelled(void **state)
     fake_init(&other, "other");
     crest_schedule schedule = {.interval_ms = 100, .jitter = -1, .timeout_ms = 200};
     assert_int_equal(crest_reporter_attach(NULL, &other.reporter, &seldom, NULL), CREST_OK);
-    uint64_t start_ms = fake_now_ms();
+    uint64_t start_ms = hastened_ms();
     assert_int_equal(crest_reporter_attach(NULL, &slow.reporter, &schedule, NULL), CREST_OK);
     slow_wait(&slow, &slow.ended, 3);
     assert_true(slow.first_cancel_ms - start_ms >= 290);
@@ -286,9 +287,9 @@ static int cut_for_the_last(unsigned times)
     assert_int_equal(crest_reporter_attach(NULL, &slow.reporter, &patient, NULL), CREST_OK);
     slow_wait(&slow, &slow.begun, 1);
     crest_counter_inc(&watch_things);
-    uint64_t start_ms = fake_now_ms();
+    uint64_t start_ms = hastened_ms();
     crest_status status = crest_reporter_detach(&slow.reporter, UINT64_C(1500) * times, NULL);
-    uint64_t took_ms = fake_now_ms() - start_ms;
+    uint64_t took_ms = hastened_ms() - start_ms;
     if (status != CREST_OK)
         slow_release(&slow);
     uint64_t cut_ms = slow.first_cancel_ms - start_ms;
@@ -316,9 +317,9 @@ static int the_last_is_cut(unsigned times)
     assert_int_equal(crest_reporter_attach(NULL, &slow.reporter, &seldom, NULL), CREST_OK);
     crest_error error;
     crest_reporter_state seen;
-    uint64_t start_ms = fake_now_ms();
+    uint64_t start_ms = hastened_ms();
     crest_status status = crest_reporter_detach(&slow.reporter, UINT64_C(1600) * times, &error);
-    uint64_t took_ms = fake_now_ms() - start_ms;
+    uint64_t took_ms = hastened_ms() - start_ms;
     assert_int_equal(status, CREST_TIMED_OUT);
     assert_true(took_ms >= 1390 * times);
     int left_behind = crest_reporter_status(&slow.reporter, &seen) == CREST_OK;
@@ -345,7 +346,8 @@ static void test_who_waits_watches(void **state)
     crest_schedule schedule = {.interval_ms = 3600000, .jitter = -1, .timeout_ms = 200};
     crest_error error;
     assert_int_equal(crest_reporter_attach(NULL, &slow.reporter, &schedule, NULL), CREST_OK);
-    assert_int_equal(crest_report_now(&slow.reporter, FAKE_PATIENCE_MS, &error), CREST_TIMED_OUT);
+    assert_int_equal(crest_report_now(&slow.reporter, HASTENED_PATIENCE_MS, &error),
+                     CREST_TIMED_OUT);
     assert_string_equal(error.message, "cut short");
     /* deaf until it has been left behind */
     pthread_mutex_lock(&slow.lock);
@@ -357,7 +359,7 @@ static void test_who_waits_watches(void **state)
     slow.heeds = 1;
     slow.cancelled = 0;
     pthread_mutex_unlock(&slow.lock);
-    crest_status status = crest_reporter_detach(&slow.reporter, FAKE_PATIENCE_MS, &error);
+    crest_status status = crest_reporter_detach(&slow.reporter, HASTENED_PATIENCE_MS, &error);
     assert_int_equal(status, CREST_OK);
     assert_int_equal(slow.stray, 0);
 }
@@ -379,7 +381,7 @@ static crest_status careful_report(crest_reporter *self, const crest_report *rep
     if (careful.other != NULL)
         (void)crest_report_now(&careful.other->reporter, 600, error);
     else
-        nanosleep(&(struct timespec){0, 150000000}, NULL);
+        hastened_sleep_ms(150);
     return crest_error_set(error, CREST_TIMED_OUT, "late");
 }
 
@@ -389,7 +391,7 @@ static void careful_cancel(crest_reporter *self)
     __atomic_store_n(&careful.inside, 1, __ATOMIC_RELEASE);
     if (pthread_equal(__atomic_load_n(&careful.thread, __ATOMIC_ACQUIRE), pthread_self()))
         __atomic_store_n(&careful.own_thread, 1, __ATOMIC_RELEASE);
-    nanosleep(&(struct timespec){0, 300000000}, NULL);
+    hastened_sleep_ms(300);
     __atomic_store_n(&careful.inside, 0, __ATOMIC_RELEASE);
     __atomic_add_fetch(&careful.cancels, 1, __ATOMIC_RELEASE);
 }
@@ -417,7 +419,7 @@ static void test_cancel_and_end(void **state)
     assert_int_equal(crest_reporter_attach(NULL, &other.reporter, &seldom, NULL), CREST_OK);
     assert_int_equal(crest_reporter_attach(NULL, &reporter, &schedule, NULL), CREST_OK);
     careful_wait(2);
-    assert_int_equal(crest_reporter_detach(&reporter, FAKE_PATIENCE_MS, NULL), CREST_TIMED_OUT);
+    assert_int_equal(crest_reporter_detach(&reporter, HASTENED_PATIENCE_MS, NULL), CREST_TIMED_OUT);
     assert_int_equal(__atomic_load_n(&careful.overlapped, __ATOMIC_ACQUIRE), 0);
     /* nor does one that waits for another cancel itself */
     careful.other = &other;
@@ -425,7 +427,7 @@ static void test_cancel_and_end(void **state)
     assert_int_equal(crest_reporter_attach(NULL, &reporter, &schedule, NULL), CREST_OK);
     careful_wait(1);
     fake_set(&other, &other.hang, 0);
-    assert_int_equal(crest_reporter_detach(&reporter, FAKE_PATIENCE_MS, NULL), CREST_TIMED_OUT);
+    assert_int_equal(crest_reporter_detach(&reporter, HASTENED_PATIENCE_MS, NULL), CREST_TIMED_OUT);
     assert_int_equal(__atomic_load_n(&careful.own_thread, __ATOMIC_ACQUIRE), 0);
     assert_int_equal(crest_reporter_detach(&other.reporter, 0, NULL), CREST_OK);
 }
@@ -438,7 +440,7 @@ static void test_runs_no_more(void **state)
     slow_init(&slow, "gone", UINT32_MAX, 0);
     assert_int_equal(crest_reporter_attach(NULL, &slow.reporter, &often, NULL), CREST_OK);
     slow_wait(&slow, &slow.begun, 1);
-    nanosleep(&(struct timespec){0, 20000000}, NULL);
+    hastened_sleep_ms(20);
     assert_int_equal(crest_reporter_detach(&slow.reporter, 20, NULL), CREST_TIMED_OUT);
     assert_true(gauge_of("crest.report-running", "gone") > 0.02);
     slow_release(&slow);
@@ -510,7 +512,7 @@ static void mixed_release(mixed_lot *lot)
     for (unsigned i = 0; i < 4; i++) {
         slow_release(&lot->slow[i]);
         crest_status status =
-            crest_reporter_detach(&lot->quick[i].reporter, FAKE_PATIENCE_MS, NULL);
+            crest_reporter_detach(&lot->quick[i].reporter, HASTENED_PATIENCE_MS, NULL);
         assert_true(status == CREST_OK || status == CREST_NOT_FOUND);
     }
     for (unsigned i = 0; i < 2; i++)
@@ -525,10 +527,10 @@ static int stop_within(unsigned deadline_ms, unsigned slack_ms)
     mixed_attach(&lot, deadline_ms);
     crest_counter_inc(&watch_things);
     crest_error error;
-    uint64_t start_ms = fake_now_ms();
+    uint64_t start_ms = hastened_ms();
     assert_int_equal(crest_reporting_stop_all(CREST_REPORTING_FLUSH, deadline_ms, &error),
                      CREST_TIMED_OUT);
-    uint64_t took_ms = fake_now_ms() - start_ms;
+    uint64_t took_ms = hastened_ms() - start_ms;
     assert_true(took_ms >= deadline_ms - 5);
     mixed_release(&lot);
     int all = lot.served == 3;
@@ -586,9 +588,9 @@ static int stop_alone(unsigned times)
     while (log_get(&logged.hangs) == 0 && fake_now_ms() - start_ms < FAKE_PATIENCE_MS)
         look();
     assert_int_equal(log_get(&logged.hangs), 1);
-    start_ms = fake_now_ms();
+    start_ms = hastened_ms();
     assert_int_equal(crest_stop(UINT64_C(300) * times, &error), CREST_TIMED_OUT);
-    uint64_t took_ms = fake_now_ms() - start_ms;
+    uint64_t took_ms = hastened_ms() - start_ms;
     assert_true(took_ms >= 300 * times - 5);
     assert_non_null(strstr(error.message, "alone"));
     slow_release(&slow);
@@ -615,5 +617,7 @@ int main(void)
         cmocka_unit_test(test_stop_within_its_deadline),
         cmocka_unit_test(test_alone),
     };
+    if (!hastened_begin())
+        return 1;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

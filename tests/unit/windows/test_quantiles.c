@@ -11,6 +11,8 @@
 
 #define QUANTILES_HOUR UINT64_C(3600000000000)
 #define QUANTILES_MOST 60000
+/* Values of a shape: more than ten thousand, so that each quantile has a rank of its own. */
+#define QUANTILES_SHAPE 15000
 
 typedef struct quantiles_values {
     size_t count;
@@ -83,7 +85,7 @@ static void make_powers(quantiles_values *v)
 
 static void make_descending(quantiles_values *v)
 {
-    for (int i = 50000; i > 0; i--)
+    for (int i = QUANTILES_SHAPE; i > 0; i--)
         quantiles_add(v, i * 77.0);
 }
 
@@ -104,26 +106,26 @@ static void make_highest(quantiles_values *v)
 
 static void make_dense(quantiles_values *v)
 {
-    for (int i = 0; i < QUANTILES_MOST; i++)
+    for (int i = 0; i < QUANTILES_SHAPE; i++)
         quantiles_add(v, i % 5000);
 }
 
 static void make_log_normal(quantiles_values *v)
 {
-    for (int i = 0; i < 50000; i++)
+    for (int i = 0; i < QUANTILES_SHAPE; i++)
         quantiles_add(v, 100e3 * exp(1.6 * quantiles_normal()));
 }
 
 /* A cache: most answers at once, one in twenty from a disk. */
 static void make_bimodal(quantiles_values *v)
 {
-    for (int i = 0; i < 50000; i++)
+    for (int i = 0; i < QUANTILES_SHAPE; i++)
         quantiles_add(v, i % 20 ? 800 + 90 * quantiles_normal() : 8e6 + 5e5 * quantiles_normal());
 }
 
 static void make_pareto(quantiles_values *v)
 {
-    for (int i = 0; i < 50000; i++)
+    for (int i = 0; i < QUANTILES_SHAPE; i++)
         quantiles_add(v, 1000 / pow(quantiles_uniform(), 1 / 1.1));
 }
 
