@@ -71,8 +71,9 @@ static char *native_put_exemplar(char *at, unsigned field, const crest_page_exem
     return crest_wire_end(body, at);
 }
 
-/* Puts classic buckets. The bucket of an exemplar (NULL: there is none) is that of the value itself, as on a text page.
- * Readers add the last bucket, +Inf, themselves; it is put only with an exemplar. */
+/* Puts classic buckets. The bucket of an exemplar (NULL: there is none) is that of the value
+ * itself, as on a text page. Readers add the last bucket, +Inf, themselves; it is put only with an
+ * exemplar. */
 static char *native_put_classic(const crest_protobuf_histograms *histograms,
                                 const crest_totals *totals, const crest_page_exemplar *exemplar,
                                 char *at)
