@@ -27,9 +27,9 @@ def need_protoc():
         raise Skip("there is no protoc (Debian: protobuf-compiler)")
 
 
-def protoc(how, body):
-    done = subprocess.run(["protoc", f"--proto_path={PROTO.parent}", f"--{how}={MESSAGE}",
-                           PROTO.name], input=body, capture_output=True, check=False)
+def protoc(how, body, proto=PROTO, message=MESSAGE):
+    done = subprocess.run(["protoc", f"--proto_path={proto.parent}", f"--{how}={message}",
+                           proto.name], input=body, capture_output=True, check=False)
     if done.returncode != 0:
         raise Failure(f"protoc --{how}: {done.stderr.decode()}")
     return done.stdout
@@ -108,18 +108,22 @@ def parsed(text):
     return stack[0]
 
 
-def families_of(page):
-    """By name. Fails unless protoc reads all and makes the same bytes of it, and no name is there
-    twice."""
+def message_of(body, proto=PROTO, message=MESSAGE):
+    """What protoc reads. Fails unless it knows all fields and makes the same bytes of them."""
     need_protoc()
-    body = as_page_message(page)
-    text = protoc("decode", body)
-    if protoc("encode", text) != body:
-        raise Failure("protoc makes other bytes of the page")
+    text = protoc("decode", body, proto, message)
+    if protoc("encode", text, proto, message) != body:
+        raise Failure("protoc makes other bytes of it")
     unknown = re.search(r"^ *\d+(:| \{).*", text.decode(), re.MULTILINE)
     if unknown:
         raise Failure(f"a field that is not known: {unknown.group()}")
-    families = parsed(text.decode()).get("family", [])
+    return parsed(text.decode())
+
+
+def families_of(page):
+    """By name. Fails unless protoc reads all and makes the same bytes of it, and no name is there
+    twice."""
+    families = message_of(as_page_message(page)).get("family", [])
     equal(len(families), len(messages_of(page)), "families")
     found = {family["name"][0]: family for family in families}
     equal(len(found), len(families), "names of families")

@@ -176,7 +176,7 @@ static int sink_write(void *context, const void *bytes, size_t length)
     return 0;
 }
 
-static int sink_setup(void **state)
+__attribute__((unused)) static int sink_setup(void **state)
 {
     sink *into = calloc(1, sizeof *into);
     into->bytes = calloc(1, PAGE_BYTES_MAX + 1);
@@ -184,7 +184,7 @@ static int sink_setup(void **state)
     return 0;
 }
 
-static int sink_teardown(void **state)
+__attribute__((unused)) static int sink_teardown(void **state)
 {
     sink *into = *state;
     free(into->bytes);

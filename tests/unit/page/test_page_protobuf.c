@@ -10,14 +10,10 @@
 #include "base/alloc.h"
 #include "base/number.h"
 #include "page/protobuf_fields.h"
-#include "support/page_fixture.h"
+#include "support/page_samples.h"
 #include "support/random_numbers.h"
 
-#include <math.h>
 #include <stdio.h>
-
-static const char *const peer_keys[] = {"peer", "kind"};
-static const char *const outcome_keys[] = {"peer", "outcome"};
 
 static void protobuf_page_of(sink *into, const crest_snapshot *snapshot,
                              const crest_page_options *options)
@@ -59,163 +55,29 @@ static void test_values(void **state)
     static const crest_page_label target[] = {
         {"service", "node"}, {"version", "1.2 \"beta\""}, {"empty", NULL}};
     const crest_page_options options = {.target = target, .target_count = LENGTH(target)};
-    const crest_series_view series[] = {
-        {.name = "casper.blocks-created",
-         .exported = "casper_blocks_created",
-         .description = "Blocks this node proposed.",
-         .kind = CREST_KIND_COUNTER,
-         .counter = 0},
-        {.name = "comm.messages",
-         .exported = "comm_messages",
-         .description = "Messages \xff sent.\nTwo \"lines\" \\.",
-         .kind = CREST_KIND_COUNTER,
-         .label_count = 2,
-         .label_keys = peer_keys,
-         .label_values = VALUES("node-1", "caf\xc3\xa9 \"\\\n"),
-         .counter = UINT64_C(9007199254740993)},
-        {.name = "comm.messages",
-         .exported = "comm_messages",
-         .kind = CREST_KIND_COUNTER,
-         .label_count = 2,
-         .label_keys = peer_keys,
-         .label_values = VALUES("\xe2\x82", ""),
-         .counter = UINT64_MAX},
-        {.name = "comm.peers",
-         .exported = "comm_peers",
-         .description = "",
-         .kind = CREST_KIND_GAUGE,
-         .gauge = -0.0},
-        {.name = "comm.ratio",
-         .exported = "comm_ratio",
-         .description = "Not a number.",
-         .kind = CREST_KIND_GAUGE,
-         .gauge = NAN},
-        {.name = "disk.time",
-         .exported = "disk_time",
-         .description = "In seconds.",
-         .kind = CREST_KIND_COUNTER,
-         .unit = CREST_MICROSECONDS,
-         .counter = UINT64_C(9007199254740993)},
-        {.name = "process.cpu",
-         .exported = "process_cpu",
-         .description = "What every client of Prometheus has.",
-         .kind = CREST_KIND_COUNTER,
-         .unit = CREST_NANOSECONDS,
-         .counter = 1500000000},
-        {.name = "queue.depth",
-         .exported = "queue_depth",
-         .description = "Goes below zero.",
-         .kind = CREST_KIND_RANGE_SAMPLER,
-         .current = -3,
-         .window = {.covered_s = 60, .minimum = -5, .average = 0.5, .maximum = 7}},
-    };
-    golden(*state, &(crest_snapshot){series, LENGTH(series), 0, 1600000000, 0}, &options,
-           "protobuf_values");
-}
-
-static const crest_bucket time_buckets[] = {{0, 0, 2},
-                                            {4990000, 5010000, 1},
-                                            {10000000, 10080000, 2},
-                                            {10100000, 10180000, 3},
-                                            {13000000, 13080000, 4},
-                                            {UINT64_C(11000000000), 11080000000u, 1}};
-static const crest_bucket size_buckets[] = {{512, 515, 4}, {516, 519, 5}};
-static const crest_bucket huge_buckets[] = {{1, 1, UINT64_MAX - 1}, {2, 2, 1}};
-static const crest_bucket long_buckets[] = {{1, 1, UINT64_C(9007199254740993)},
-                                            {1000, 1003, INT64_MAX - UINT64_C(9007199254740993)}};
-static const crest_distribution times = {UINT64_C(9007199254740993), time_buckets,
-                                         LENGTH(time_buckets)};
-static const crest_distribution sizes = {4700, size_buckets, LENGTH(size_buckets)};
-static const crest_distribution huge = {UINT64_MAX, huge_buckets, LENGTH(huge_buckets)};
-static const crest_distribution most = {UINT64_MAX, long_buckets, LENGTH(long_buckets)};
-static const crest_distribution none;
-
-static void distributions(sink *into, const crest_page_options *options, const char *name)
-{
-    static const double bounds[] = {0, 1, 515.5, 516, 1e6};
-    const crest_buckets own = {bounds, LENGTH(bounds)};
-    const crest_window slow = {.covered_s = 60,
-                               .per_second = 2.5,
-                               .events = 150,
-                               .maximum = 11080000000.0,
-                               .slowest = crest_op_u64x2(1, 2)};
-    const crest_window quick = {
-        .covered_s = 60, .events = 1, .maximum = 4990000, .slowest = crest_op_u64x2(3, 4)};
-    const crest_series_view series[] = {
-        {.name = "a.depth",
-         .exported = "a_depth",
-         .description = "Nothing recorded.",
-         .kind = CREST_KIND_HISTOGRAM,
-         .buckets = &own,
-         .distribution = &none},
-        {.name = "a.missing",
-         .exported = "a_missing",
-         .description = "No distribution, so that nothing native is known.",
-         .kind = CREST_KIND_HISTOGRAM,
-         .unit = CREST_RATIO},
-        {.name = "b.huge",
-         .exported = "b_huge",
-         .description = "More than differences can say.",
-         .kind = CREST_KIND_HISTOGRAM,
-         .buckets = &own,
-         .distribution = &huge},
-        {.name = "b.most",
-         .exported = "b_most",
-         .description = "As much as they can.",
-         .kind = CREST_KIND_HISTOGRAM,
-         .buckets = &own,
-         .distribution = &most},
-        {.name = "casper.block-size",
-         .exported = "casper_block_size",
-         .description = "Bytes of blocks.",
-         .kind = CREST_KIND_HISTOGRAM,
-         .unit = CREST_BYTES,
-         .buckets = &own,
-         .distribution = &sizes},
-        {.name = "comm.ping",
-         .exported = "comm_ping",
-         .description = "Round trips.",
-         .kind = CREST_KIND_TIMER,
-         .label_count = 2,
-         .label_keys = outcome_keys,
-         .label_values = VALUES("node-1", "ok"),
-         .buckets = &crest_buckets_default,
-         .window = slow,
-         .distribution = &times},
-        {.name = "comm.ping",
-         .exported = "comm_ping",
-         .kind = CREST_KIND_TIMER,
-         .label_count = 2,
-         .label_keys = outcome_keys,
-         .label_values = VALUES("node-2", "ok"),
-         .buckets = &crest_buckets_default,
-         .window = quick,
-         .distribution = &times},
-    };
-    golden(into, &(crest_snapshot){series, LENGTH(series), 0, 1600000000, 0}, options, name);
+    golden(*state, &sample_values, &options, "protobuf_values");
 }
 
 static void test_distributions(void **state)
 {
-    distributions(*state, NULL, "protobuf_native");
+    golden(*state, sample_distributions(), NULL, "protobuf_native");
 }
 
 static void test_only_native(void **state)
 {
-    distributions(*state,
-                  &(crest_page_options){.native = CREST_PAGE_NATIVE_ONLY,
-                                        .native_factor = 1.02,
-                                        .native_buckets = 100},
-                  "protobuf_only");
+    golden(*state, sample_distributions(),
+           &(crest_page_options){
+               .native = CREST_PAGE_NATIVE_ONLY, .native_factor = 1.02, .native_buckets = 100},
+           "protobuf_only");
 }
 
 static void test_classic(void **state)
 {
-    distributions(*state,
-                  &(crest_page_options){.native = CREST_PAGE_NATIVE_OFF,
-                                        .no_exemplars = 1,
-                                        .windows = CREST_PAGE_WINDOWS_ALL},
-                  "protobuf_classic");
+    golden(*state, sample_distributions(),
+           &(crest_page_options){.native = CREST_PAGE_NATIVE_OFF,
+                                 .no_exemplars = 1,
+                                 .windows = CREST_PAGE_WINDOWS_ALL},
+           "protobuf_classic");
 }
 
 /* ---- what holds for any page ---- */

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bodies of OTLP for tests: as protobuf, read by protoc, which also has to make the same bytes of
+them again, or as JSON. Both as protobuflib's messages: dictionaries of lists.
+
+    body = otlplib.of_protobuf(bytes)
+    equal(body, otlplib.of_json(text), "the two")
+    for metric in otlplib.metrics_of(body): ...
+"""
+
+import json
+import math
+import re
+
+import harness
+import protobuflib
+
+PROTO = harness.ROOT / "tests/support/otlp_metrics.proto"
+MESSAGE = "crest.otlp.Request"
+# Numbers that JSON has as texts; and those that protobuf leaves out where they are 0.
+TEXTS = {"start_time_unix_nano", "time_unix_nano", "as_int", "count", "zero_count", "bucket_counts"}
+LEFT_OUT = {"count", "zero_count", "scale", "offset", "flags", "zero_threshold"}
+
+
+def of_protobuf(body):
+    return alike(protobuflib.message_of(body, PROTO, MESSAGE))
+
+
+def alike(value):
+    """The same for all NaNs, and for numbers that protoc shows without a point."""
+    if isinstance(value, dict):
+        return {key: [alike(one) for one in values] for key, values in value.items()}
+    if isinstance(value, float):
+        return "NaN" if math.isnan(value) else int(value) if value.is_integer() else value
+    return value
+
+
+def snake(name):
+    return re.sub("[A-Z]", lambda letter: "_" + letter.group().lower(), name)
+
+
+def json_value(name, value):
+    if isinstance(value, dict):
+        return json_message(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str) and name in TEXTS:
+        return int(value)
+    if isinstance(value, int) and name in TEXTS:
+        raise harness.Failure(f"{name} is a number, not a text: {value}")
+    if isinstance(value, int):
+        return float(value)
+    if value in ("NaN", "Infinity", "-Infinity"):
+        return float(value)
+    return value
+
+
+def json_message(message):
+    found = {}
+    for name, value in message.items():
+        name = snake(name)
+        values = [json_value(name, one) for one in (value if isinstance(value, list) else [value])]
+        if values and not (name in LEFT_OUT and values == [0]):
+            found[name] = values
+    return found
+
+
+def of_json(text):
+    return alike(json_message(json.loads(text)))
+
+
+def metrics_of(body):
+    """All Metrics of a body of one resource and scope."""
+    (resource,) = body["resource_metrics"]
+    (scope,) = resource["scope_metrics"]
+    harness.equal(scope["scope"][0]["name"], ["crest"], "the scope")
+    return scope["metrics"]
+
+
+def labels_of(point):
+    return {pair["key"][0]: pair["value"][0]["string_value"][0]
+            for pair in point.get("attributes", [])}
