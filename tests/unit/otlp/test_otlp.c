@@ -129,10 +129,14 @@ static void test_nothing(void **state)
 static void test_delta(void **state)
 {
     (void)state;
-    crest_counter *seen = crest_counter_get(registry, "a.seen", "");
-    crest_counter *still = crest_counter_get(registry, "b.still", "");
-    crest_gauge *level = crest_gauge_get(registry, "c.level", "");
-    crest_histogram *sizes = crest_histogram_get(registry, "d.sizes", "");
+    crest_counter *seen =
+        crest_counter_get(registry, &(crest_metric_options){.name = "a.seen"}, NULL);
+    crest_counter *still =
+        crest_counter_get(registry, &(crest_metric_options){.name = "b.still"}, NULL);
+    crest_gauge *level =
+        crest_gauge_get(registry, &(crest_metric_options){.name = "c.level"}, NULL);
+    crest_histogram *sizes =
+        crest_histogram_get(registry, &(crest_metric_options){.name = "d.sizes"}, NULL);
     crest_counter_add(seen, 12);
     crest_gauge_set(level, 5);
     crest_histogram_record(sizes, 3);
@@ -182,16 +186,16 @@ static void test_delta(void **state)
 static void test_lives(void **state)
 {
     (void)state;
-    crest_counter *peer = crest_counter_labelled(
-        registry, "x", "", &(crest_label){"peer", "a"}, 1);
+    const crest_metric_options options = {.name = "x"};
+    crest_counter *peer =
+        crest_counter_labelled(registry, &options, &(crest_label){"peer", "a"}, 1, NULL);
     crest_counter_add(peer, 100);
     crest_snapshot *first = crest_snapshot_take(registry);
     assert_int_equal(crest_retire(registry, "peer", "a"), 1);
-    peer = crest_counter_labelled(registry, "x", "", &(crest_label){"peer", "a"}, 1);
+    peer = crest_counter_labelled(registry, &options, &(crest_label){"peer", "a"}, 1, NULL);
     crest_counter_add(peer, 101);
     crest_snapshot *second = crest_snapshot_take(registry);
-    written(second,
-            (crest_otlp_options){.temporality = CREST_OTLP_DELTA, .previous = first});
+    written(second, (crest_otlp_options){.temporality = CREST_OTLP_DELTA, .previous = first});
     assert_true(has("\"asInt\":\"101\""));
     crest_snapshot_free(first);
     crest_snapshot_free(second);
@@ -200,7 +204,8 @@ static void test_lives(void **state)
 static void test_delta_without_memory(void **state)
 {
     (void)state;
-    crest_histogram *sizes = crest_histogram_get(registry, "d.sizes", "");
+    crest_histogram *sizes =
+        crest_histogram_get(registry, &(crest_metric_options){.name = "d.sizes"}, NULL);
     crest_histogram_record(sizes, 3);
     crest_snapshot *first = crest_snapshot_take(registry);
     crest_histogram_record(sizes, 4);
@@ -231,7 +236,8 @@ static void test_native(void **state)
 {
     (void)state;
     static crest_native native;
-    crest_histogram *sizes = crest_histogram_get(registry, "d.sizes", "");
+    crest_histogram *sizes =
+        crest_histogram_get(registry, &(crest_metric_options){.name = "d.sizes"}, NULL);
     for (int64_t i = 0; i < 3000; i++)
         crest_histogram_record(sizes, i * i % 7001);
     crest_snapshot *snapshot = crest_snapshot_take(registry);
@@ -240,10 +246,10 @@ static void test_native(void **state)
     written(snapshot, (crest_otlp_options){0});
     static char wanted[8192];
     char *at = wanted;
-    at += sprintf(at, "\"scale\":%d,\"zeroCount\":\"%llu\",\"positive\":{\"offset\":%d,"
-                      "\"bucketCounts\":[",
-                  native.schema, (unsigned long long)native.zero_count,
-                  native.bucket[0].index - 1);
+    at += sprintf(at,
+                  "\"scale\":%d,\"zeroCount\":\"%llu\",\"positive\":{\"offset\":%d,"
+                  "\"bucketCounts\":[",
+                  native.schema, (unsigned long long)native.zero_count, native.bucket[0].index - 1);
     for (unsigned i = 0; i < native.used; i++) {
         for (int k = 1; i != 0 && k < native.bucket[i].index - native.bucket[i - 1].index; k++)
             at += sprintf(at, ",\"0\"");
@@ -262,7 +268,7 @@ static void test_no_range(void **state)
 {
     (void)state;
     const crest_metric_options options = {.name = "d.sizes", .range = CREST_RANGE_NONE};
-    crest_histogram *sizes = crest_histogram_get_with(registry, &options, NULL);
+    crest_histogram *sizes = crest_histogram_get(registry, &options, NULL);
     crest_histogram_record(sizes, 3);
     crest_histogram_record(sizes, 5);
     crest_snapshot *snapshot = crest_snapshot_take(registry);
