@@ -364,6 +364,26 @@ static void test_who_waits_watches(void **state)
     assert_int_equal(slow.stray, 0);
 }
 
+/* Of a last report that hangs the log says nothing while a caller waits for it: the caller tells. */
+static void test_the_end_is_not_told(void **state)
+{
+    (void)state;
+    slow_reporter slow;
+    crest_error error;
+    slow_init(&slow, "ending", 0, 0);
+    slow.final_wait_ms = UINT32_MAX;
+    crest_schedule schedule = {.interval_ms = 3600000, .jitter = -1, .timeout_ms = 200};
+    logged.hangs = 0;
+    crest_log_to(keep_log, NULL);
+    assert_int_equal(crest_reporter_attach(NULL, &slow.reporter, &schedule, NULL), CREST_OK);
+    assert_int_equal(crest_reporter_detach(&slow.reporter, 4000, &error), CREST_TIMED_OUT);
+    assert_int_equal(slow_get(&slow, &slow.begun), 1);
+    assert_true(slow_get(&slow, &slow.cancels) >= 1);
+    assert_int_equal(log_get(&logged.hangs), 0);
+    slow_release(&slow);
+    crest_log_to(NULL, NULL);
+}
+
 /* What a cancel that takes its time, or comes from the wrong thread, would show. */
 static struct {
     pthread_t thread;
@@ -612,6 +632,7 @@ int main(void)
         cmocka_unit_test(test_cut_for_the_last),
         cmocka_unit_test(test_the_last_is_cut),
         cmocka_unit_test(test_who_waits_watches),
+        cmocka_unit_test(test_the_end_is_not_told),
         cmocka_unit_test(test_cancel_and_end),
         cmocka_unit_test(test_runs_no_more),
         cmocka_unit_test(test_stop_within_its_deadline),
