@@ -12,6 +12,7 @@
 #include <crest/distribution.h>
 #include <crest/family.h>
 #include <crest/gauge.h>
+#include <crest/hdr.h>
 #include <crest/hiccups.h>
 #include <crest/histogram.h>
 #include <crest/in_flight.h>

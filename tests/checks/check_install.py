@@ -76,7 +76,7 @@ def check_views(rules, root):
 
 def check_tools(rules, root):
     """Each finds its package below share/crest, of whatever folder it was installed into."""
-    for tool in sorted((ROOT / "tools").glob("crest*")):
+    for tool in [ROOT / "tools/crest", *sorted((ROOT / "tools").glob("crest-*"))]:
         program = f"{root}{PREFIX}/bin/{tool.name}"
         status, output = command([program, "--help"], cwd="/")
         if status != 0 or tool.name.replace("-", " ") not in output:

@@ -11,6 +11,7 @@ SRC = [
     ("wire", "bytes of Protocol Buffers, streamed; knows no metric"),
     ("names", "which names are valid, look alike, what is exported and derived; pure"),
     ("cells", "where values live: slots, threads' tables, shards; sums and distributions of them"),
+    ("hdr", "distributions as HdrHistogram's bytes, both ways"),
     ("registry", "what exists: metrics, children, series, handles; how series end"),
     ("instruments", "from a declaration, a name or labels to a handle; cold paths of recording"),
     ("polls", "values fetched by callback, and the thread that calls"),
@@ -33,6 +34,7 @@ REPORTERS = [
     ("scrape", "serves pages to Prometheus", ("common",)),
     ("statsd", "sends packets of StatsD over UDP, TCP and Unix sockets", ("common",)),
     ("json", "writes reports as lines of JSON", ("common",)),
+    ("hlog", "writes reports as HdrHistogram's logs, and reads such logs", ("common",)),
     ("console", "shows a report as a table in a terminal", ("common", "json")),
     ("textfile", "writes pages for node_exporter's textfile collector", ("common",)),
 ]

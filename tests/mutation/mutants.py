@@ -33,7 +33,8 @@ FIELDS = {"file", "why", "tests", "equivalent", "sanitizer"}
 MUTANTS_AT_LEAST = 200
 PARTS = ("base", "record", "shards", "cells", "range", "windows", "ticker", "snapshot", "lives",
          "in_flight", "pages", "native", "distribution", "options", "reporting", "reporters",
-         "system", "latency", "headers", "orders")
+         "system", "latency", "headers", "orders",
+         "hdr")
 
 TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\w+|\S')
 
