@@ -43,6 +43,7 @@
  *                                terminal, JSON lines elsewhere, see console.h
  *   pushgateway=URL              see pushgateway.h for its further options
  *   statsd=URL                   see statsd.h for its further options; statsd=on for 127.0.0.1
+ *   influxdb=URL                 lines to InfluxDB over HTTP or UDP, see influxdb.h
  *   textfile=PATH                a page for node_exporter, see textfile.h
  *   json=PATH                    JSON lines appended to a file; json=- to standard output; see
  *                                json_lines.h

@@ -6,7 +6,7 @@
  * A report has two rounds: 1. deltas, which are sent once (counters and distributions); 2. levels,
  * which are sent every time (gauges). So gauges do not delay unsent deltas on a slow connection.
  */
-#include "common/decimal.h"
+#include "common/series_figures.h"
 #include "statsd/statsd_reporter.h"
 
 #include <crest/family.h>
@@ -157,83 +157,11 @@ static int statsd_put_gauge(statsd_reporter *statsd, const char *suffix, double 
                                   statsd);
 }
 
-/* What the window's name ends in: 1m of 60 seconds. */
-static const char *statsd_window_word(unsigned window_s)
+static int statsd_put_figure(void *context, const char *name, double value)
 {
-    return window_s == 60 ? "1m" : window_s == 300 ? "5m" : "15m";
-}
-
-/* ".p99_9_1m" of 0.999. */
-static void statsd_quantile_suffix(char suffix[STATSD_SUFFIX_BYTES], double quantile,
-                                   const char *word)
-{
-    char number[CREST_DECIMAL_BYTES];
-    /* to eight decimals, by which a metric's quantiles are told apart */
-    size_t length = crest_decimal_scaled(number, (uint64_t)(quantile * 1e8 + 0.5), 6);
-    for (size_t i = 0; i < length; i++)
-        if (number[i] == '.')
-            number[i] = '_';
-    snprintf(suffix, STATSD_SUFFIX_BYTES, ".p%s_%s", number, word);
-}
-
-static int statsd_put_quantiles(statsd_reporter *statsd, const crest_series_view *series,
-                                const crest_window *window, const char *word)
-{
-    int stopped = 0;
-    for (unsigned i = 0; i < CREST_QUANTILES_MAX && series->quantiles != NULL &&
-                         series->quantiles[i] != 0 && !stopped;
-         i++) {
-        char suffix[STATSD_SUFFIX_BYTES];
-        statsd_quantile_suffix(suffix, series->quantiles[i], word);
-        stopped = statsd_put_gauge(statsd, suffix,
-                                   crest_statsd_in_base_unit(series, window->quantiles[i]));
-    }
-    return stopped;
-}
-
-/* Results in the metric's unit are scaled; events a second of a distribution are not. Of a window
- * without a record only the rates are sent, as 0. */
-static int statsd_put_window(statsd_reporter *statsd, const crest_series_view *series,
-                             const crest_window *window, const char *word)
-{
-    int range = series->kind == CREST_KIND_RANGE_SAMPLER;
-    int counter = series->kind == CREST_KIND_COUNTER;
-    int values = range || (!counter && window->events != 0);
-    const struct {
-        const char *name;
-        int wanted, scaled;
-        double value;
-    } results[] = {{"rate", !range, counter, window->per_second},
-                   {"peak", !range, counter, window->peak},
-                   {"avg", values, 1, window->average},
-                   {"max", values, 1, window->maximum},
-                   {"min", range, 1, window->minimum}};
-    int stopped = 0;
-    for (unsigned i = 0; i < sizeof results / sizeof *results && !stopped; i++) {
-        char suffix[STATSD_SUFFIX_BYTES];
-        double value = results[i].value;
-        if (results[i].scaled)
-            value = crest_statsd_in_base_unit(series, value);
-        snprintf(suffix, sizeof suffix, ".%s%s", results[i].name, word);
-        if (results[i].wanted)
-            stopped = statsd_put_gauge(statsd, suffix, value);
-    }
-    return stopped || !values ? stopped : statsd_put_quantiles(statsd, series, window, word);
-}
-
-static int statsd_put_windows(statsd_reporter *statsd, const crest_report *report, size_t index,
-                              const crest_series_view *series)
-{
-    unsigned window_s[CREST_WINDOWS_MAX];
-    unsigned count = crest_snapshot_windows(report->snapshot, window_s);
-    int stopped = 0;
-    for (unsigned i = 0; i < count && !stopped; i++) {
-        crest_window window;
-        if (crest_snapshot_window(report->snapshot, index, window_s[i], &window) == CREST_OK &&
-            window.covered_s > 0)
-            stopped = statsd_put_window(statsd, series, &window, statsd_window_word(window_s[i]));
-    }
-    return stopped;
+    char suffix[STATSD_SUFFIX_BYTES];
+    snprintf(suffix, sizeof suffix, ".%s", name);
+    return statsd_put_gauge(context, suffix, value);
 }
 
 static int statsd_put_always(statsd_reporter *statsd, const crest_report *report, size_t index,
@@ -248,8 +176,10 @@ static int statsd_put_always(statsd_reporter *statsd, const crest_report *report
     if (range || gauge)
         stopped = statsd_put_gauge(
             statsd, "",
-            crest_statsd_in_base_unit(series, range ? (double)series->current : series->gauge));
-    return stopped || !windows ? stopped : statsd_put_windows(statsd, report, index, series);
+            crest_series_in_base_unit(series, range ? (double)series->current : series->gauge));
+    return stopped || !windows
+               ? stopped
+               : crest_window_figures(report->snapshot, index, series, statsd_put_figure, statsd);
 }
 
 /* ---- a report ---- */

@@ -5,6 +5,7 @@
  */
 #include "statsd/statsd_line.h"
 #include "common/decimal.h"
+#include "common/series_figures.h"
 #include "common/shown_text.h"
 
 #include <string.h>
@@ -196,28 +197,11 @@ int crest_statsd_end(const crest_statsd_text *text, uint64_t done, crest_statsd_
     return put(context, text->identity->line, length, done);
 }
 
-unsigned crest_statsd_decimals(const crest_series_view *series)
-{
-    if (series->kind == CREST_KIND_TIMER)
-        return 9;
-    switch (series->unit) {
-    case CREST_NANOSECONDS: return 9;
-    case CREST_MICROSECONDS: return 6;
-    case CREST_MILLISECONDS: return 3;
-    default: return 0;
-    }
-}
-
 /* Nanoseconds of a second, milliseconds, or 1 of what is no time. */
 static uint64_t statsd_whole(const crest_series_view *series)
 {
     static const uint64_t scales[] = {1, 0, 0, 1000, 0, 0, 1000000, 0, 0, 1000000000};
-    return scales[crest_statsd_decimals(series)];
-}
-
-double crest_statsd_in_base_unit(const crest_series_view *series, double value)
-{
-    return value / (double)statsd_whole(series);
+    return scales[crest_series_decimals(series)];
 }
 
 uint64_t crest_statsd_amount(const crest_statsd_form *form, const crest_series_view *series,
@@ -239,7 +223,7 @@ int crest_statsd_put_counter(const crest_statsd_form *form, const crest_series_v
         step = whole != 0 ? whole : step;
         said += step;
         char number[CREST_DECIMAL_BYTES];
-        size_t length = crest_decimal_scaled(number, step, crest_statsd_decimals(series));
+        size_t length = crest_decimal_scaled(number, step, crest_series_decimals(series));
         crest_statsd_text text;
         crest_statsd_begin(&text, identity);
         crest_statsd_put_name(&text, "");

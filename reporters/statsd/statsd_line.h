@@ -87,10 +87,6 @@ int crest_statsd_put_distribution(const crest_statsd_form *form, const crest_ser
 crest_status crest_statsd_said(const crest_statsd_form *form, const crest_distribution *grown,
                                uint64_t done, crest_distribution *to);
 
-/* A double in the series' unit as one in its base unit; the decimals between the two. */
-double crest_statsd_in_base_unit(const crest_series_view *series, double value);
-unsigned crest_statsd_decimals(const crest_series_view *series);
-
 /* ---- of the encoder's two files only: a line in the making, in the identity's `line` ---- */
 
 typedef struct crest_statsd_text {

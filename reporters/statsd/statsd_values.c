@@ -9,6 +9,7 @@
  * all buckets with the same power share lines; rates of powers of two are exact in any format.
  */
 #include "common/decimal.h"
+#include "common/series_figures.h"
 #include "statsd/statsd_line.h"
 
 #include <string.h>
@@ -31,7 +32,7 @@ typedef struct statsd_values {
 static size_t statsd_value_text(const statsd_values *values, uint64_t value,
                                 char text[CREST_DECIMAL_BYTES])
 {
-    unsigned decimals = crest_statsd_decimals(values->series);
+    unsigned decimals = crest_series_decimals(values->series);
     if (values->form->dialect == CREST_STATSD_DATADOG)
         return crest_decimal_scaled(text, value, decimals);
     if (decimals != 0)

@@ -33,6 +33,7 @@ REPORTERS = [
     ("pushgateway", "pushes pages to a Pushgateway", ("common", "http")),
     ("scrape", "serves pages to Prometheus", ("common",)),
     ("statsd", "sends packets of StatsD over UDP, TCP and Unix sockets", ("common",)),
+    ("influxdb", "sends lines to InfluxDB over HTTP and UDP", ("common", "http")),
     ("json", "writes reports as lines of JSON", ("common",)),
     ("hlog", "writes reports as HdrHistogram's logs, and reads such logs", ("common",)),
     ("console", "shows a report as a table in a terminal", ("common", "json")),
