@@ -189,10 +189,11 @@ static void console_free(crest_reporter *self)
     free(state);
 }
 
-static int console_is_set(const char *variable)
+/* Never NULL: "" for one that is not set. Read once, for the host may change it. */
+static const char *console_variable(const char *variable)
 {
     const char *value = getenv(variable);
-    return value != NULL && value[0] != '\0';
+    return value != NULL ? value : "";
 }
 
 /* Whether the terminal shows UTF-8, as far as the environment tells: the host may not have called
@@ -200,15 +201,12 @@ static int console_is_set(const char *variable)
 static int console_is_utf8(void)
 {
     static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
-    const char *terminal = getenv("TERM");
-    if (terminal == NULL || terminal[0] == '\0' || strcmp(terminal, "dumb") == 0)
+    const char *terminal = console_variable("TERM"), *value = "";
+    if (terminal[0] == '\0' || strcmp(terminal, "dumb") == 0)
         return 0;
-    for (unsigned i = 0; i < 3; i++)
-        if (console_is_set(variables[i])) {
-            const char *value = getenv(variables[i]);
-            return strcasestr(value, "utf-8") != NULL || strcasestr(value, "utf8") != NULL;
-        }
-    return 0;
+    for (unsigned i = 0; i < 3 && value[0] == '\0'; i++)
+        value = console_variable(variables[i]);
+    return strcasestr(value, "utf-8") != NULL || strcasestr(value, "utf8") != NULL;
 }
 
 crest_reporter *crest_console_new(const crest_console_options *options, crest_error *error)
@@ -229,7 +227,7 @@ crest_reporter *crest_console_new(const crest_console_options *options, crest_er
     state->redraw = options->redraw && !dumb;
     state->ascii = !console_is_utf8();
     state->colour = options->colour;
-    if (options->colour == 0 && (dumb || console_is_set("NO_COLOR")))
+    if (options->colour == 0 && (dumb || console_variable("NO_COLOR")[0] != '\0'))
         state->colour = -1;
     state->json.number = 1;
     state->reporter = (crest_reporter){

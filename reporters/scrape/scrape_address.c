@@ -153,6 +153,7 @@ static void scrape_address_set_port(struct sockaddr *address, unsigned port)
         ((struct sockaddr_in *)address)->sin_port = htons((uint16_t)port);
 }
 
+/* 0, and errno, when the system does not tell. */
 static unsigned scrape_address_port(int bound)
 {
     struct sockaddr_storage own = {0};
@@ -181,13 +182,13 @@ static int scrape_address_bind(const struct sockaddr *address, socklen_t size,
     if (bound < 0)
         return errno;
     if (setsockopt(bound, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
-        bind(bound, address, size) != 0 || listen(bound, SCRAPE_ADDRESS_BACKLOG) != 0) {
+        bind(bound, address, size) != 0 || listen(bound, SCRAPE_ADDRESS_BACKLOG) != 0 ||
+        (listener->port = scrape_address_port(bound)) == 0) {
         int problem = errno;
         close(bound);
         return problem;
     }
     listener->socket = bound;
-    listener->port = scrape_address_port(bound);
     listener->loopback = scrape_address_is_loopback(address);
     scrape_address_show(address, size, listener->port, listener->shown);
     return 0;

@@ -26,7 +26,8 @@ LARGE_FOLDERS = ("bench/results/*", "tests/fuzz/corpus/*", "share/*")
 # Found by their place or name, so that no file has to name them.
 FOUND = (
     "src/*.c", "reporters/*.c", "jvm-shim/native/*.c", "examples/[0-9][0-9]_*", "examples/node/*.c",
-    "tests/unit/*/test_*", "tests/concurrency/test_*", "tests/tools/test_*", "tests/jvm/test_*",
+    "tests/unit/*/test_*", "tests/concurrency/test_*", "tests/faults/test_*",
+    "tests/tools/test_*", "tests/jvm/test_*",
     "tests/integration/test_*", "tests/programs/*.c", "tests/checks/check_*",
     "tests/fuzz/fuzz_*.c", "tests/fuzz/corpus/*", "tests/mutation/parts/*", "tests/model/*",
     "bench/side/*.cc", "bench/crest/*.c*", "bench/whole/*.c*", "bench/peers/*", "bench/profiles/*",

@@ -17,10 +17,14 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* Connects, or -1; reading and writing give up after 20 s. */
+#ifndef HTTP_PATIENCE_S
+#define HTTP_PATIENCE_S 20
+#endif
+
+/* Connects, or -1; reading and writing give up after HTTP_PATIENCE_S. */
 static inline int http_connect(unsigned port)
 {
-    const struct timeval patience = {20, 0};
+    const struct timeval patience = {HTTP_PATIENCE_S, 0};
     struct sockaddr_in to = {.sin_family = AF_INET,
                              .sin_port = htons((uint16_t)port),
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};

@@ -23,6 +23,8 @@
 
 /* Steps due within this time are done at once: one waking for both. */
 #define PROBER_SLACK_NS UINT64_C(1000000)
+/* After a wait that failed. */
+#define PROBER_PAUSE_NS 10000000
 
 /* Guards all of this, and every probe. */
 static pthread_mutex_t prober_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -263,6 +265,8 @@ static void prober_wait(prober_thread *self, nfds_t count, uint64_t until_ns)
     int ready = ppoll(self->files, count, until_ns == CREST_PROBE_NEVER ? NULL : &left, NULL);
     if (ready > 0 && self->files[0].revents != 0)
         eventfd_read(self->wake_fd, &written);
+    if (ready < 0 && errno != EINTR) /* no memory for so many descriptors: try again, do not spin */
+        nanosleep(&(struct timespec){0, PROBER_PAUSE_NS}, NULL);
     for (nfds_t i = 0; i < count && ready < 0; i++)
         self->files[i].revents = 0;
     crest_prober_lock();
