@@ -7,6 +7,7 @@
 
 #include <crest/by_name.h>
 #include <crest/lane.h>
+#include <crest/otlp.h>
 #include <crest/prepare.h>
 #include <crest/testing.h>
 
@@ -444,6 +445,34 @@ static crest_status call_pages(fault_run *run, crest_error *error)
     return all;
 }
 
+static int add_body(void *context, const crest_otlp_body *body)
+{
+    *(size_t *)context += body->length;
+    return 0;
+}
+
+static crest_status call_bodies(fault_run *run, crest_error *error)
+{
+    crest_snapshot *snapshot = crest_snapshot_take(run->registry);
+    if (snapshot == NULL)
+        return crest_error_set(error, CREST_NO_MEMORY, "no memory for a snapshot");
+    crest_status all = CREST_OK;
+    for (unsigned i = 0; i < 4; i++) {
+        size_t length = 0;
+        crest_error own = {CREST_OK, ""};
+        crest_otlp_options options = {.encoding = i & 1 ? CREST_OTLP_JSON : CREST_OTLP_PROTOBUF,
+                                      .histograms =
+                                          i & 2 ? CREST_OTLP_EXPLICIT : CREST_OTLP_EXPONENTIAL,
+                                      .windows = CREST_PAGE_WINDOWS_ALL};
+        crest_status status = crest_otlp_write(snapshot, &options, add_body, &length, &own);
+        FAULT_HOLDS(status != CREST_OK || length > 500);
+        if (all == CREST_OK && (all = status) != CREST_OK)
+            *error = own;
+    }
+    crest_snapshot_free(snapshot);
+    return all;
+}
+
 static crest_status call_stream(fault_run *run, crest_error *error)
 {
     faults_spare(1);
@@ -523,6 +552,7 @@ static const fault_scenario scenarios[] = {
     {"retire", begin_many, call_retire, end_many, 0, NULL},
     {"snapshot", begin_many, call_snapshot, end_many, 0, NULL},
     {"pages", begin_many, call_pages, end_many, FAULT_TELLS, NULL},
+    {"bodies", begin_many, call_bodies, end_many, FAULT_TELLS, NULL},
     {"stream", begin_many, call_stream, end_many, FAULT_TELLS, NULL},
     {"distribution", NULL, call_distribution, NULL, 0, NULL},
     {"testing", begin_handles, call_testing, NULL, FAULT_TELLS, NULL},
