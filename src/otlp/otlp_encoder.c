@@ -70,26 +70,54 @@ static void encoder_flush(crest_otlp_encoder *encoder)
 static void encoder_open(crest_otlp_encoder *encoder)
 {
     crest_otlp_out *out = &encoder->out;
-    if (encoder->open || !encoder_room(out, encoder->format->family_bytes(encoder)))
+    if (!encoder_room(out, encoder->format->family_bytes(encoder)))
         return;
+    encoder->wide = 0;
     encoder->family_at = out->used;
     encoder->family_points = 0;
     encoder->format->family_open(encoder);
     encoder->open = 1;
 }
 
+/* Bytes that a point's attributes take at most. */
+static inline size_t encoder_attributes(const crest_otlp_encoder *encoder,
+                                        const crest_page_row *row)
+{
+    const crest_page_metric *metric = &encoder->metric;
+    size_t bytes = row->plain ? row->bytes : 0;
+    if (!row->plain)
+        for (unsigned i = metric->constants; i < metric->first.label_count; i++)
+            bytes += strlen(row->values[i - metric->constants]);
+    return encoder->attributes + bytes * encoder->format->bytes_a_byte;
+}
+
+/* Makes room for a point of so many bytes; 0 without memory. */
+static inline int encoder_make_room(crest_otlp_encoder *encoder, size_t bytes)
+{
+    crest_otlp_out *out = &encoder->out;
+    if (!encoder->open)
+        encoder_open(encoder);
+    if (!encoder->open || !encoder_room(out, bytes))
+        return 0;
+    if (!encoder->wide && out->used - encoder->family_at + bytes > CREST_OTLP_WIDE_BYTES) {
+        encoder->wide = 1;
+        if (encoder->format->widen != NULL)
+            encoder->format->widen(encoder);
+    }
+    return 1;
+}
+
 /* Puts a point, which takes at most so many bytes beside its attributes. */
 static void encoder_put(crest_otlp_encoder *encoder, const crest_otlp_point *point, size_t bytes)
 {
     crest_otlp_out *out = &encoder->out;
-    bytes += encoder->format->attribute_bytes(encoder, point->row) + CREST_OTLP_TAIL_BYTES;
+    bytes += encoder_attributes(encoder, point->row) + CREST_OTLP_TAIL_BYTES;
     for (;;) {
-        encoder_open(encoder);
-        if (!encoder->open || !encoder_room(out, bytes))
+        if (!encoder_make_room(encoder, bytes))
             return;
         size_t before = out->used;
         encoder->format->point(encoder, point);
-        if (out->used + CREST_OTLP_TAIL_BYTES <= out->limit || out->points == 0)
+        if (CREST_LIKELY(out->used + CREST_OTLP_TAIL_BYTES <= out->limit) || out->points == 0)
             break;
         out->used = before;
         encoder_close(encoder);
@@ -110,6 +138,7 @@ static void encoder_family(crest_otlp_encoder *encoder, crest_otlp_shape shape,
     crest_otlp_name_of(&encoder->name, first->name, first->kind, first->unit, qualifier);
     encoder->shape = shape;
     encoder->format->labels(encoder);
+    encoder->attributes = encoder->format->attribute_bytes(encoder);
 }
 
 static void encoder_set_double(crest_otlp_point *point, double value)

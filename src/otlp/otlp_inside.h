@@ -15,6 +15,9 @@
 /* Room that a point needs beside its attributes and what a histogram adds. */
 #define CREST_OTLP_POINT_BYTES 512u
 
+/* What a length of two bytes says, at most, and a family up to which one has them. */
+#define CREST_OTLP_WIDE_BYTES 16383u
+
 /* What data points a family has. */
 typedef enum crest_otlp_shape {
     CREST_OTLP_SHAPE_GAUGE,
@@ -81,8 +84,13 @@ typedef struct crest_otlp_format {
     void (*family_open)(struct crest_otlp_encoder *encoder);
     /* Closes it; it has points. */
     void (*family_close)(struct crest_otlp_encoder *encoder);
-    /* Bytes that the attributes of a row take at most. */
-    size_t (*attribute_bytes)(struct crest_otlp_encoder *encoder, const crest_page_row *row);
+    /* Bytes that the attributes of any row take at most, beside this many for each byte of its
+     * values. */
+    size_t (*attribute_bytes)(const struct crest_otlp_encoder *encoder);
+    unsigned bytes_a_byte;
+    /* For a family that has got CREST_OTLP_WIDE_BYTES long: makes room for longer lengths. NULL: it
+     * has none. */
+    void (*widen)(struct crest_otlp_encoder *encoder);
     /* Puts a point behind others; there is room. */
     void (*point)(struct crest_otlp_encoder *encoder, const crest_otlp_point *point);
     /* Puts the envelope; sets *length, returns where the body begins. */
@@ -106,6 +114,8 @@ typedef struct crest_otlp_encoder {
     unsigned decimals;
     crest_otlp_histograms_of histograms;
     int open;             /* the family is open */
+    int wide;             /* it has been widened */
+    size_t attributes;    /* the format's attribute_bytes */
     size_t family_at;     /* where it begins in the body */
     size_t family_points; /* of this body */
 } crest_otlp_encoder;

@@ -208,15 +208,14 @@ static void json_family_close(crest_otlp_encoder *encoder)
 
 /* ---- points ---- */
 
-static size_t json_attribute_bytes(crest_otlp_encoder *encoder, const crest_page_row *row)
+static size_t json_attribute_bytes(const crest_otlp_encoder *encoder)
 {
     const crest_page_metric *metric = &encoder->metric;
     size_t bytes = 0;
     for (unsigned i = 0; i < metric->first.label_count; i++) {
-        const char *value = i < metric->constants ? metric->first.label_values[i]
-                                                  : row->values[i - metric->constants];
-        bytes +=
-            JSON_AROUND + JSON_BYTES_MAX * (strlen(metric->first.label_keys[i]) + strlen(value));
+        bytes += JSON_AROUND + JSON_BYTES_MAX * strlen(metric->first.label_keys[i]);
+        if (i < metric->constants)
+            bytes += JSON_BYTES_MAX * strlen(metric->first.label_values[i]);
     }
     return bytes;
 }
@@ -324,7 +323,14 @@ static void json_point(crest_otlp_encoder *encoder, const crest_otlp_point *poin
 }
 
 const crest_otlp_format crest_otlp_format_json = {
-    json_begin,           json_end,         json_labels,
-    json_family_bytes,    json_family_open, json_family_close,
-    json_attribute_bytes, json_point,       json_body,
+    .begin = json_begin,
+    .end = json_end,
+    .labels = json_labels,
+    .family_bytes = json_family_bytes,
+    .family_open = json_family_open,
+    .family_close = json_family_close,
+    .attribute_bytes = json_attribute_bytes,
+    .bytes_a_byte = JSON_BYTES_MAX,
+    .point = json_point,
+    .body = json_body,
 };

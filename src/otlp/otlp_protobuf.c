@@ -30,6 +30,7 @@ enum { MESSAGE_DELTA = 1, MESSAGE_CUMULATIVE = 2 };
 
 /* Room for the length of a Metric and of what it has, of a request's parts, and of a point. */
 #define MESSAGE_METRIC_ROOM 2u
+#define MESSAGE_WIDE_ROOM 3u
 #define MESSAGE_POINT_ROOM 2u
 /* A label's attribute beside its key and value, and the longest key and value for which each of
  * the three lengths takes one byte. */
@@ -53,6 +54,7 @@ typedef struct message_shared {
     unsigned labels;
     message_label label[CREST_PAGE_LABELS_MAX];
     size_t data_at; /* where the data of the family under way begin */
+    unsigned room;  /* bytes kept for its lengths */
     char fixed[];
 } message_shared;
 
@@ -192,15 +194,10 @@ static void message_labels(crest_otlp_encoder *encoder)
     message_constants(encoder);
 }
 
-static size_t message_attribute_bytes(crest_otlp_encoder *encoder, const crest_page_row *row)
+static size_t message_attribute_bytes(const crest_otlp_encoder *encoder)
 {
     const message_shared *shared = encoder->own;
-    size_t bytes = shared->constant_bytes + shared->key_bytes + shared->labels * 32u;
-    if (row->plain)
-        return bytes + row->bytes;
-    for (unsigned i = 0; i < shared->labels; i++)
-        bytes += strlen(row->values[i]) * CREST_UTF8_REPLACEMENT_BYTES;
-    return bytes;
+    return shared->constant_bytes + shared->key_bytes + shared->labels * 32u;
 }
 
 /* Puts attributes of any length. */
@@ -250,42 +247,50 @@ static inline char *message_put_small(const message_shared *shared, const crest_
 
 /* ---- points ---- */
 
-/* A number's point before its attributes: start and time, each with its tag, and the value. */
+/* Tags of a number's fields of eight bytes. */
+#define MESSAGE_TAG64(field) ((char)((field) << 3 | CREST_WIRE_FIXED64))
+
+/* A number's point before its attributes: start, time and value, each behind its tag. */
 static inline char *message_number_head(const crest_otlp_encoder *encoder,
                                         const crest_otlp_point *point, char *at)
 {
-    if (point->start_ns != 0)
-        at = crest_otlp_fixed(at, CREST_OTLP_NUMBER_START, point->start_ns);
-    at = crest_otlp_fixed(at, CREST_OTLP_NUMBER_TIME, encoder->time_ns);
+    uint64_t bits = (uint64_t)point->as_int;
+    if (point->start_ns != 0) {
+        *at = MESSAGE_TAG64(CREST_OTLP_NUMBER_START);
+        at = crest_wire_fixed64(at + 1, point->start_ns);
+    }
+    *at = MESSAGE_TAG64(CREST_OTLP_NUMBER_TIME);
+    at = crest_wire_fixed64(at + 1, encoder->time_ns);
     if (encoder->options->stale)
         return at;
-    if (point->is_int)
-        return crest_otlp_fixed(at, CREST_OTLP_NUMBER_INT, (uint64_t)point->as_int);
-    return crest_wire_double(at, CREST_OTLP_NUMBER_DOUBLE, point->as_double);
+    if (!point->is_int)
+        memcpy(&bits, &point->as_double, sizeof bits);
+    *at = point->is_int ? MESSAGE_TAG64(CREST_OTLP_NUMBER_INT)
+                        : MESSAGE_TAG64(CREST_OTLP_NUMBER_DOUBLE);
+    return crest_wire_fixed64(at + 1, bits);
 }
 
 static void message_number(crest_otlp_encoder *encoder, const crest_otlp_point *point)
 {
     const message_shared *shared = encoder->own;
-    char *at = encoder->out.bytes + encoder->out.used, *body;
+    char *at = encoder->out.bytes + encoder->out.used, *body = NULL;
     size_t small = message_small(shared, point->row);
     size_t flags = encoder->options->stale ? 2 : 0;
-    at = crest_wire_tag(at, MESSAGE_POINTS, CREST_WIRE_LENGTH);
-    if (small != SIZE_MAX) { /* the length is known before */
+    *at++ = MESSAGE_POINTS << 3 | CREST_WIRE_LENGTH;
+    if (CREST_LIKELY(small != SIZE_MAX)) { /* the length is known before */
         size_t fixed = 9 + (point->start_ns != 0 ? 9 : 0) + (flags != 0 ? flags : 9);
         at = crest_wire_varint(at, small + fixed);
         at = message_number_head(encoder, point, at);
         at = message_put_small(shared, point->row, at);
-        if (flags != 0)
-            at = crest_wire_u64(at, CREST_OTLP_NUMBER_FLAGS, CREST_OTLP_NO_VALUE);
     } else {
-        at = body = at + MESSAGE_POINT_ROOM;
+        body = at += MESSAGE_POINT_ROOM;
         at = message_number_head(encoder, point, at);
         at = message_put_long(shared, CREST_OTLP_NUMBER_ATTRIBUTES, point->row, at);
-        if (flags != 0)
-            at = crest_wire_u64(at, CREST_OTLP_NUMBER_FLAGS, CREST_OTLP_NO_VALUE);
-        at = crest_otlp_end(body, at, MESSAGE_POINT_ROOM);
     }
+    if (flags != 0)
+        at = crest_wire_u64(at, CREST_OTLP_NUMBER_FLAGS, CREST_OTLP_NO_VALUE);
+    if (body != NULL)
+        at = crest_otlp_end(body, at, MESSAGE_POINT_ROOM);
     encoder->out.used = (size_t)(at - encoder->out.bytes);
 }
 
@@ -401,6 +406,21 @@ static void message_family_open(crest_otlp_encoder *encoder)
         at = crest_wire_bytes(at, MESSAGE_UNIT, encoder->name.unit, strlen(encoder->name.unit));
     at = crest_wire_tag(at, fields[encoder->shape], CREST_WIRE_LENGTH) + MESSAGE_METRIC_ROOM;
     shared->data_at = encoder->out.used = (size_t)(at - encoder->out.bytes);
+    shared->room = MESSAGE_METRIC_ROOM;
+}
+
+/* The Metric's head moves by one byte, and what it has by two. */
+static void message_widen(crest_otlp_encoder *encoder)
+{
+    message_shared *shared = encoder->own;
+    crest_otlp_out *out = &encoder->out;
+    char *data = out->bytes + shared->data_at;
+    char *head = out->bytes + encoder->family_at + 1 + MESSAGE_METRIC_ROOM;
+    memmove(data + 2, data, out->used - shared->data_at);
+    memmove(head + 1, head, (size_t)(data - head) - MESSAGE_METRIC_ROOM);
+    shared->data_at += 2;
+    out->used += 2;
+    shared->room = MESSAGE_WIDE_ROOM;
 }
 
 static void message_family_close(crest_otlp_encoder *encoder)
@@ -414,14 +434,21 @@ static void message_family_close(crest_otlp_encoder *encoder)
                                                                               : MESSAGE_CUMULATIVE);
     if (encoder->shape == CREST_OTLP_SHAPE_SUM)
         at = crest_wire_u64(at, MESSAGE_MONOTONIC, 1);
-    at = crest_otlp_end(out->bytes + shared->data_at, at, MESSAGE_METRIC_ROOM);
-    at = crest_otlp_end(out->bytes + encoder->family_at + 1 + MESSAGE_METRIC_ROOM, at,
-                        MESSAGE_METRIC_ROOM);
+    at = crest_otlp_end(out->bytes + shared->data_at, at, shared->room);
+    at = crest_otlp_end(out->bytes + encoder->family_at + 1 + shared->room, at, shared->room);
     out->used = (size_t)(at - out->bytes);
 }
 
 const crest_otlp_format crest_otlp_format_protobuf = {
-    message_begin,           message_end,         message_labels,
-    message_family_bytes,    message_family_open, message_family_close,
-    message_attribute_bytes, message_point,       message_body,
+    .begin = message_begin,
+    .end = message_end,
+    .labels = message_labels,
+    .family_bytes = message_family_bytes,
+    .family_open = message_family_open,
+    .family_close = message_family_close,
+    .attribute_bytes = message_attribute_bytes,
+    .bytes_a_byte = CREST_UTF8_REPLACEMENT_BYTES,
+    .widen = message_widen,
+    .point = message_point,
+    .body = message_body,
 };
