@@ -67,7 +67,31 @@ static inline uint64_t native_sum(const uint64_t *cells, uint32_t count)
     return sum[0] + sum[1] + (i < count ? cells[i] : 0);
 }
 
-/* Adds a block above the lowest whose counts together stay within 64 bits. */
+/* Adds runs of which each is a bucket of the present schema, where all of them have room. A run may
+ * go on with the bucket before. */
+static void native_add_plain_runs(crest_native *native, const crest_native_run *run,
+                                  const uint64_t *counts, uint32_t cells)
+{
+    crest_native_bucket *next = native->bucket + native->used;
+    uint64_t all = 0;
+    uint32_t from = 0;
+    if (native->used != 0 && next[-1].index == run->index) {
+        all = native_sum(counts, run->end);
+        next[-1].count += all;
+        from = run++->end;
+    }
+    for (; from < cells; from = run++->end) {
+        uint64_t count = native_sum(counts + from, run->end - from);
+        *next = (crest_native_bucket){run->index, count};
+        next += count != 0;
+        all += count;
+    }
+    native->used = (unsigned)(next - native->bucket);
+    native->count += all;
+    native->upper = 0; /* not known */
+}
+
+/* Adds a block above the lowest. All counts together stay within 64 bits. */
 static void native_add_runs(crest_native *native, unsigned s, const uint64_t *counts,
                             uint32_t cells)
 {
@@ -75,6 +99,10 @@ static void native_add_runs(crest_native *native, unsigned s, const uint64_t *co
     if ((runs->cut >> s & 1) == 0)
         native_cut(runs, s);
     const crest_native_run *run = runs->run[s];
+    if (native->schema == runs->schema && native->used + CREST_NATIVE_RUNS <= native->limit) {
+        native_add_plain_runs(native, run, counts, cells);
+        return;
+    }
     for (uint32_t from = 0; from < cells; from = run++->end) {
         uint64_t count = native_sum(counts + from, run->end - from);
         if (count != 0)
