@@ -137,7 +137,7 @@ if [ "$(id -u)" != 0 ]; then
         ;;
     *)
         if [ ! -t 0 ] || [ ! -t 1 ]; then
-            echo "Not installed: this is not a terminal, so nobody can agree to it. Run the" >&2
+            echo "Not installed: this is not a terminal, so no answer can be given. Run the" >&2
             echo "command above (it may need 'apt-get update' first), or set CI=1 to let this" >&2
             echo "script run it." >&2
             exit 1

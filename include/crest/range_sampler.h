@@ -35,7 +35,7 @@ typedef struct crest_range_state {
 
 /*
  * One more that the sampler stands at, or none, which one thread at a time says with plain stores:
- * the holder of a measured mutex (mutex.h). All zero is one that nobody writes. By the readings of
+ * the holder of a measured mutex (mutex.h). All zero is one without a writer. By the readings of
  * the counter T0, T1 … at which it was held and let go, `held` is, modulo 2^64,
  *
  *     ((T0 - T1 + T2 - …) << CREST_PERMIT_BITS) + the number of them

@@ -54,7 +54,7 @@ static crest_status http_explain_proxy(const crest_http_request *request, unsign
                       "http://user:password@host:port"
         : code >= 500
             ? "It could not reach the server itself: is that running, and is its address right?"
-            : "It does not let this host connect there; ask who runs it";
+            : "It does not let this host connect there; ask its operator";
     return crest_error_set(error, code >= 500 ? CREST_UNREACHABLE : CREST_REFUSED,
                            "%s %s: the proxy %s answered with code %u. %s", request->method,
                            request->shown, request->proxy_shown, code, advice);
@@ -92,7 +92,7 @@ static const char *http_explain_tls(const crest_http_failure *failure)
 {
     switch (failure->code) {
     case CURLE_SSL_CACERT_BADFILE:
-        return "Without its list of authorities nobody's certificate can be checked; install it "
+        return "Without its list of authorities no server's certificate can be checked; install it "
                "(Debian: ca-certificates), or set $.ca-file to the authority's own";
     case CURLE_SSL_CERTPROBLEM:
         return "Our own certificate and its key must be PEM files that belong together: "

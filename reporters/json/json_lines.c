@@ -63,7 +63,7 @@ static crest_status json_lines_failed(const json_lines *self, int failed, crest_
     const char *advice = failed == ENOSPC || failed == EDQUOT ? ". Make room there"
                          : failed == EFBIG
                              ? ": the process's limit on the size of files (ulimit -f) is smaller"
-                         : failed == ENXIO ? ": nobody reads this FIFO"
+                         : failed == ENXIO ? ": no process reads this FIFO"
                                            : "";
     return crest_error_set(error, failed == ETIMEDOUT ? CREST_TIMED_OUT : CREST_IO,
                            "Not written to %.*s: %s%s", JSON_LINES_SHOWN_BYTES,

@@ -337,7 +337,7 @@ void crest_histogram_record_slow(crest_histogram *histogram, int64_t value, uint
 crest_status crest_record_timer(const crest_thread_table *lane, crest_timer *timer,
                                 int64_t duration_ns, crest_outcome outcome, const crest_op *op)
 {
-    static const crest_op nobody = {{0, 0, 0, 0}, 0, CREST_OP_NONE};
+    static const crest_op no_op = {{0, 0, 0, 0}, 0, CREST_OP_NONE};
     crest_status why = crest_handle_dead(&timer->handle);
     if (why != CREST_OK || (unsigned)outcome >= CREST_OUTCOME_COUNT) {
         if (why != CREST_OK)
@@ -352,7 +352,7 @@ crest_status crest_record_timer(const crest_thread_table *lane, crest_timer *tim
     if (backwards)
         duration_ns = 0;
     if (op == NULL)
-        op = &nobody;
+        op = &no_op;
     if (record_unlocked(lane, handle, duration_ns, 1, 0) ||
         (lane == NULL && record_first(handle, duration_ns, 1, op)) ||
         record_slowest(lane, handle, duration_ns, op)) {

@@ -5,9 +5,9 @@
  *
  * The loopback interface is included: what a node tells its own database is traffic too.
  */
+#include "names/globs.h"
 #include "system/collect_fault.h"
 #include "system/parse/device_text.h"
-#include "names/globs.h"
 
 #include <unistd.h>
 
@@ -99,8 +99,9 @@ static const crest_figure network_tcp_figures[] = {
         NETWORK_TCP_COUNTER("host.tcp.segments.read.failed", "Segments received with an error."),
     [CREST_TCP_RESETS_SENT] =
         NETWORK_TCP_COUNTER("host.tcp.resets.sent", "Resets sent, to end or refuse connections."),
-    [NETWORK_MORE + CREST_TCP_LISTEN_OVERFLOWS] = NETWORK_TCP_COUNTER(
-        "host.tcp.listen.overflows", "Connections dropped because nobody accepted them in time."),
+    [NETWORK_MORE + CREST_TCP_LISTEN_OVERFLOWS] =
+        NETWORK_TCP_COUNTER("host.tcp.listen.overflows",
+                            "Connections dropped because the program did not accept them in time."),
     [NETWORK_MORE + CREST_TCP_LISTEN_DROPS] = NETWORK_TCP_COUNTER(
         "host.tcp.listen.drops", "Connections dropped before they were accepted, overflows too."),
     [NETWORK_MORE + CREST_TCP_TIMEOUTS] =

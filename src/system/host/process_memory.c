@@ -12,7 +12,7 @@ static const crest_figure process_memory_figures[] = {
     [MEMORY_PROPORTIONAL] = {.kind = CREST_KIND_GAUGE,
                              .options = {.name = "process.proportional-memory",
                                          .description = "Memory in RAM, what is shared divided by "
-                                                        "those who share it.",
+                                                        "the processes that share it.",
                                          .unit = CREST_BYTES}},
     [MEMORY_SWAPPED] = {.kind = CREST_KIND_GAUGE,
                         .options = {.name = "process.swapped-memory",

@@ -374,7 +374,7 @@ static void test_full_disk_and_fifo(void **state)
     assert_int_equal(mkfifo(here->path, 0600), 0);
     crest_reporter *reporter = make(here->path);
     assert_int_equal(once(reporter, PATIENCE_MS, &error), CREST_IO);
-    assert_non_null(strstr(error.message, "nobody reads this FIFO"));
+    assert_non_null(strstr(error.message, "no process reads this FIFO"));
     int reader = open(here->path, O_RDONLY | O_NONBLOCK);
     assert_true(reader >= 0);
     /* a reader that does not read: the deadline is kept */
