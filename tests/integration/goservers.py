@@ -22,6 +22,7 @@ skipped with the reason. Each class is a harness.Server: `start()`, `stop()`, `k
     VictoriaMetrics    1.131              scrapes; OTLP (`otlp`); remote write; InfluxDB's /write
     Pushgateway1       pushgateway 1.11.1 pushes
     StatsdExporter     0.31               StatsD datagrams (`statsd_port`), a page (`page()`)
+    Telegraf           its input, 1.39    StatsD datagrams (`statsd_port`), JSON (`fields()`)
 """
 
 import json
@@ -179,6 +180,29 @@ class StatsdExporter(Server):
 
     def page(self):
         return self.get("/metrics")
+
+
+class Telegraf(Server):
+    """Telegraf's StatsD input alone, asked instead of gathered by an agent; datadog: with its
+    `datadog_extensions` and `datadog_distributions`."""
+
+    def __init__(self, place, datadog=False):
+        super().__init__(place, "telegraf")
+        self.statsd_port = free_port()
+        self.datadog = datadog
+
+    def command(self):
+        return [go_server("telegraf"), str(self.statsd_port), str(self.port),
+                *(["datadog"] if self.datadog else [])]
+
+    def is_ready(self):
+        self.check_running()
+        return listens(self.port)
+
+    def fields(self):
+        """[(name and tags, {field: value})], as "etsy.kinds_seen,kind=a,metric_type=counter" is
+        one. What is no running total, each value of a distribution, is in the first answer only."""
+        return [tuple(pair) for pair in json.loads(self.get("/")) or []]
 
 
 def main(tests, *names):

@@ -447,18 +447,19 @@ def a_host_name_finds_the_port_that_is_open(place):
     contains(rest, "no-such-host.invalid")
 
 
-harness.main([
-    npm_statsd_gets_everything,
-    npm_statsd_computes_our_quantiles,
-    npm_statsd_restarts,
-    npm_statsd_is_slow_over_udp,
-    npm_statsd_over_tcp_full_and_restarted,
-    collectd_gets_everything,
-    collectd_computes_our_quantiles,
-    collectd_restarts_and_is_slow,
-    every_packet_may_be_the_one_that_fails,
-    a_unix_path_vanishes_and_comes_back,
-    datadog_tags_packs_and_counts,
-    datadog_finds_its_agent_in_the_environment,
-    a_host_name_finds_the_port_that_is_open,
-], servers=())
+if __name__ == "__main__":
+    harness.main([
+        npm_statsd_gets_everything,
+        npm_statsd_computes_our_quantiles,
+        npm_statsd_restarts,
+        npm_statsd_is_slow_over_udp,
+        npm_statsd_over_tcp_full_and_restarted,
+        collectd_gets_everything,
+        collectd_computes_our_quantiles,
+        collectd_restarts_and_is_slow,
+        every_packet_may_be_the_one_that_fails,
+        a_unix_path_vanishes_and_comes_back,
+        datadog_tags_packs_and_counts,
+        datadog_finds_its_agent_in_the_environment,
+        a_host_name_finds_the_port_that_is_open,
+    ], servers=())
