@@ -107,7 +107,9 @@ def telegraf_reads_datadog_tags(place):
                    "dialect=datadog", "unpacked=1", "whole_seconds=1", "no_rates=1")
     found = gather()
     for tag, count in zip(TAGS, totals.kinds):
-        equal(found[f"etsy.kinds_seen,kind={tag},metric_type=counter"], count, tag)
+        # its reader cuts the last tag within a last character of several bytes
+        read = tag.replace("é", "\ufffd")
+        equal(found[f"etsy.kinds_seen,kind={read},metric_type=counter"], count, tag)
     equal(found["etsy.busy_time,metric_type=counter"], totals.events * 3 // 10, "seconds busy")
     equal(found["etsy.level,metric_type=gauge"], -7.25, "a negative gauge")
     check_quantiles("sizes", totals.sizes, values["etsy.message_size,metric_type=distribution"])

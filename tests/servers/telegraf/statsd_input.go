@@ -2,9 +2,8 @@
 
 // Telegraf's input for StatsD, without the agent around it, which would bring every other plugin's
 // modules. Takes datagrams at the first port, and answers a GET at the second with what a gathering
-// by the agent would have: a JSON list of pairs, name with tags and an object of fields.
-//
-//	telegraf STATSD_PORT PORT [datadog]
+// by the agent would have: a JSON list of pairs, name with tags and an object of fields. Called as
+// telegraf STATSD_PORT PORT [datadog].
 package main
 
 import (
@@ -69,7 +68,8 @@ func main() {
 		Protocol: "udp", ServiceAddress: "127.0.0.1:" + os.Args[1],
 		AllowedPendingMessages: 10000, NumberWorkerThreads: 2, MetricSeparator: ".",
 		Percentiles: []statsd.Number{50, 90, 99}, PercentileLimit: 1000000,
-		DataDogExtensions: datadog, DataDogDistributions: datadog, Log: logger.New("inputs", "statsd", ""),
+		DataDogExtensions: datadog, DataDogDistributions: datadog,
+		Log: logger.New("inputs", "statsd", ""),
 	}
 	if err := input.Start(&gathered{}); err != nil {
 		log.Fatal(err)
