@@ -27,6 +27,15 @@
  *                                others' only in case or separators, see crest_registry_strict
  *   threads                      on (the default) or off: Crest makes no thread, and the host's own
  *                                loop does what is due, see loop.h
+ *   state=DIR                    keeps what is counted in a file there, on tmpfs, so that
+ *                                it outlives the process, see docs/black-box.md; state=on takes
+ *                                systemd's RUNTIME_DIRECTORY. In a process with threads it must be
+ *                                in CREST_OPTS, which is read for it at load
+ *   state.name                   of the file, without suffix; the executable's by default
+ *   state.adopt                  what of dead runs goes on: continue (the default), totals of those
+ *                                that did not stop cleanly; always; off
+ *   state.disk                   on or off (the default): a directory on a disk will do, although
+ *                                its writes stall threads that count
  *   hiccups                      on or off (the default): measures how late a thread wakes up, see
  *                                hiccups.h
  *   hiccups.resolution           how long that thread sleeps, 100us to 1s; 1ms by default

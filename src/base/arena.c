@@ -40,6 +40,7 @@ typedef struct arena_region {
     uint64_t used;  /* header included */
     struct arena_region *older;
     int wiped_on_fork;
+    int in_file; /* all behind this page is shared memory of a file */
 } arena_region;
 
 _Static_assert(sizeof(arena_region) <= ARENA_PAGE, "the header has a page of its own");
@@ -48,6 +49,7 @@ static arena_region *arena_newest[CREST_ARENA_KINDS];
 static uint64_t arena_mapped[CREST_ARENA_KINDS];
 static uint64_t arena_used[CREST_ARENA_KINDS];
 static uint64_t arena_fail_after;
+static crest_arena_file_map *arena_file_map; /* CELLS go into its file; NULL: nowhere */
 
 /*
  * Free lists, by use and size. The links lie beside the free pieces and not in them: a thread
@@ -79,6 +81,26 @@ static int arena_must_fail(void)
     return left == 1;
 }
 
+/* What is behind a region's own page is zero in a child, if the kernel can be asked to. */
+static void arena_wipe_on_fork(arena_region *region)
+{
+#ifdef MADV_WIPEONFORK
+    region->wiped_on_fork =
+        madvise((char *)region + ARENA_PAGE, region->bytes - ARENA_PAGE, MADV_WIPEONFORK) == 0;
+#endif
+}
+
+/* Moves a region of cells into the file, if there is one that has room. */
+static void arena_to_file(arena_region *region)
+{
+    if (arena_file_map == NULL || region->in_file)
+        return;
+    region->in_file = arena_file_map((char *)region + ARENA_PAGE, region->bytes - ARENA_PAGE,
+                                     region->used - ARENA_PAGE);
+    if (region->in_file)
+        region->wiped_on_fork = 0; /* refused for shared memory */
+}
+
 static arena_region *arena_map(crest_arena_kind kind, uint64_t least)
 {
     uint64_t bytes = ARENA_REGION_BYTES;
@@ -95,11 +117,10 @@ static arena_region *arena_map(crest_arena_kind kind, uint64_t least)
     region->bytes = bytes;
     region->used = ARENA_PAGE;
     region->older = arena_newest[kind];
-#ifdef MADV_WIPEONFORK
     if (kind == CREST_ARENA_CELLS)
-        region->wiped_on_fork =
-            madvise((char *)address + ARENA_PAGE, bytes - ARENA_PAGE, MADV_WIPEONFORK) == 0;
-#endif
+        arena_to_file(region);
+    if (kind != CREST_ARENA_META && !region->in_file)
+        arena_wipe_on_fork(region);
 #ifdef ARENA_LEAK_ROOTS
     /* The leak checker does not scan mapped memory, which holds pointers into the heap. */
     if (kind == CREST_ARENA_META)
@@ -232,11 +253,36 @@ uint64_t crest_arena_used(crest_arena_kind kind)
     return crest_atomic_load(&arena_used[kind]);
 }
 
+void crest_arena_back(crest_arena_file_map *map)
+{
+    arena_file_map = map;
+    for (arena_region *region = arena_newest[CREST_ARENA_CELLS]; region; region = region->older)
+        arena_to_file(region);
+}
+
+/* The child's own zeros in place of the parent's shared memory, at the same address. */
+static void arena_leave_file(arena_region *region)
+{
+    char *start = (char *)region + ARENA_PAGE;
+    uint64_t bytes = region->bytes - ARENA_PAGE;
+    if (mmap(start, bytes, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+        return; /* the address range was mapped before, so this needs no memory */
+    madvise(start, bytes, MADV_NOHUGEPAGE);
+    region->in_file = 0;
+    arena_wipe_on_fork(region);
+}
+
 void crest_arena_forked(void)
 {
-    for (arena_region *region = arena_newest[CREST_ARENA_CELLS]; region; region = region->older)
-        if (!region->wiped_on_fork)
-            madvise((char *)region + ARENA_PAGE, region->bytes - ARENA_PAGE, MADV_DONTNEED);
+    arena_file_map = NULL;
+    for (int kind = CREST_ARENA_CELLS; kind < CREST_ARENA_KINDS; kind++)
+        for (arena_region *region = arena_newest[kind]; region; region = region->older) {
+            if (region->in_file)
+                arena_leave_file(region);
+            else if (!region->wiped_on_fork)
+                madvise((char *)region + ARENA_PAGE, region->bytes - ARENA_PAGE, MADV_DONTNEED);
+        }
 }
 
 void crest_arena_fail_after(unsigned long after)

@@ -3,9 +3,10 @@
  * Arena (bump allocator) of the record path: mapped regions, handed out in order, never unmapped.
  * So a pointer into them is good for the life of the process, and no allocator's lock is needed.
  *
- * Two kinds, because fork treats them differently. CELLS hold values and are zero in the child,
- * which therefore never counts into its parent. META describes them and is copied like all other
- * memory.
+ * The kinds differ in what a fork and a file do to them. CELLS hold values and are zero in the
+ * child, which therefore never counts into its parent; they may lie in a file that outlives the
+ * process (state/state_file.h). META describes them and is copied like all other memory. WIPED is
+ * zero in the child too, and never in a file: by it a child of any kind knows that it is one.
  *
  * Not thread-safe: the caller holds the lock of lock.h, which makes it usable in signal handlers
  * too.
@@ -19,6 +20,7 @@
 typedef enum crest_arena_kind {
     CREST_ARENA_META,  /* names, labels, series, thread records: copied by fork */
     CREST_ARENA_CELLS, /* cell tables, chunks, shards, counts, gauges: zeroed by fork */
+    CREST_ARENA_WIPED, /* words of forked.h: zeroed by fork, in no file */
     CREST_ARENA_KINDS
 } crest_arena_kind;
 
@@ -78,8 +80,18 @@ char *crest_arena_copy(const char *text, size_t bytes);
 uint64_t crest_arena_mapped(crest_arena_kind kind);
 uint64_t crest_arena_used(crest_arena_kind kind);
 
+/*
+ * Puts CELLS into a file, from now on and as far as `map` agrees. It is given a mapped piece, whole
+ * pages of which the first `used` bytes are in use, and maps shared memory with these bytes in its
+ * place, at the same address; or returns 0 and leaves the piece as it is. It is called under the
+ * lock, for the regions that there are before this returns. Under the lock; no other thread may
+ * write into CELLS meanwhile. NULL: no further region goes into a file.
+ */
+typedef int crest_arena_file_map(void *piece, uint64_t bytes, uint64_t used);
+void crest_arena_back(crest_arena_file_map *map);
+
 /* In the child of a fork: zeroes the cells where the kernel could not be asked to
- * (MADV_WIPEONFORK). */
+ * (MADV_WIPEONFORK), and takes them out of their file, which is the parent's. */
 void crest_arena_forked(void);
 
 /* For tests: the `after`-th take from now on (1: the next) and every later one fail, until set to

@@ -23,7 +23,7 @@ void crest_forked_call(crest_forked_place place, void (*child)(void))
 
 void crest_forked_prepare(void)
 {
-    uint32_t *word = crest_arena_take(CREST_ARENA_CELLS, CREST_LINE_BYTES, CREST_LINE_BYTES);
+    uint32_t *word = crest_arena_take(CREST_ARENA_WIPED, CREST_LINE_BYTES, CREST_LINE_BYTES);
     if (word == NULL)
         return;
     *word = CREST_FORKED_KNOWN;

@@ -28,7 +28,9 @@
     X(OWN_RECORDS) /* whose thread records are; under the lock still */                            \
     X(LOCK)        /* first of all, for what follows may take it */                                \
     X(CELLS)       /* memory that the kernel has zeroed, and the clock */                          \
-    X(IN_FLIGHT)   /* another table of operations */                                               \
+    X(STATE)       /* the file that cells lay in is the parent's */                                \
+    X(STATE_RECORDS)                                                                               \
+    X(IN_FLIGHT) /* another table of operations */                                                 \
     X(IN_FLIGHT_OWNERS)                                                                            \
     X(KEYED)   /* another process, to keyed timers */                                              \
     X(MUTEXES) /* another process, to measured mutexes */                                          \

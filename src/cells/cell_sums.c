@@ -206,6 +206,12 @@ void crest_cells_sums(const uint32_t *slots, size_t count, uint64_t *sums)
     }
 }
 
+uint64_t crest_cells_base(uint32_t slot)
+{
+    const uint64_t *base = sums_base_chunk[slot >> CREST_CHUNK_BITS];
+    return base != NULL ? crest_atomic_load(&base[slot & (CREST_CHUNK_CELLS - 1)]) : 0;
+}
+
 int crest_cells_sum_anew(uint32_t slot)
 {
     uint64_t **chunk = &sums_base_chunk[slot >> CREST_CHUNK_BITS];

@@ -11,12 +11,16 @@
 #include "base/fork.h"
 #include "base/forked.h"
 #include "base/lock.h"
+#include "state/directory_records.h"
 
 #include <crest/lane.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+_Static_assert(CREST_CHUNK_CELLS == CREST_STATE_CHUNK && CREST_CHUNK_COUNT == CREST_STATE_CHUNKS,
+               "the state file's readers know chunks of this size");
 
 /* Before a new table is made, this many owned tables are probed for ended threads; each table
  * once at most. */
@@ -150,6 +154,7 @@ uint32_t crest_cells_slot_new(void)
             return 0;
         /* partner: crest_cells_shared's load, in threads that got the slot without the lock */
         crest_atomic_store_ptr_release(CREST_PTR(&cells_shared_chunk[chunk]), cells);
+        crest_state_note_shared_chunk(chunk, cells);
     }
     crest_atomic_store32(&cells_slot_next, slot + 1);
     return slot;
@@ -181,6 +186,21 @@ static crest_thread_table *cells_table_left(void)
     return NULL;
 }
 
+static void cells_describe(const crest_thread_table *table)
+{
+    crest_state_note_thread(table->cells,
+                            table->owned == CREST_TABLE_LANE ? CREST_STATE_THREAD_LANE : 0);
+}
+
+void crest_cells_describe(void)
+{
+    for (uint32_t chunk = 0; chunk < CREST_CHUNK_COUNT; chunk++)
+        if (cells_shared_chunk[chunk] != NULL)
+            crest_state_note_shared_chunk(chunk, cells_shared_chunk[chunk]);
+    for (const crest_thread_table *table = cells_newest; table != NULL; table = table->next)
+        cells_describe(table);
+}
+
 /* Under the lock: a new table, pushed to the readers' list; NULL without memory. */
 static crest_thread_table *cells_table_new(crest_table_owner owner)
 {
@@ -192,6 +212,7 @@ static crest_thread_table *cells_table_new(crest_table_owner owner)
     table->cells = cells;
     table->owned = owner;
     table->next = cells_newest;
+    cells_describe(table);
     crest_atomic_add(&cells_table_count, 1);
     /* partner: the acquire load in crest_cells_tables */
     crest_atomic_store_ptr_release(CREST_PTR(&cells_newest), table);

@@ -89,6 +89,12 @@ void crest_cells_sums(const uint32_t *slots, size_t count, uint64_t *sums);
  * failure: no memory, or a sum too large. */
 int crest_cells_sum_anew(uint32_t slot);
 
+/* Under the lock: what is subtracted from the sum of the slot's cells, see crest_cells_sum_anew. */
+uint64_t crest_cells_base(uint32_t slot);
+
+/* Under the lock: writes into the state file what tables and shared cells there are. */
+void crest_cells_describe(void);
+
 /* Whether any thread's cell, of any kind, is non-zero. Any thread; reads them all. */
 int crest_cells_any(void);
 

@@ -4,8 +4,13 @@
  */
 #include "cells/range_cell.h"
 #include "base/arena.h"
+#include "state/state_format.h"
 
 _Static_assert(sizeof(crest_range_cell) == 2 * CREST_LINE_BYTES, "a cell is two cache lines");
+_Static_assert(sizeof(crest_range_cell) == CREST_STATE_RANGE_BYTES &&
+                   offsetof(crest_range_cell, state.value) == CREST_STATE_RANGE_VALUE &&
+                   offsetof(crest_range_cell, permit.held) == CREST_STATE_RANGE_HELD,
+               "the state file's readers know range samplers so");
 
 crest_range_cell *crest_range_cell_new(void)
 {

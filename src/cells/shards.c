@@ -7,6 +7,7 @@
 #include "base/atomic.h"
 #include "base/lock.h"
 #include "cells/first_values.h"
+#include "state/state_format.h"
 
 /* Even a biased block begins on a cache line, so that the bits of the shift are free. */
 _Static_assert(CREST_LINE_BYTES > CREST_BLOCK_SHIFT, "a block's word has no room for its shift");
@@ -14,6 +15,25 @@ _Static_assert((sizeof(uint64_t) << CREST_LAYOUT_BITS_MIN) % (CREST_BLOCK_SHIFT 
                "a block's bias moves it off its cache line");
 _Static_assert(CREST_BEGINNING_VALUES * sizeof(uint64_t) != sizeof(crest_shard),
                "of one use a beginning is told from a shard by its size");
+
+#define SHARDS_AT(field, place) (offsetof(crest_shard, field) == (place))
+#define SHARED_AT(field, place) (offsetof(crest_shared_shard, field) == (place))
+_Static_assert(sizeof(crest_shard) == CREST_STATE_SHARD_BYTES && SHARDS_AT(block, 0) &&
+                   SHARDS_AT(sum, CREST_STATE_SHARD_SUM) && SHARDS_AT(max, CREST_STATE_SHARD_MAX) &&
+                   SHARDS_AT(min, CREST_STATE_SHARD_MIN) &&
+                   CREST_BLOCK_SHIFT == CREST_STATE_BLOCK_SHIFT,
+               "the state file's readers know shards so");
+_Static_assert(sizeof(crest_shared_shard) == CREST_STATE_SHARED_BYTES &&
+                   SHARED_AT(sum, CREST_STATE_SHARED_SUM) &&
+                   SHARED_AT(max, CREST_STATE_SHARED_MAX) &&
+                   SHARED_AT(min_inverted, CREST_STATE_SHARED_MIN_INVERTED) &&
+                   SHARED_AT(count, CREST_STATE_SHARED_COUNT) &&
+                   SHARED_AT(zeros, CREST_STATE_SHARED_ZEROS),
+               "the state file's readers know shared shards so");
+_Static_assert(CREST_BEGINNING_MARK == CREST_STATE_BEGINNING_MARK &&
+                   CREST_BEGINNING_PAGE == CREST_STATE_BEGINNING_AT &&
+                   CREST_BEGINNING_VALUES == CREST_STATE_BEGINNING_VALUES,
+               "the state file's readers know beginnings so");
 
 static void *shards_take(crest_reserve *reserve, crest_arena_use use, size_t bytes)
 {

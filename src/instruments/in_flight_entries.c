@@ -6,8 +6,20 @@
 #include "instruments/in_flight_entries.h"
 #include "base/forked.h"
 #include "base/lock.h"
+#include "state/directory_records.h"
 
 #include <string.h>
+
+#define ENTRIES_AT(field, place) (offsetof(crest_in_flight_entry, field) == (place))
+_Static_assert(sizeof(crest_in_flight_entry) == CREST_STATE_ENTRY_BYTES &&
+                   ENTRIES_AT(state, CREST_STATE_ENTRY_STATE) &&
+                   ENTRIES_AT(begun_ns, CREST_STATE_ENTRY_BEGUN_NS) &&
+                   ENTRIES_AT(overdue_ns, CREST_STATE_ENTRY_OVERDUE_NS) &&
+                   ENTRIES_AT(keyed, CREST_STATE_ENTRY_KEYED) &&
+                   ENTRIES_AT(op, CREST_STATE_ENTRY_OP) &&
+                   ENTRIES_AT(last, CREST_STATE_ENTRY_LAST) &&
+                   sizeof(crest_op) == CREST_STATE_OP_BYTES,
+               "the state file's readers know entries so");
 
 crest_in_flight_table *crest_in_flight_root;
 crest_in_flight_entry *crest_in_flight_blocks[CREST_IN_FLIGHT_BLOCKS];
@@ -47,6 +59,17 @@ void crest_in_flight_record_timeout(const crest_keyed *keyed, const crest_op *op
 
 /* ---- memory ---- */
 
+static void in_flight_describe(const crest_in_flight_entry *block)
+{
+    crest_state_note_in_flight(block, CREST_IN_FLIGHT_BLOCK, sizeof *block);
+}
+
+void crest_in_flight_describe(void)
+{
+    for (uint64_t i = 0; i < CREST_IN_FLIGHT_BLOCKS && crest_in_flight_blocks[i] != NULL; i++)
+        in_flight_describe(crest_in_flight_blocks[i]);
+}
+
 void crest_in_flight_grow(crest_in_flight_table *table, crest_in_flight_stripe *stripe)
 {
     if (crest_atomic_load(&table->blocks) >= CREST_IN_FLIGHT_BLOCKS)
@@ -64,6 +87,7 @@ void crest_in_flight_grow(crest_in_flight_table *table, crest_in_flight_stripe *
                                      CREST_LINE_BYTES);
         if (block != NULL) {
             crest_in_flight_blocks[table->blocks] = block;
+            in_flight_describe(block);
             /* partner: the acquire loads in walks_all and crest_in_flight_end_owned */
             crest_atomic_store_release(&table->blocks, table->blocks + 1);
         }

@@ -213,6 +213,9 @@ void crest_in_flight_grow(crest_in_flight_table *table, crest_in_flight_stripe *
 /* The table, made if need be; NULL without memory. */
 crest_in_flight_table *crest_in_flight_table_made(void);
 
+/* Under the lock: writes into the state file which blocks there are. */
+void crest_in_flight_describe(void);
+
 /* Records the timeout of an expired operation: called by the thread that settled it. */
 void crest_in_flight_record_timeout(const crest_keyed *keyed, const crest_op *op);
 

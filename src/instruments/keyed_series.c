@@ -7,6 +7,7 @@
 #include "base/atomic.h"
 #include "base/forked.h"
 #include "base/hash.h"
+#include "registry/described.h"
 #include "registry/handles.h"
 
 /* Under the library's lock: the number of metrics of each share. */
@@ -82,5 +83,6 @@ crest_keyed *crest_in_flight_keyed_new(const crest_child *child)
                            .deadline_ns = metric->deadline_ns,
                            .share = keyed_share_of(metric),
                            .hash = crest_hash_mix(crest_hash_seed(), (uint64_t)(uintptr_t)keyed)};
+    crest_describe_keyed(child, keyed);
     return keyed;
 }

@@ -15,6 +15,7 @@
 #include "instruments/metric_get.h"
 #include "names/names.h"
 #include "registry/constant_labels.h"
+#include "registry/described.h"
 #include "registry/growth.h"
 #include "registry/handles.h"
 
@@ -88,6 +89,7 @@ static unsigned open_key(crest_metric *metric, const char *key, crest_status *st
     ((const char **)(uintptr_t)metric->label_keys)[place] = copy;
     /* partner: the acquire load in crest_metric_keys: a reader that counts the key finds it */
     crest_atomic_store32_release(&metric->open_keys, place + 1);
+    crest_describe_metric(metric);
     return place;
 }
 

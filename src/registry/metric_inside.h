@@ -96,6 +96,7 @@ typedef struct crest_metric {
     const char *const *label_keys; /* constant keys first, the outcome last */
     uint32_t lasts;                /* non-zero: its series are never released or retired */
     uint32_t open;                 /* an open family: its keys come one by one */
+    uint32_t state_id;             /* its number in the state file; 0: none */
     uint32_t open_keys;            /* an open family's number of keys; only grows */
     struct crest_metric *parent;   /* the metric that this companion belongs to, or NULL */
     uint64_t deadline_ns;          /* timers; 0: none */
@@ -143,6 +144,7 @@ typedef struct crest_registry_state {
     /* remembered.c's: the next freed registry, and metrics of the previous registry */
     struct crest_registry_state *next;
     struct crest_metric *remembered;
+    struct crest_registry_state *made_before; /* list of all states of the process */
 } crest_registry_state;
 
 /* The instruments: kinds with a handle type and public functions named after it. */
@@ -181,6 +183,9 @@ crest_registry_state *crest_registry_state_of(crest_registry *registry);
 crest_registry_state *crest_registry_state_made(crest_registry *registry);
 /* The same, but never made. */
 crest_registry_state *crest_registry_state_seen(crest_registry *registry);
+
+/* Under the lock: the newest of all states, freed ones included; follow ->made_before. */
+crest_registry_state *crest_registry_states(void);
 
 /* A metric by canonical name, prefix included; NULL if there is none. Lock-free. */
 crest_metric *crest_metric_find(crest_registry_state *state, const char *name);

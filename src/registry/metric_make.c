@@ -3,6 +3,7 @@
  * Making a metric: copying it into the arena, and publishing it. See metric_make.h.
  */
 #include "registry/metric_make.h"
+#include "registry/described.h"
 #include "base/arena.h"
 #include "base/atomic.h"
 #include "base/hash.h"
@@ -195,6 +196,8 @@ crest_status crest_metric_prepare(crest_registry_state *state, const crest_metri
         status = crest_claims_take(state, metric);
     if (status != CREST_OK && draft->again)
         crest_metric_remember(metric);
+    if (status == CREST_OK && metric->state_id == 0)
+        crest_describe_metric(metric);
     draft->metric = metric;
     return status;
 }

@@ -62,6 +62,14 @@ crest_registry_state *crest_registry_state_seen(crest_registry *registry)
     return crest_atomic_load_ptr_acquire(CREST_PTR(&registry->state));
 }
 
+/* Under the lock: the newest state; the others hang behind it. */
+static crest_registry_state *registry_newest;
+
+crest_registry_state *crest_registry_states(void)
+{
+    return registry_newest;
+}
+
 static void registry_state_settle(crest_registry *registry, crest_registry_state *state)
 {
     state->strict = registry->options.strict != 0;
@@ -96,6 +104,8 @@ crest_registry_state *crest_registry_state_made(crest_registry *registry)
         return NULL;
     if (!crest_constants_make(state, registry->options.labels))
         return NULL;
+    state->made_before = registry_newest;
+    registry_newest = state;
     registry_state_settle(registry, state);
     return state;
 }

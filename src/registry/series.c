@@ -10,6 +10,7 @@
 #include "cells/created.h"
 #include "registry/child.h"
 #include "registry/children.h"
+#include "registry/described.h"
 #include "registry/generation.h"
 #include "registry/handle_pool.h"
 #include "registry/metric_kinds.h"
@@ -38,6 +39,7 @@ crest_status crest_series_equip(crest_series *series)
     crest_atomic_store32_release(&series->slot, slot); /* partner: crest_handle_slot */
     crest_made_now(slot);
     crest_life_begin(series);
+    crest_describe_series(series);
     return CREST_OK;
 }
 

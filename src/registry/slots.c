@@ -8,6 +8,7 @@
 #include "cells/cells.h"
 #include "cells/first_values.h"
 #include "registry/metric_kinds.h"
+#include "state/directory_records.h"
 
 /*
  * Free lists. A thread stopped long ago may still write to a used slot's cells: additions to a
@@ -124,6 +125,7 @@ void crest_slot_give(crest_wait *wait)
 {
     crest_series *series = wait->series;
     slots_list *slots = slots_made(series->metric);
+    crest_state_note_end(series->slot);
     slots_empty(series);
     wait->slot = series->slot;
     crest_atomic_store32(&series->slot, 0);

@@ -22,6 +22,9 @@
 #include "reporting/one_report.h"
 #include "reporting/reporting.h"
 #include "run/run_plan.h"
+#include "state/state_file.h"
+#include "windows/tick_listeners.h"
+#include "windows/ticker.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -43,6 +46,7 @@ static pthread_once_t run_once = PTHREAD_ONCE_INIT;
 static run_phase run_now;
 static unsigned run_users;
 static int run_windows;
+static int run_beats; /* this start keeps the ticker, for the state file's heartbeat */
 static crest_system *run_system; /* the collectors, or NULL */
 static int run_at_exit;
 static int run_hiccups;  /* this start began the hiccup meter */
@@ -60,6 +64,7 @@ static void run_forked(void)
     run_now = RUN_IDLE;
     run_users = 0;
     run_system = NULL;
+    run_beats = 0;
 }
 
 static void run_prepare(void)
@@ -100,8 +105,11 @@ static void run_end_collecting(void)
         crest_hiccups_stop();
     if (run_windows)
         crest_ticker_detach(NULL);
+    if (run_beats)
+        crest_ticker_release();
+    crest_state_farewell();
     run_system = NULL;
-    run_hiccups = run_windows = 0;
+    run_hiccups = run_windows = run_beats = 0;
 }
 
 /* The message for a process that records into a Crest which only its parent runs; told once. */
@@ -257,6 +265,19 @@ static crest_status run_collect(crest_run_plan *plan, crest_error *error)
     return status == CREST_ALREADY ? CREST_OK : status;
 }
 
+/* Opens the state file, if the options ask for one, and gives it a heartbeat. CREST_PARTIAL where
+ * it cannot be had. */
+static crest_status run_keep_state(const crest_run_plan *plan, crest_error *error)
+{
+    crest_status status = crest_state_start(&plan->state, error);
+    if (crest_state_header_own() == NULL)
+        return status;
+    crest_state_describe(plan->resource.service, plan->resource.instance, plan->resource.version);
+    crest_state_live();
+    crest_on_tick(crest_state_beat);
+    return status;
+}
+
 /* Starts all of the plan. */
 static crest_status run_launch(crest_run_plan *plan, crest_error *error)
 {
@@ -294,19 +315,28 @@ static crest_status run_start(const char *options, crest_error *error)
 {
     crest_run_plan *plan;
     crest_status status = crest_run_plan_make(options, &plan, error);
+    crest_error no_state;
+    crest_status kept = CREST_OK;
     if (status == CREST_OK)
         crest_threads_allow(plan->threads);
+    if (status == CREST_OK)
+        kept = run_keep_state(plan, &no_state);
     if (status == CREST_OK && !plan->threads)
         crest_loop_wake(); /* its fork handler with it */
     crest_poller_resume();
     if (status == CREST_OK)
         status = run_launch(plan, error);
-    int goes_on = run_goes_on(status);
+    int goes_on = run_goes_on(status), beats = goes_on && crest_state_header_own() != NULL;
+    if (beats)
+        crest_ticker_keep();
+    if (status == CREST_OK && kept != CREST_OK)
+        status = crest_error_set(error, kept, "%s", no_state.message);
     if (goes_on && crest_option(plan->options, "strict") != NULL)
         crest_registry_strict(NULL, plan->strict);
     pthread_mutex_lock(&run_lock);
     if (goes_on) {
         run_windows = plan->windows;
+        run_beats = beats;
         run_at_exit = plan->at_exit;
         run_hiccups = plan->hiccups;
         run_system = plan->collectors;

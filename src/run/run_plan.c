@@ -30,6 +30,10 @@ static const char *const run_plan_keys[] = {"service",
                                             "hiccups",
                                             "hiccups.resolution",
                                             RUN_PLAN_RESOURCE,
+                                            "state",
+                                            "state.name",
+                                            "state.adopt",
+                                            "state.disk",
                                             "system",
                                             "system.interval",
                                             "system.slow-interval",
@@ -352,6 +356,8 @@ static crest_status run_plan_read_common(crest_run_plan *plan, crest_error *erro
                                  error);
     if (status == CREST_OK)
         status = run_plan_read_system(plan, error);
+    if (status == CREST_OK)
+        status = crest_state_options_read(plan->options, &plan->state, error);
     return status == CREST_OK ? run_plan_read_windows(plan, error) : status;
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/host_name.h"
 #include "run/options.h"
+#include "run/state_run.h"
 #include <crest/hiccups.h>
 #include <crest/system.h>
 #include <crest/window.h>
@@ -38,6 +39,7 @@ typedef struct crest_run_plan {
     crest_windows_options window_options;
     int at_exit;
     int strict;
+    crest_state_options state;
     int hiccups;
     crest_hiccups_options hiccups_options;
     int system;                          /* collectors are asked for */

@@ -125,7 +125,7 @@ typedef struct crest_state_metric {
     uint32_t unit;   /* crest_unit */
     uint32_t parent; /* id of the metric that this companion belongs to; 0: none */
     uint32_t layout_bits, layout_unit, layout_blocks; /* of a distribution; blocks 0: none */
-    uint32_t bound_count;                             /* bucket limits, in the metric's unit */
+    uint32_t bound_count; /* bucket limits, in the base unit: seconds, bytes */
     uint64_t layout_highest;
     uint64_t deadline_ns;
     uint32_t constant_count, key_count, stage_count;
@@ -162,13 +162,13 @@ typedef struct crest_state_shared_chunk {
     uint64_t chunk;
 } crest_state_shared_chunk;
 
-/* A timer's or stages' child in which operations are begun; entries in flight bear its address. */
+/* A timer's or stages' child in which operations are begun; entries in flight bear its address.
+ * Behind it `value_count` texts: the child's label values, without an outcome. */
 typedef struct crest_state_keyed {
     crest_state_record record;
     uint64_t keyed; /* an address that leads nowhere in the file: only a name */
-    uint64_t birth; /* of the child's first series */
     uint32_t metric;
-    uint32_t stage_count;
+    uint32_t value_count;
 } crest_state_keyed;
 
 /* A block of entries of the table of operations in flight. */
@@ -179,7 +179,7 @@ typedef struct crest_state_in_flight {
     uint32_t entry_bytes;
 } crest_state_in_flight;
 
-/* ---- what the cells hold; checked against the structures in state_layout.c ---- */
+/* ---- what the cells hold; each checked beside its structure ---- */
 
 #define CREST_STATE_CHUNK 4096u  /* cells of a chunk: slot / CREST_STATE_CHUNK is its number */
 #define CREST_STATE_CHUNKS 1024u /* chunks of a table */

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Opening the state file at load and at the start. See state_run.h.
+ */
+#define _GNU_SOURCE
+#include "run/state_run.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/lock.h"
+#include "cells/cells.h"
+#include "instruments/in_flight_entries.h"
+#include "registry/described.h"
+#include "state/directory_records.h"
+#include "state/state_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Why there was no file at load. Written by the constructor, read by starts. */
+static crest_error state_run_at_load;
+
+crest_status crest_state_options_read(const crest_options *options, crest_state_options *read,
+                                      crest_error *error)
+{
+    const char *dir = crest_option(options, "state"), *adopt = crest_option(options, "state.adopt");
+    *read = (crest_state_options){.none_asked = dir == NULL};
+    read->wish.name = crest_option(options, "state.name");
+    if (dir != NULL && strcmp(dir, "on") == 0) {
+        dir = secure_getenv("RUNTIME_DIRECTORY"); /* systemd's; several are separated by colons */
+        if (dir == NULL || dir[0] == '\0' || strchr(dir, ':') != NULL)
+            return crest_error_set(error, CREST_INVALID_OPTIONS,
+                                   "state=on %s: there is no RUNTIME_DIRECTORY of one directory, "
+                                   "as systemd sets for a unit with RuntimeDirectory=; name a "
+                                   "directory on tmpfs instead",
+                                   crest_option_origin(options, "state"));
+    }
+    if (dir != NULL && strcmp(dir, "off") != 0 && dir[0] != '\0')
+        read->wish.dir = dir;
+    crest_status status = crest_option_switch(options, "state.disk", &read->wish.disk, error);
+    if (status != CREST_OK || adopt == NULL || strcmp(adopt, "continue") == 0)
+        return status;
+    read->adopt = strcmp(adopt, "off") == 0 ? CREST_STATE_ADOPT_OFF : CREST_STATE_ADOPT_ALWAYS;
+    if (strcmp(adopt, "off") == 0 || strcmp(adopt, "always") == 0)
+        return CREST_OK;
+    return crest_error_set(error, CREST_INVALID_OPTIONS,
+                           "state.adopt=%.100s %s is not continue, always or off", adopt,
+                           crest_option_origin(options, "state.adopt"));
+}
+
+/* Threads of this process; 0 where /proc does not say. */
+static unsigned state_run_threads(void)
+{
+    struct stat tasks;
+    return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink > 2 ? (unsigned)tasks.st_nlink - 2
+                                                                      : 0;
+}
+
+/* Moves what there is into the file, and describes it. */
+static uint64_t state_run_begin(void)
+{
+    crest_lock_saved saved;
+    crest_lock_take(&saved);
+    uint64_t refused = crest_state_begin();
+    crest_state_directory_open();
+    crest_cells_describe();
+    crest_describe_all();
+    crest_in_flight_describe();
+    crest_lock_drop(&saved);
+    return refused;
+}
+
+/* Opens the file; CREST_OK also when there was one. */
+static crest_status state_run_open(const crest_state_wish *wish, crest_error *error)
+{
+    unsigned threads = state_run_threads();
+    if (crest_arena_used(CREST_ARENA_CELLS) != 0 && threads != 1)
+        return crest_error_set(error, CREST_PARTIAL,
+                               "state=%s: this process has %u threads already, and moving what "
+                               "they count into a file would lose some of it; name it in the "
+                               "environment (CREST_OPTS=state=%s), which is read at load",
+                               wish->dir, threads, wish->dir);
+    crest_status status = crest_state_prepare(wish, error);
+    if (status == CREST_ALREADY)
+        return CREST_OK;
+    if (status == CREST_OK)
+        state_run_begin();
+    return status;
+}
+
+crest_status crest_state_start(const crest_state_options *options, crest_error *error)
+{
+    crest_status status = CREST_OK;
+    if (options->wish.dir == NULL)
+        return CREST_OK;
+    if (crest_state_header_own() == NULL && state_run_at_load.status != CREST_OK) {
+        *error = state_run_at_load;
+        status = error->status;
+    } else if (crest_state_header_own() == NULL) {
+        status = state_run_open(&options->wish, error);
+    }
+    if (status == CREST_OK)
+        return CREST_OK;
+    crest_log_write(CREST_LOG_WARNING, "crest: there is no state file: %s", error->message);
+    return CREST_PARTIAL;
+}
+
+/* Before the constructors of programs, which may record. Errors of other options wait for
+ * crest_start, which finds them again. */
+__attribute__((constructor(101))) static void state_run_constructor(void)
+{
+    const char *text = secure_getenv("CREST_OPTS");
+    crest_options *options;
+    crest_state_options read;
+    crest_error error;
+    if (text == NULL || (strstr(text, "state") == NULL && strchr(text, '@') == NULL))
+        return;
+    crest_cells_prepare();
+    if (crest_options_read(NULL, &options, &error) != CREST_OK)
+        return;
+    if (crest_state_options_read(options, &read, &error) == CREST_OK && read.wish.dir != NULL)
+        state_run_open(&read.wish, &state_run_at_load);
+    crest_options_free(options);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The options state= and state.*, and when the state file is opened:
+ *
+ *  - at load, if CREST_OPTS names it: before anything records, in every host, a JVM included;
+ *  - else by crest_start, while the process has one thread. Cells move into the file then, and what
+ *    another thread added meanwhile would be lost; so with more threads there is no file, and the
+ *    start is CREST_PARTIAL.
+ */
+#ifndef CREST_STATE_RUN_H
+#define CREST_STATE_RUN_H
+
+#include "run/options.h"
+#include "state/state_place.h"
+
+/* What to do with the totals of dead runs. */
+typedef enum crest_state_adopt {
+    CREST_STATE_ADOPT_CONTINUE, /* of those without a farewell */
+    CREST_STATE_ADOPT_ALWAYS,   /* of all */
+    CREST_STATE_ADOPT_OFF
+} crest_state_adopt;
+
+typedef struct crest_state_options {
+    crest_state_wish wish; /* dir NULL: no file; texts lie in the options */
+    crest_state_adopt adopt;
+    int none_asked; /* there is no such option */
+} crest_state_options;
+
+/* CREST_INVALID_OPTIONS with a message. */
+crest_status crest_state_options_read(const crest_options *options, crest_state_options *read,
+                                      crest_error *error);
+
+/* Opens the file unless there is one. CREST_PARTIAL, with a message that was logged too, where it
+ * cannot be had; the start goes on without. Not under the lock. */
+crest_status crest_state_start(const crest_state_options *options, crest_error *error);
+
+#endif
