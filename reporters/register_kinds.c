@@ -19,4 +19,5 @@ __attribute__((constructor)) static void linked_add_kinds(void)
     (void)crest_reporter_kind_add(&crest_json_kind);
     (void)crest_reporter_kind_add(&crest_influxdb_kind);
     (void)crest_reporter_kind_add(&crest_prometheus_kind);
+    (void)crest_reporter_kind_add(&crest_otlp_kind);
 }

@@ -74,6 +74,20 @@ typedef struct crest_otlp_body {
 /* Takes a body; 0 to go on, anything else to stop. */
 typedef int crest_otlp_body_fn(void *context, const crest_otlp_body *body);
 
+/* What a receiver of differences has confirmed of a series; borrowed until the next is asked for.
+ */
+typedef struct crest_otlp_delivered {
+    uint64_t counter;
+    const crest_distribution *distribution; /* NULL: nothing */
+    uint64_t wall_ns; /* when, since 1970: the difference's start time */
+} crest_otlp_delivered;
+
+/* Fills *was for series `index` of the snapshot. CREST_NOT_FOUND: nothing was delivered of this
+ * life of the series, so that all of it is new, from its birth. */
+typedef crest_status crest_otlp_delivered_fn(void *context, size_t index,
+                                             const crest_series_view *series,
+                                             crest_otlp_delivered *was);
+
 /* Zero or NULL is the default of each. */
 typedef struct crest_otlp_options {
     crest_otlp_encoding encoding CREST_DEFAULT_(CREST_OTLP_PROTOBUF);
@@ -105,6 +119,10 @@ typedef struct crest_otlp_options {
     const crest_snapshot *previous CREST_DEFAULT_(NULL);
     /* the series to begin with, 0 being the first */
     size_t first CREST_DEFAULT_(0);
+    /* delta: what was delivered, series by series, for a reporter some of whose bodies arrived and
+       some did not; NULL: as `previous` says */
+    crest_otlp_delivered_fn *delivered CREST_DEFAULT_(NULL);
+    void *delivered_context CREST_DEFAULT_(NULL);
 } crest_otlp_options;
 
 CREST_BEGIN_C

@@ -104,10 +104,10 @@ static crest_status otlp_write_difference(const crest_otlp_format *format,
                                           crest_error *error)
 {
     otlp_difference difference = {.write = write, .context = context};
-    crest_otlp_delta_init(&difference.delta, snapshot, options->previous);
+    crest_otlp_delta_init(&difference.delta, snapshot, options);
     crest_status status = crest_otlp_encode(
         format, &crest_otlp_source_delta, (const crest_snapshot *)&difference.delta, options,
-        crest_snapshot_wall_ns(options->previous), otlp_difference_body, &difference, error);
+        &difference.delta, otlp_difference_body, &difference, error);
     if (difference.delta.lacked)
         status = crest_error_set(error, CREST_NO_MEMORY,
                                  "The metrics were not all encoded for OTLP: there was no memory "
@@ -132,7 +132,7 @@ crest_status crest_otlp_write(const crest_snapshot *snapshot, const crest_otlp_o
                                           : &crest_otlp_format_protobuf;
     if (options->temporality == CREST_OTLP_DELTA)
         return otlp_write_difference(format, snapshot, options, write, context, error);
-    return crest_otlp_encode(format, &crest_page_source_snapshot, snapshot, options, 0, write,
+    return crest_otlp_encode(format, &crest_page_source_snapshot, snapshot, options, NULL, write,
                              context, error);
 }
 

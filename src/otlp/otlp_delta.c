@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Differences of two snapshots. See otlp_delta.h.
+ * Differences to what was delivered. See otlp_delta.h.
  *
- * To the encoder a snapshot is only what it hands to the source: here, the two.
+ * To the encoder a snapshot is only what it hands to the source: here, the whole difference.
  */
 #include "otlp/otlp_delta.h"
 #include "cells/native_cells.h"
@@ -21,17 +21,44 @@ static const crest_snapshot *delta_now(const crest_snapshot *snapshot)
 }
 
 void crest_otlp_delta_init(crest_otlp_delta *delta, const crest_snapshot *snapshot,
-                           const crest_snapshot *previous)
+                           const crest_otlp_options *options)
 {
     memset(delta, 0, sizeof *delta);
     delta->report.snapshot = snapshot;
-    delta->report.previous = previous;
+    delta->report.previous = options->previous;
+    delta->delivered = options->delivered;
+    delta->delivered_context = options->delivered_context;
     delta->index = SIZE_MAX;
 }
 
 void crest_otlp_delta_fini(crest_otlp_delta *delta)
 {
     crest_distribution_free(delta->grown);
+}
+
+uint64_t crest_otlp_delta_since(const crest_otlp_delta *delta, const crest_page_row *row)
+{
+    for (unsigned i = 0; i < CREST_PAGE_ROWS && delta->rows != NULL; i++)
+        if (row == delta->rows + i)
+            return delta->since_ns[i];
+    return 0;
+}
+
+/* Fills *was with what was delivered of a series; CREST_NOT_FOUND: nothing. */
+static crest_status delta_before(const crest_otlp_delta *delta, size_t index,
+                                 crest_otlp_delivered *was)
+{
+    crest_series_view series;
+    crest_status status;
+    if (delta->delivered != NULL) {
+        status = crest_snapshot_series(delta->report.snapshot, index, &series);
+        return status == CREST_OK ? delta->delivered(delta->delivered_context, index, &series, was)
+                                  : status;
+    }
+    status = crest_report_previous(&delta->report, index, &series);
+    *was = (crest_otlp_delivered){series.counter, series.distribution,
+                                  crest_snapshot_wall_ns(delta->report.previous)};
+    return status;
 }
 
 static size_t delta_size(const crest_snapshot *snapshot)
@@ -55,11 +82,16 @@ static unsigned delta_rows(const crest_snapshot *snapshot, const crest_page_metr
 {
     unsigned count =
         crest_page_source_snapshot.rows(delta_now(snapshot), metric, index, rows, room);
-    crest_series_view before;
+    crest_otlp_delta *delta = delta_of(snapshot);
+    crest_otlp_delivered before;
+    memset(delta->since_ns, 0, sizeof delta->since_ns);
+    delta->rows = rows;
     for (unsigned i = 0; i < count; i++) {
-        if (crest_report_previous(&delta_of(snapshot)->report, index + i, &before) != CREST_OK)
+        if (delta_before(delta, index + i, &before) != CREST_OK)
             continue;
         rows[i].made_s = 0;
+        if (i < CREST_PAGE_ROWS)
+            delta->since_ns[i] = before.wall_ns;
         if (metric->first.kind == CREST_KIND_COUNTER)
             rows[i].counter = delta_grown(rows[i].counter, before.counter);
     }
@@ -70,14 +102,14 @@ static unsigned delta_rows(const crest_snapshot *snapshot, const crest_page_metr
 static const crest_distribution *delta_distribution(const crest_snapshot *snapshot, size_t index)
 {
     crest_otlp_delta *delta = delta_of(snapshot);
-    crest_series_view before;
+    crest_otlp_delivered before;
     if (delta->index == index)
         return delta->grown;
     const crest_distribution *now = crest_snapshot_distribution(delta_now(snapshot), index);
     crest_distribution_free(delta->grown);
     delta->grown = NULL;
     delta->index = index;
-    if (crest_report_previous(&delta->report, index, &before) != CREST_OK)
+    if (delta_before(delta, index, &before) != CREST_OK)
         before.distribution = NULL;
     if (crest_distribution_count(now) == crest_distribution_count(before.distribution))
         return NULL;

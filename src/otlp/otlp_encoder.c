@@ -173,7 +173,8 @@ static void encoder_set_current(const crest_otlp_encoder *encoder, crest_otlp_po
 static uint64_t encoder_start(const crest_otlp_encoder *encoder, const crest_page_row *row)
 {
     uint64_t born = row->made_s * ENCODER_NS_PER_S;
-    uint64_t start = born > encoder->since_ns ? born : encoder->since_ns;
+    uint64_t since = encoder->delta != NULL ? crest_otlp_delta_since(encoder->delta, row) : 0;
+    uint64_t start = born > since ? born : since;
     return start < encoder->time_ns ? start : encoder->time_ns;
 }
 
@@ -450,8 +451,8 @@ static void encoder_init(crest_otlp_encoder *encoder, const crest_page_source *s
 
 crest_status crest_otlp_encode(const crest_otlp_format *format, const crest_page_source *source,
                                const crest_snapshot *snapshot, const crest_otlp_options *options,
-                               uint64_t since_ns, crest_otlp_body_fn *write, void *context,
-                               crest_error *error)
+                               const crest_otlp_delta *delta, crest_otlp_body_fn *write,
+                               void *context, crest_error *error)
 {
     crest_otlp_encoder *encoder = crest_alloc_resize(NULL, sizeof *encoder, 1);
     if (encoder == NULL)
@@ -460,7 +461,7 @@ crest_status crest_otlp_encode(const crest_otlp_format *format, const crest_page
                                "it. Nothing recorded is lost; write them again.");
     encoder_init(encoder, source, snapshot, options);
     encoder->format = format;
-    encoder->since_ns = since_ns;
+    encoder->delta = delta;
     encoder->out.write = write;
     encoder->out.context = context;
     encoder->out.lacked = !encoder->format->begin(encoder);

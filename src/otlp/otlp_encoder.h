@@ -24,13 +24,14 @@
 #ifndef CREST_OTLP_ENCODER_H
 #define CREST_OTLP_ENCODER_H
 
+#include "otlp/otlp_delta.h"
 #include "otlp/otlp_inside.h"
 
-/* As crest_otlp_write, of a source's snapshot, in this format. `since_ns`: delta: when the
- * difference begins. */
+/* As crest_otlp_write, of a source's snapshot, in this format. `delta`: says where points of a
+ * difference begin; NULL: cumulative. */
 crest_status crest_otlp_encode(const crest_otlp_format *format, const crest_page_source *source,
                                const crest_snapshot *snapshot, const crest_otlp_options *options,
-                               uint64_t since_ns, crest_otlp_body_fn *write, void *context,
-                               crest_error *error);
+                               const crest_otlp_delta *delta, crest_otlp_body_fn *write,
+                               void *context, crest_error *error);
 
 #endif

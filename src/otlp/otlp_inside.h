@@ -104,8 +104,8 @@ typedef struct crest_otlp_encoder {
     crest_page page;
     crest_page_options page_options;
     crest_otlp_out out;
-    uint64_t time_ns;  /* of all points */
-    uint64_t since_ns; /* delta: where points begin whose series was there before */
+    uint64_t time_ns;                     /* of all points */
+    const struct crest_otlp_delta *delta; /* delta: where points begin; NULL: cumulative */
     /* the metric under way, and its family */
     crest_page_metric metric;
     crest_page_family family;

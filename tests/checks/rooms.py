@@ -31,6 +31,8 @@ REPORTERS = [
     ("common", "shown text, decimals, packets, output with a deadline, files replaced", ()),
     ("http", "one HTTP client, and what a failed request means", ("common",)),
     ("pushgateway", "pushes pages to a Pushgateway", ("common", "http")),
+    ("otlp", "sends OpenTelemetry's metrics over HTTP, and reads its environment",
+     ("common", "http")),
     ("scrape", "serves pages to Prometheus", ("common",)),
     ("statsd", "sends packets of StatsD over UDP, TCP and Unix sockets", ("common",)),
     ("influxdb", "sends lines to InfluxDB over HTTP and UDP", ("common", "http")),
