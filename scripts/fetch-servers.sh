@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Fetches Prometheus, its Pushgateway and its node_exporter, nginx and collectd, as Debian packages
-# and unpacks them below build/servers, and npm's statsd beside them where there is npm, for the
-# integration tests and the demo. Nothing is installed, nothing is started, no root is needed. Does
-# nothing when they are there already.
+# Fetches Prometheus, its Pushgateway and its node_exporter, nginx, collectd and InfluxDB, as Debian
+# packages, and unpacks them below build/servers, and npm's statsd beside them where there is npm,
+# for the integration tests and the demo. Nothing is installed, nothing is started, no root is
+# needed. Does nothing when they are there already.
 #
 #   make servers           or    scripts/fetch-servers.sh
 #                                scripts/fetch-servers.sh demo      Prometheus and its Pushgateway
@@ -51,7 +51,12 @@ statsd_missing() {
     [ -n "$statsd" ] && [ -z "${no_npm:-}" ] && [ ! -x "$bin/statsd" ]
 }
 
-[ -n "$(missing)" ] || statsd_missing || exit 0
+# Not every Debian has InfluxDB: its tests are skipped then.
+influxd_missing() {
+    [ -n "$statsd" ] && [ ! -x "$bin/influxd" ]
+}
+
+[ -n "$(missing)" ] || statsd_missing || influxd_missing || exit 0
 
 give_up() {
     echo "The servers of the tests could not be fetched: $1" >&2
@@ -71,11 +76,15 @@ apt() {
 own_lists="-o Dir::State=$here/apt/state -o Dir::Cache=$here/apt/cache"
 
 # shellcheck disable=SC2086
-download() {
+try_to_download() {
     apt download "$@" && return
     mkdir -p "$here/apt/state/lists/partial" "$here/apt/cache/archives/partial"
     apt $own_lists update
-    apt $own_lists download "$@" && return
+    apt $own_lists download "$@"
+}
+
+download() {
+    try_to_download "$@" && return
     tail -n 15 "$here/apt.log" >&2
     give_up "'apt-get download $*' failed, with this machine's package lists and
 with fresh ones. Its last words are above, all of them in build/servers/apt.log."
@@ -132,5 +141,16 @@ build/servers/npm.log."
     ln -sf ../../../statsd/node_modules/statsd/bin/statsd "$bin/statsd"
 }
 
+fetch_influxdb() {
+    mkdir -p "$here/packages" "$here/root" && cd "$here/packages" ||
+        give_up "$here cannot be written."
+    if try_to_download influxdb; then
+        unpack
+    fi
+    [ -x "$bin/influxd" ] || echo "There is no InfluxDB to be had: its tests are skipped." >&2
+    rm -rf "$here/apt" "$here/packages"
+}
+
 [ -z "$(missing)" ] || fetch_packages
+! influxd_missing || fetch_influxdb
 ! statsd_missing || fetch_statsd

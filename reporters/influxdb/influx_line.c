@@ -13,6 +13,8 @@
 /* Labels of a series, and the resource's: service, instance and its further ones. */
 #define INFLUX_LINE_TAGS_MAX (2u + CREST_RESOURCE_LABELS_MAX + 64u)
 #define INFLUX_LINE_KEY_BYTES 64u
+/* What has a backslash before it in tags and keys of fields. */
+#define INFLUX_LINE_SPECIAL ",= "
 
 const char *const crest_influx_cause_names[CREST_INFLUX_CAUSES] = {
     "too-long", "not-a-number", "line-end", "backslash", "partial-write"};
@@ -93,7 +95,10 @@ static crest_influx_cause influx_value_problem(const char *value)
 {
     if (value[strcspn(value, "\r\n")] != '\0')
         return CREST_INFLUX_LINE_END;
-    return value[strlen(value) - 1] == '\\' ? CREST_INFLUX_BACKSLASH : CREST_INFLUX_CAUSES;
+    for (const char *at = strchr(value, '\\'); at != NULL; at = strchr(at + 1, '\\'))
+        if (strchr(INFLUX_LINE_SPECIAL, at[1]) != NULL) /* its NUL, at the end, too */
+            return CREST_INFLUX_BACKSLASH;
+    return CREST_INFLUX_CAUSES;
 }
 
 /* Returns 0 when the line cannot be written. */
@@ -108,11 +113,11 @@ static int influx_put_tags(crest_influx_line *line, const crest_influx_point *po
             return 0;
         }
         influx_put(line, ",", 1);
-        influx_put_escaped(line, tags.list[i].key, ",= ");
+        influx_put_escaped(line, tags.list[i].key, INFLUX_LINE_SPECIAL);
         if (strcmp(tags.list[i].key, "time") == 0)
             influx_put(line, "_", 1);
         influx_put(line, "=", 1);
-        influx_put_escaped(line, tags.list[i].value, ",= ");
+        influx_put_escaped(line, tags.list[i].value, INFLUX_LINE_SPECIAL);
     }
     return 1;
 }
@@ -130,7 +135,7 @@ typedef struct influx_fields {
 static void influx_put_key(influx_fields *fields, const char *key)
 {
     influx_put_text(fields->line, fields->before);
-    influx_put_escaped(fields->line, key, ",= ");
+    influx_put_escaped(fields->line, key, INFLUX_LINE_SPECIAL);
     influx_put(fields->line, "=", 1);
     fields->before = ",";
 }

@@ -10,8 +10,10 @@
  *   measurement   a backslash before a comma and a blank
  *   tags          a backslash before a comma, a blank and an equals sign, in keys and values;
  *                 sorted by key. An empty value is refused by the server, so the tag is left out.
- *                 A line end in a value would begin another line, and a backslash at its end would
- *                 hide the separator behind it: neither can be written, and the line is refused.
+ *                 A line end in a value would begin another line, a backslash at its end would hide
+ *                 the separator behind it, and one before a comma, blank or equals sign is read in
+ *                 two ways (VictoriaMetrics takes two backslashes for one): none of them can be
+ *                 written, and the line is refused.
  *                 The key `time` is refused by the server, and is written time_
  *   fields        an integer ends in i; NaN and infinities are refused by the server, and left out
  */

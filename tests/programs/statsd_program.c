@@ -8,12 +8,11 @@
  *     record THREADS TIMES    totals that test_statsd.py computes too (Totals there)
  *     events N                N more of the counter alone
  *     series N                N counters more, one each: a report of many packets
- *     push                    crest_report_now
- *     state                   reports, failures and the last error
- *     stop                    detach
- *     exit STATUS             returns from main without any of that
+ *
+ * and what support/told_program.h has.
  */
-#include <crest/crest.h>
+#include "support/told_program.h"
+
 #include <crest/statsd.h>
 
 #include <math.h>
@@ -22,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEADLINE_MS 20000u
 #define THREADS_MAX 64
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -73,16 +71,7 @@ static void record(int threads)
     crest_range_sampler_add(&waiting, -25);
 }
 
-static void answer(crest_status status, const crest_error *error)
-{
-#define STATUS_NAME(name, text) #name,
-    static const char *const names[] = {CREST_STATUS_TABLE(STATUS_NAME)};
-    printf("%s %s\n", names[status], status == CREST_OK ? "" : error->message);
-    fflush(stdout);
-}
-
-static crest_schedule when_told = {
-    .interval_ms = CREST_INTERVAL_MS_MAX, .jitter = -1, .timeout_ms = DEADLINE_MS};
+static uint64_t timeout_ms = TOLD_DEADLINE_MS;
 
 static void reader(crest_statsd_options *options, const char *key, const char *value)
 {
@@ -105,7 +94,7 @@ static void reader(crest_statsd_options *options, const char *key, const char *v
     else if (strcmp(key, "whole_seconds") == 0)
         options->whole_seconds = atoi(value);
     else if (strcmp(key, "timeout_ms") == 0)
-        when_told.timeout_ms = strtoull(value, NULL, 10);
+        timeout_ms = strtoull(value, NULL, 10);
     else
         abort();
 }
@@ -119,44 +108,18 @@ static void add_series(int count)
     }
 }
 
-static void show_state(const crest_reporter *reporter)
+static int obey(const char *line)
 {
-    crest_reporter_state state;
-    if (crest_reporter_status(reporter, &state) != CREST_OK)
-        printf("NOT_FOUND it is not attached\n");
-    else
-        printf("OK %llu %llu %llu %s\n", (unsigned long long)state.reports,
-               (unsigned long long)state.failures, (unsigned long long)state.consecutive_failures,
-               state.last_error.message);
-    fflush(stdout);
-}
-
-static int obey(const char *line, crest_reporter *reporter)
-{
-    crest_error error = {0};
-    int count, status;
-    if (sscanf(line, "record %d %d", &count, &times) == 2) {
+    int count;
+    if (sscanf(line, "record %d %d", &count, &times) == 2)
         record(count);
-        answer(CREST_OK, &error);
-    } else if (sscanf(line, "events %d", &count) == 1) {
+    else if (sscanf(line, "events %d", &count) == 1)
         crest_counter_add(&events, count);
-        answer(CREST_OK, &error);
-    } else if (sscanf(line, "series %d", &count) == 1) {
+    else if (sscanf(line, "series %d", &count) == 1)
         add_series(count);
-        answer(CREST_OK, &error);
-    } else if (strcmp(line, "push") == 0) {
-        answer(crest_report_now(reporter, 2 * DEADLINE_MS, &error), &error);
-    } else if (strcmp(line, "state") == 0) {
-        show_state(reporter);
-    } else if (strcmp(line, "stop") == 0) {
-        answer(crest_reporter_detach(reporter, DEADLINE_MS, &error), &error);
-    } else if (sscanf(line, "exit %d", &status) == 1) {
-        return status;
-    } else {
-        printf("INVALID_ARGUMENT no such command: %s\n", line);
-        fflush(stdout);
-    }
-    return -1;
+    else
+        return 0;
+    return 1;
 }
 
 int main(int argc, char **argv)
@@ -175,15 +138,6 @@ int main(int argc, char **argv)
         reader(&options, argv[i], equals + 1);
     }
     crest_reporter *reporter = crest_statsd_new(&options, &error);
-    crest_status status = error.status;
-    if (reporter != NULL && (status = crest_ticker_attach(NULL)) == CREST_OK)
-        status = crest_reporter_attach(NULL, reporter, &when_told, &error);
-    answer(status, &error);
-    int ended = -1;
-    char line[256];
-    while (ended < 0 && fgets(line, sizeof line, stdin) != NULL) {
-        line[strcspn(line, "\n")] = '\0';
-        ended = obey(line, reporter);
-    }
-    return ended < 0 ? 0 : ended;
+    told_attach(reporter, error.status, timeout_ms, &error);
+    return told_run(reporter, obey);
 }

@@ -180,6 +180,8 @@ static void test_what_cannot_be_written(void **state)
                  {"\r", CREST_INFLUX_LINE_END},
                  {"C:\\", CREST_INFLUX_BACKSLASH},
                  {"\\\\", CREST_INFLUX_BACKSLASH},
+                 {"x\\,y", CREST_INFLUX_BACKSLASH},
+                 {"\\x\\ y", CREST_INFLUX_BACKSLASH},
                  {long_value, CREST_INFLUX_TOO_LONG}};
     for (size_t i = 0; i < LENGTH(cases); i++) {
         const crest_series_view series = {.name = "c",
