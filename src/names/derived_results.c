@@ -105,8 +105,9 @@ static const result_kind *result_at(crest_kind kind, unsigned *index)
 /* The `index`-th quantile; 0 past the last. */
 static double result_quantile(crest_kind kind, const double *quantiles, unsigned index)
 {
-    int distribution = kind == CREST_KIND_HISTOGRAM || kind == CREST_KIND_TIMER;
-    return distribution && quantiles != NULL && index < CREST_QUANTILES_MAX ? quantiles[index] : 0;
+    return crest_kind_is_distribution(kind) && quantiles != NULL && index < CREST_QUANTILES_MAX
+               ? quantiles[index]
+               : 0;
 }
 
 int crest_window_qualifier(crest_kind kind, const double *quantiles, unsigned index,
@@ -191,10 +192,10 @@ static void result_fill(crest_window_result *result, crest_kind kind, const doub
     char percent[12], what[48];
     const result_kind *plain = result_at(kind, &index);
     if (plain != NULL) {
-        int distribution = kind == CREST_KIND_HISTOGRAM || kind == CREST_KIND_TIMER;
         result->offset = plain->offset;
         result->of_values = plain->of_values;
-        result_meaning(result, result_what(plain, kind), distribution ? "" : plain->more);
+        result_meaning(result, result_what(plain, kind),
+                       crest_kind_is_distribution(kind) ? "" : plain->more);
         return;
     }
     result->offset = (unsigned)(offsetof(crest_window, quantiles) + index * sizeof(double));

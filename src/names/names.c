@@ -261,7 +261,7 @@ static size_t names_without(const char *canonical, size_t length, const char *wo
 /* Rates and peaks of a distribution count events, so they do not take the recorded values' unit. */
 static int names_counts_events(crest_kind kind, const char *qualifier)
 {
-    return (kind == CREST_KIND_HISTOGRAM || kind == CREST_KIND_TIMER) &&
+    return crest_kind_is_distribution(kind) &&
            (strncmp(qualifier, "rate", 4) == 0 || strncmp(qualifier, "peak", 4) == 0);
 }
 

@@ -18,6 +18,12 @@
 /* Enough for any text of the checks below. */
 #define CREST_NAMES_WHY_BYTES 200u
 
+/* Whether what is recorded into this kind is a distribution; of a timer, durations. */
+static inline int crest_kind_is_distribution(crest_kind kind)
+{
+    return kind == CREST_KIND_HISTOGRAM || kind == CREST_KIND_TIMER;
+}
+
 /*
  * Whether a canonical name, prefix included, is valid:
  *  - words of letters, digits and _, joined by single dots and dashes;

@@ -296,7 +296,7 @@ static size_t encoder_put_main(crest_otlp_encoder *encoder, size_t first)
     const crest_page *page = &encoder->page;
     crest_page_row rows[CREST_PAGE_ROWS];
     crest_kind kind = encoder->metric.first.kind;
-    int histograms = crest_page_is_distribution(kind);
+    int histograms = crest_kind_is_distribution(kind);
     unsigned count;
     crest_page_family_main(&encoder->family, &encoder->metric);
     encoder->decimals = crest_unit_decimals(encoder->family.unit);
@@ -325,7 +325,7 @@ static void encoder_put_window(crest_otlp_encoder *encoder, const crest_window_r
                                const crest_page_row *row, size_t index)
 {
     const crest_page *page = &encoder->page;
-    int distribution = crest_page_is_distribution(encoder->metric.first.kind);
+    int distribution = crest_kind_is_distribution(encoder->metric.first.kind);
     crest_otlp_point point;
     crest_window window;
     double value;

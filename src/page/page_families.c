@@ -5,11 +5,6 @@
 #include "page/page_families.h"
 #include "page/page_escape.h"
 
-int crest_page_is_distribution(crest_kind kind)
-{
-    return kind == CREST_KIND_HISTOGRAM || kind == CREST_KIND_TIMER;
-}
-
 /* Sets the family's name; a counter's loses the ending of its samples, _total. */
 static void families_name(crest_page_family *family, const crest_series_view *series,
                           const char *qualifier)

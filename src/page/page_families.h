@@ -39,9 +39,6 @@ typedef struct crest_page_family {
     const char *computed; /* "": the metric itself; else how HELP begins, by the window */
 } crest_page_family;
 
-/* Non-zero for histograms and timers. */
-int crest_page_is_distribution(crest_kind kind);
-
 /* Fills the metric's own family. */
 void crest_page_family_main(crest_page_family *family, const crest_page_metric *metric);
 /* Fills the family of a gauge that a window computes of the metric. */

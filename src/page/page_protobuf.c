@@ -321,7 +321,7 @@ static size_t protobuf_put_main(protobuf_page *made, size_t first)
     made->histograms.decimals = crest_unit_decimals(made->family.unit);
     if (!crest_page_wants(made->page, &made->family))
         return protobuf_skip(made, first);
-    if (crest_page_is_distribution(made->metric->first.kind))
+    if (crest_kind_is_distribution(made->metric->first.kind))
         crest_protobuf_histograms_begin(&made->histograms, made->page, made->metric,
                                         made->histograms.decimals);
     do {
@@ -338,7 +338,7 @@ static int protobuf_window_value(const protobuf_page *made, const crest_window_r
                                  size_t index, double *value)
 {
     const crest_page *page = made->page;
-    int distribution = crest_page_is_distribution(made->metric->first.kind);
+    int distribution = crest_kind_is_distribution(made->metric->first.kind);
     crest_window window;
     page->source->window(page->snapshot, index, result->window_s, &window);
     if (!(window.covered_s > 0) || (distribution && result->of_values && window.events == 0))

@@ -125,7 +125,7 @@ size_t crest_page_put_metric(const crest_page *page, const crest_page_metric *me
     if (!crest_page_wants(page, &family.name))
         return values_skip(&family, first);
     crest_page_put_header(page, &family.name, metric);
-    if (crest_page_is_distribution(metric->first.kind))
+    if (crest_kind_is_distribution(metric->first.kind))
         return values_put_distributions(&family, first, bounds);
     return values_put_rows(&family, first);
 }

@@ -61,7 +61,7 @@ void crest_page_put_windows(const crest_page *page, const crest_page_metric *met
     windows_family family;
     family.page = page;
     family.metric = metric;
-    family.distribution = crest_page_is_distribution(metric->first.kind);
+    family.distribution = crest_kind_is_distribution(metric->first.kind);
     for (unsigned i = 0; i < count; i++) {
         family.result = &results[i];
         family.begun = 0;

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/atomic.h"
 #include "registry/series_state.h"
+#include "snapshot/read_values.h"
 
 #include <crest/reporter.h>
 #include <string.h>
@@ -151,12 +152,8 @@ static void previous_view(const crest_report *report, size_t index, const crest_
     memset(&view->window, 0, sizeof view->window);
     if (view->distribution != NULL)
         view->distribution = (const crest_distribution *)(uintptr_t)then->value;
-    else if (view->kind == CREST_KIND_COUNTER)
-        view->counter = then->value;
-    else if (view->kind == CREST_KIND_GAUGE)
-        memcpy(&view->gauge, &then->value, sizeof view->gauge);
     else
-        view->current = (int64_t)then->value;
+        crest_view_set_value(view, then->value);
 }
 
 crest_status crest_report_previous(const crest_report *report, size_t index,

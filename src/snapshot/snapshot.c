@@ -13,7 +13,6 @@
 #include "registry/series_merge.h"
 #include "registry/series_state.h"
 #include "snapshot/carried.h"
-#include "snapshot/prefetch.h"
 #include "snapshot/read_values.h"
 #include "snapshot/snapshot_inside.h"
 #include "snapshot/snapshot_windows.h"
@@ -31,7 +30,6 @@ static int snapshot_merge_stretch(const crest_directory *directory,
                                   uint64_t *values)
 {
     for (uint32_t i = stretch->first; i < stretch->first + stretch->count; i++) {
-        crest_prefetch(directory, i);
         crest_series *series = directory->series[i];
         crest_distribution *merged =
             notes ? crest_series_merge_noted(series) : crest_series_merge(series);
@@ -225,12 +223,7 @@ crest_status crest_snapshot_series(const crest_snapshot *snapshot, size_t index,
     uint64_t value = 0;
     if (metric->layout == NULL)
         crest_snapshot_values(snapshot, metric->kind, index, 1, &value);
-    if (metric->kind == CREST_KIND_COUNTER)
-        view->counter = value;
-    if (metric->kind == CREST_KIND_GAUGE)
-        memcpy(&view->gauge, &value, sizeof view->gauge);
-    if (metric->kind == CREST_KIND_RANGE_SAMPLER)
-        view->current = (int64_t)value;
+    crest_view_set_value(view, value);
     if (snapshot->windows != NULL)
         crest_window_copies_find(snapshot->windows, index, CREST_WINDOW_S, &view->window);
     return CREST_OK;

@@ -7,7 +7,6 @@
 #include "cells/shards.h"
 #include "registry/series.h"
 #include "registry/series_merge.h"
-#include "snapshot/prefetch.h"
 #include "snapshot/read_values.h"
 
 #include <string.h>
@@ -66,7 +65,6 @@ void crest_passing_totals(crest_passing *passing, const crest_directory *directo
     int told = crest_shared_shard_is_empty(series->shared);
     while (told && (shard = crest_shard_next(directory->slots[index], &table)) != NULL)
         crest_tally_add(tally, shard);
-    crest_prefetch(directory, index);
     if (!(told && crest_tally_end(tally, totals)) && !passing_merge(series, limits, count, totals))
         passing->lacked = 1;
 }

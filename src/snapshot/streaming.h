@@ -8,7 +8,7 @@
 
 #include "cells/bucket_counts.h"
 #include "cells/bucket_totals.h"
-#include "snapshot/prefetch.h"
+#include "snapshot/directory.h"
 #include "snapshot/snapshot_inside.h"
 
 /* Counters that are read at a time. */

@@ -5,14 +5,13 @@
 #include "windows/window_idle.h"
 #include "base/alloc.h"
 #include "registry/growth.h"
+#include "registry/metric_kinds.h"
 #include "registry/series_state.h"
 
 /* Only series that are recorded into can be idle: gauges and range samplers stand. */
 static int idle_is_watched(const crest_metric *metric)
 {
-    return metric->idle_s != 0 &&
-           (metric->kind == CREST_KIND_COUNTER || metric->kind == CREST_KIND_HISTOGRAM ||
-            metric->kind == CREST_KIND_TIMER);
+    return metric->idle_s != 0 && crest_kind_row_of(metric->kind)->grows;
 }
 
 static size_t idle_count(const crest_directory *directory)

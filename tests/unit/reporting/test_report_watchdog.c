@@ -364,7 +364,7 @@ static void test_who_waits_watches(void **state)
     assert_int_equal(slow.stray, 0);
 }
 
-/* Of a last report that hangs the log says nothing while a caller waits for it: the caller tells. */
+/* Of a last report that hangs the log says nothing while a caller waits for it and tells. */
 static void test_the_end_is_not_told(void **state)
 {
     (void)state;
