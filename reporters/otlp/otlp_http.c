@@ -258,12 +258,14 @@ static void otlp_http_write(otlp_reporter *otlp, int stale)
 {
     const crest_report *report = otlp->report;
     char service[CREST_OTLP_SERVICE_BYTES];
-    crest_page_label attributes[CREST_OTLP_ATTRIBUTES_MAX];
+    crest_page_label attributes[CREST_OTLP_ATTRIBUTES_MAX], target[CREST_OTLP_ATTRIBUTES_MAX];
     crest_otlp_options form = otlp->form;
     crest_error error;
     form.attributes = attributes;
     form.attribute_count =
         crest_otlp_resource(report->resource, otlp->more, otlp->more_count, service, attributes);
+    form.target = target;
+    form.target_count = crest_otlp_target(report->resource, target);
     form.windows = report->final && !stale ? CREST_PAGE_WINDOWS_NONE : otlp->windows;
     form.stale = stale;
     form.first = otlp->next;

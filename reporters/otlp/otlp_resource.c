@@ -61,3 +61,15 @@ unsigned crest_otlp_resource(const crest_resource *resource, const crest_page_la
         otlp_resource_add(&list, more[i].key, more[i].value);
     return list.count;
 }
+
+unsigned crest_otlp_target(const crest_resource *resource,
+                           crest_page_label labels[CREST_OTLP_ATTRIBUTES_MAX])
+{
+    otlp_resource_list list = {labels, 0};
+    otlp_resource_add(&list, "service", resource->service);
+    otlp_resource_add(&list, "version", resource->version);
+    otlp_resource_add(&list, "instance", resource->instance);
+    for (unsigned i = 0; i < resource->label_count; i++)
+        otlp_resource_add(&list, resource->labels[i].key, resource->labels[i].value);
+    return list.count;
+}

@@ -25,4 +25,9 @@ unsigned crest_otlp_resource(const crest_resource *resource, const crest_page_la
                              unsigned more_count, char service[CREST_OTLP_SERVICE_BYTES],
                              crest_page_label attributes[CREST_OTLP_ATTRIBUTES_MAX]);
 
+/* The labels of crest_target_info, as a page has them: service, version, instance and the further
+ * labels. */
+unsigned crest_otlp_target(const crest_resource *resource,
+                           crest_page_label labels[CREST_OTLP_ATTRIBUTES_MAX]);
+
 #endif

@@ -5,6 +5,9 @@ them again, or as JSON. Both as protobuflib's messages: dictionaries of lists.
     body = otlplib.of_protobuf(bytes)
     equal(body, otlplib.of_json(text), "the two")
     for metric in otlplib.metrics_of(body): ...
+
+    known = otlplib.Points("peer.events")    # what a receiver of JSON knows of a counter
+    known.take(body), known.value
 """
 
 import json
@@ -79,3 +82,31 @@ def metrics_of(body):
 def labels_of(point):
     return {pair["key"][0]: pair["value"][0]["string_value"][0]
             for pair in point.get("attributes", [])}
+
+
+class Points:
+    """What a receiver of JSON bodies knows of a counter without labels: its total, or the sum of
+    its differences. A point is taken once, by its times, as receivers that add up do. stale: the
+    last point said that there is no value any more."""
+
+    def __init__(self, name):
+        self.name, self.value, self.stale = name, None, False
+        self.starts, self.ends = [], []
+
+    def take(self, body):
+        for resource in json.loads(body)["resourceMetrics"]:
+            for metric in resource["scopeMetrics"][0]["metrics"]:
+                if metric["name"] == self.name:
+                    for point in metric["sum"]["dataPoints"]:
+                        self.add(point, metric["sum"]["aggregationTemporality"])
+
+    def add(self, point, temporality):
+        start, end = int(point["startTimeUnixNano"]), int(point["timeUnixNano"])
+        self.stale = point.get("flags") == 1
+        if self.stale or end in self.ends:
+            return
+        if self.ends and (start < self.ends[-1] if temporality == 1 else start != self.starts[-1]):
+            raise harness.Failure(f"a point from {start} to {end} after {self.ends[-1]}")
+        self.starts.append(start)
+        self.ends.append(end)
+        self.value = int(point["asInt"]) + (self.value or 0 if temporality == 1 else 0)

@@ -11,6 +11,7 @@ import socket
 
 import harness
 from harness import Failure, Program, equal, wait_for
+from otlplib import Points
 from peerlib import ANY_MANNERS, HTTP_MANNERS, Last, Peer, Sum, good, good_without_content
 
 INTERVAL_MS = 200
@@ -43,6 +44,10 @@ REPORTERS = {
     "influxdb": ("influxdb=http://127.0.0.1:{0.port}/node", Peer,
                  lambda: Last(rb"(?m)^peer\.events,?\S* count=(\d+)i"), good_without_content,
                  HTTP_MANNERS),
+    "otlp": ("otlp=http://127.0.0.1:{0.port},otlp.encoding=json,otlp.compression=gzip", Peer,
+             lambda: Points("peer.events"), good, HTTP_MANNERS),
+    "otlp_differences": ("otlp=http://127.0.0.1:{0.port},otlp.encoding=json,otlp.temporality=delta",
+                         Peer, lambda: Points("peer.events"), good, HTTP_MANNERS),
     "statsd_tcp": ("statsd=tcp://127.0.0.1:{0.port}", Peer,
                    lambda: Sum(rb"(?m)^peer\.events:(\d+)\|c"), good_lines, ANY_MANNERS),
     "statsd_unix": ("statsd=unix://{0.path}", unix_peer,
