@@ -52,9 +52,9 @@
  * reporter keeps what the receiver has confirmed, series by series. What was refused is in the next
  * difference. A body whose fate is not known (no answer, a retry's code) is sent again as it was,
  * byte by byte, with the times it had, before anything else: a receiver that had taken it sees that
- * it is the same. One that is then refused counts as not taken: a receiver that had taken it
- * without an answer and refuses the same bytes later has it twice. The account costs the memory of a copy of all histograms, and ends with the
- * process.
+ * it is the same. One that is then refused counts as not taken: a receiver that took it without an
+ * answer, and refuses the same bytes later, has it twice. The account costs the memory of a copy of
+ * all histograms, and ends with the process.
  *
  * The last report before a stop ends each series with a point "no recorded value" (cumulative
  * only), so that Prometheus does not show the last values for five minutes more.
