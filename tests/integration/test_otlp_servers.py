@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# crest-test: timeout=480 go-servers
+"""Real receivers of OTLP: the Collector 0.161, Prometheus 3.16 and VictoriaMetrics 1.131 know the
+same totals as the program that sent them, over a receiver's restart too; and Prometheus knows the
+same of a node whether it scrapes the node or is sent to: every name, label and value.
+"""
+
+import math
+import time
+
+from goservers import Collector, Prometheus3, VictoriaMetrics, main
+from harness import Failure, Program, equal, free_port, holds_at_last, wait_for
+from test_scrape import KINDS, Totals
+
+INTERVAL_MS = 300
+
+
+class Sender(Program):
+    """scrape_program, sending by OTLP as the options say."""
+
+    def __init__(self, place, otlp, options=""):
+        self.port = free_port()
+        super().__init__(place, "scrape_program",
+                         f"service=node,version=1.2,instance=one,jitter=0,windows=off,"
+                         f"interval={INTERVAL_MS}ms,prometheus=127.0.0.1:{self.port},"
+                         f"prometheus.native=on,otlp={otlp},otlp.timeout=10s{options}")
+        equal(self.begun, f"OK http://127.0.0.1:{self.port}/metrics")
+
+
+# ---- the Collector ----
+
+
+def known_to(collector):
+    """{(name, labels): (kind, value)} of what it has: of a cumulative series the last value, of
+    differences their sum, each point once by its times; a histogram is its count, sum and counts
+    of buckets."""
+    found, ends = {}, {}
+    for name, kind, labels, point, resource in collector.points():
+        equal(resource["service.name"], "node")
+        equal(resource["service.instance.id"], "one")
+        if point.get("flags") == 1:
+            continue
+        key = name, tuple(sorted(labels.items()))
+        times = point.get("startTimeUnixNano", "0"), point["timeUnixNano"]
+        if times in ends.setdefault(key, []):
+            continue
+        before = found.get(key, (kind, Amount()))[1]
+        ends[key].append(times)
+        found[key] = kind, Amount(point, before)
+    return found
+
+
+class Amount:
+    """A point's value, and it added to what was there before."""
+
+    def __init__(self, point=None, before=None):
+        self.last = self.sum = 0
+        if point is not None:
+            self.last = self.of(point)
+            self.sum = self.last + before.sum
+
+    @staticmethod
+    def of(point):
+        for key, kind in (("asInt", int), ("asDouble", float), ("count", int)):
+            if key in point:
+                return kind(point[key])
+        return 0
+
+
+def check_collector(collector, totals, delta):
+    found = known_to(collector)
+
+    def value(name, **labels):
+        _, amount = found.get((name, tuple(sorted(labels.items()))), ("nothing", Amount()))
+        return amount.sum if delta else amount.last
+
+    equal(value("scrape.events-done"), totals.events, "events")
+    equal(value("scrape.data-received"), totals.events * 1000, "bytes")
+    for kind, wanted in zip(KINDS, totals.kinds):
+        equal(value("scrape.kinds-seen", kind=kind), wanted, kind)
+    equal(value("scrape.message-size"), sum(totals.sizes), "sizes")
+    for outcome, counts in totals.work.items():
+        equal(value("scrape.work-time", outcome=outcome), sum(counts), outcome)
+    equal(found["scrape.balance", ()][1].last, totals.balance, "balance")
+
+
+def collector_through_a_restart(options, delta):
+    def test(place):
+        collector = Collector(place).start()
+        node = Sender(place, collector.otlp, options)
+        totals = Totals()
+        for turn in range(2):
+            totals.record(node, 4, 200)
+            holds_at_last(lambda: check_collector(collector, totals, delta))
+            (collector.stop if turn else collector.kill)()
+            totals.record(node, 3, 100)
+            time.sleep(2 * INTERVAL_MS / 1000)
+            collector.start()
+            totals.record(node, 2, 50)
+        holds_at_last(lambda: check_collector(collector, totals, delta))
+        totals.record(node, 1, 10)
+        equal(node.tell("stop 5000")[0], "OK")
+        holds_at_last(lambda: check_collector(collector, totals, delta))
+        ended = any(point.get("flags") == 1 for _, _, _, point, _ in collector.points())
+        equal(ended, not delta, "markers at the end")
+    test.__name__ = "collector_" + "_".join(
+        part.split("=")[1] for part in options.split(",") if part) + "_through_a_restart"
+    return test
+
+
+COLLECTORS = [
+    collector_through_a_restart(",otlp.temporality=cumulative,otlp.encoding=protobuf", False),
+    collector_through_a_restart(",otlp.temporality=delta,otlp.encoding=protobuf,"
+                                "otlp.compression=gzip", True),
+    collector_through_a_restart(",otlp.temporality=cumulative,otlp.encoding=json,"
+                                "otlp.histograms=explicit,otlp.compression=gzip", False),
+    collector_through_a_restart(",otlp.temporality=delta,otlp.encoding=json,"
+                                "otlp.histograms=explicit", True),
+]
+
+
+# ---- Prometheus and VictoriaMetrics ----
+
+
+def prometheus_and_victoriametrics_know_all(place):
+    prometheus, victoria = Prometheus3(place).start(), VictoriaMetrics(place).start()
+    node = Sender(place, prometheus.otlp, f",otlp.histograms=explicit,otlp@vm={victoria.otlp},"
+                  "otlp@vm.histograms=explicit")
+    totals = Totals()
+    totals.record(node, 4, 500)
+    totals.check(prometheus)
+    known_to_victoria(victoria, totals)
+    prometheus.stop()
+    totals.record(node, 4, 100)
+    prometheus.start()
+    totals.record(node, 2, 100)
+    totals.check(prometheus)
+    equal(node.tell("stop 5000")[0], "OK")
+    # stale at once, and not five minutes later
+    wait_for("the series' end", lambda: prometheus.value("scrape_events_done_total") is None)
+
+
+def known_to_victoria(victoria, totals):
+    """VictoriaMetrics keeps OTLP's names with dots and dashes as they are."""
+    victoria.check_value('{__name__="scrape.events-done"}', totals.events)
+    victoria.check_value('sum({__name__="scrape.kinds-seen"})', sum(totals.kinds))
+    victoria.check_value('{__name__="scrape.message-size_count"}', sum(totals.sizes))
+
+
+# ---- one truth ----
+
+# What a scrape has of its own.
+OF_THE_SCRAPE = ("up", "scrape_duration_seconds", "scrape_samples_scraped", "scrape_series_added",
+                 "scrape_samples_post_metric_relabeling", "target_info")
+
+
+def all_of(prometheus):
+    """{(name, labels without instance and job): value} of all that is the program's."""
+    found = {}
+    answer = prometheus.ask("query", query='{__name__=~".+"}')
+    for series in answer["result"]:
+        labels = {key: value for key, value in series["metric"].items()
+                  if key not in ("instance", "job")}
+        name = labels.pop("__name__")
+        if name in OF_THE_SCRAPE or name.startswith("crest_"):
+            continue
+        if "le" in labels:
+            labels["le"] = float(labels["le"])
+        key = name, tuple(sorted(labels.items()))
+        if key in found:
+            raise Failure(f"twice: {key}")
+        found[key] = value_of(series)
+    return found
+
+
+def value_of(series):
+    """A number, or a native histogram's count, sum and buckets. Prometheus gives a zero bucket
+    another width by OTLP."""
+    if "value" in series:
+        return float(series["value"][1])
+    _, histogram = series["histogram"]
+    buckets = []
+    for _, low, high, count in histogram.get("buckets", []):
+        low, high = float(low), float(high)
+        if low <= 0 <= high:
+            low = high = 0.0
+        buckets.append((low, high, float(count)))
+    return float(histogram["count"]), float(histogram["sum"]), buckets
+
+
+def one_truth(native):
+    def test(place):
+        receiver = Prometheus3(place).start()
+        node = Sender(place, receiver.otlp,
+                      f",otlp.histograms={'exponential' if native else 'explicit'}")
+        scraper = Prometheus3(place, [node], native=native).start()
+        totals = Totals()
+        totals.record(node, 4, 1000)
+        node.do("many 3000")
+
+        def equal_in_all():
+            scraped, sent = all_of(scraper), all_of(receiver)
+            only = sorted(set(scraped) - set(sent)), sorted(set(sent) - set(scraped))
+            equal((only[0][:5], only[1][:5]), ([], []), "series of one only")
+            for key, value in scraped.items():
+                if sent[key] != value and not (value != value and math.isnan(sent[key])):
+                    raise Failure(f"{key}: scraped {value}, sent {sent[key]}")
+            if len(scraped) < 3020:
+                raise Failure(f"{len(scraped)} series")
+
+        holds_at_last(equal_in_all)
+    test.__name__ = f"one_truth_{'native' if native else 'classic'}"
+    return test
+
+
+if __name__ == "__main__":
+    main([*COLLECTORS, prometheus_and_victoriametrics_know_all, one_truth(True), one_truth(False)],
+         "collector", "prometheus", "victoriametrics")
