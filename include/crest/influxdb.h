@@ -48,8 +48,8 @@
  * Left out, and counted in crest.influxdb-dropped-lines by cause: a gauge that is NaN or infinite
  * (not-a-number); a line with a line feed or carriage return in a tag, which cannot be written
  * (line-end), or with a backslash in a tag at its end or before a comma, a blank or an equals sign,
- * which servers read in different ways (backslash); a line that does not fit into a packet (too-long); and what the server refused of a
- * body that it took the rest of (partial-write).
+ * which servers read in different ways (backslash); a line that does not fit into a packet (too-
+ * long); and what the server refused of a body that it took the rest of (partial-write).
  *
  * Delivery: the next report makes up for a failed one. Values are cumulative, or, with
  * influxdb.fields=kamon, sent again with the timestamp of the report that failed: InfluxDB keeps

@@ -291,6 +291,32 @@ class Docs:
         return getattr(self, language or "plain")(text)
 
 
+# What the options of a reporter need to be more than ignored, where a table has them apart.
+REPORTERS = {"pushgateway": "http://localhost:9091", "statsd": "udp://127.0.0.1:8125",
+             "prometheus": "9102", "influxdb": "http://127.0.0.1:8086/mydb"}
+
+
+def options_of_tables(page):
+    """(line, options) of each row that has some in its last column."""
+    for number, line in enumerate(read(page).splitlines(), 1):
+        cells = [cell.strip() for cell in line.split(" | ")]
+        found = re.findall(r"`([\w.@-]+=[^`]+)`", cells[-1]) if line.startswith("| `") else []
+        if found:
+            yield number, found
+
+
+def row_problem(docs, found):
+    """All of a row's options together, with the reporters that they belong to."""
+    files = {"password-file", "bearer-file"}
+    found = [docs.here(option, "secret\n") if option.split("=")[0].split(".")[-1] in files
+             else option for option in found]
+    for kind, value in REPORTERS.items():
+        if any(option.startswith(f"{kind}.") for option in found) and \
+                not any(option.startswith(f"{kind}=") for option in found):
+            found = [f"{kind}={value}", *found]
+    return docs.options.problem(",".join(found))
+
+
 MANIFEST = """manifest: 1
 team: comm
 prefixes: [comm]
@@ -321,6 +347,14 @@ def main():
             tried += 1
             if problem:
                 rules.broken(rule, f"line {line}: {textwrap.shorten(problem, 1500)}")
+        rule = rules.rule("options in the tables of docs/kamon.md are options")
+        rows = list(options_of_tables(pathlib.Path("docs/kamon.md")))
+        for line, found in rows:
+            problem = row_problem(docs, found)
+            if problem:
+                rules.broken(rule, f"line {line}: {problem}")
+        if len(rows) < 20:
+            rules.broken(rule, f"only {len(rows)} rows were found")
     rule = rules.rule("what is tried elsewhere is there")
     for key in sorted(set(ELSEWHERE) - used):
         rules.broken(rule, f"{key[0]} has no block with {key[1]!r}: {ELSEWHERE[key]}")
