@@ -40,8 +40,10 @@ int main(int count, char **arguments)
     return crest_stop(5000, &error) == CREST_OK ? 0 : 1;
 }
 """
-CHECKS = ("symbols", "safety", "map", "tidiness", "lint")
-ROOMS = "ok   every file of src and reporters stands in a room that is listed\n"
+CHECKS = ("layering", "symbols", "safety", "map", "tidiness", "lint")
+# The table of what a new kind takes: its first column, and the code that asks which kind it is.
+KIND_TABLE = re.compile(r"^A new \*kind\* of metric.*\n\n((?:\|.*\n)+)", re.M)
+ASKS_THE_KIND = re.compile(r"(?:\bcase|[!=]=) CREST_KIND_(?!NONE|COUNT\b)")
 
 
 def copy_of_the_tree(place):
@@ -101,10 +103,32 @@ def the_lists_are_complete(place):
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         if checked.returncode != 0:
             raise Failure(f"check_{name}.py:\n{checked.stdout}")
-    contains(command([tree / "tests/checks/check_layering.py"], None, env=env), ROOMS, "layering")
     command([*CC, "-DCREST_DISABLE", "-fsyntax-only", f"-I{tree}/include",
              f"-I{tree}/build/include", place / "program.c"])
 
 
+def a_new_kind_has_its_places_listed(_):
+    """Where the code asks for a kind stands in the table, and nothing else does."""
+    table = KIND_TABLE.search(PAGE.read_text(encoding="utf-8"))
+    rows = [line.split("|")[1] for line in table[1].splitlines()[2:]]
+    listed = [path for row in rows for path in re.findall(r"`([^`]+)`", row)]
+    if len(listed) < 8:
+        raise Failure(f"the table has only {listed}")
+    asks = [str(source.relative_to(ROOT)) for room in ("src", "reporters")
+            for source in sorted((ROOT / room).glob("**/*.[ch]"))
+            if ASKS_THE_KIND.search(source.read_text(encoding="utf-8"))]
+    left_out = [source for source in asks if not any(map(source.startswith, listed))]
+    if left_out:
+        raise Failure(f"the table of docs/contributing.md lacks {', '.join(left_out)}, which ask for "
+                      "the kind of a metric: add the file or its folder to a row, or ask "
+                      "registry/metric_kinds.h instead")
+    for path in listed:
+        if not (ROOT / path).exists():
+            raise Failure(f"the table has {path}, which is not there")
+        if path.startswith(("src/", "reporters/")) and not any(map(str.startswith, asks,
+                                                                   [path] * len(asks))):
+            raise Failure(f"the table has {path}, where no code asks for a kind")
+
+
 if __name__ == "__main__":
-    toolslib.main([the_lists_are_complete])
+    toolslib.main([a_new_kind_has_its_places_listed, the_lists_are_complete])
