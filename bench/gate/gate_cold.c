@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The gate's cold paths: a thread's first touch, the largest value of a tick, snapshots, pages and
- * ticks of the windows. Their allocations are the C library's work, so only their calls are
+ * The gate's cold paths: a thread's first touch, the largest value of a tick, snapshots, pages,
+ * bodies of OTLP and ticks of the windows. Their allocations are the C library's work, so only their calls are
  * counted.
  */
 #include "gate.h"
@@ -137,6 +137,31 @@ GATE_OPERATION(cold_page_histograms)
     crest_page_write(cold_histograms_of, CREST_FORMAT_PROMETHEUS_TEXT, cold_write, NULL, NULL);
 }
 
+static int cold_body(void *context, const crest_otlp_body *body)
+{
+    (void)context;
+    cold_written += body->length != 0;
+    return 0;
+}
+
+/* With a snapshot, as a reporter makes them. */
+static void cold_otlp(crest_registry *registry)
+{
+    crest_snapshot *snapshot = crest_snapshot_take(registry);
+    crest_otlp_write(snapshot, NULL, cold_body, NULL, NULL);
+    crest_snapshot_free(snapshot);
+}
+
+GATE_OPERATION(cold_otlp_counters)
+{
+    cold_otlp(cold_counters_of);
+}
+
+GATE_OPERATION(cold_otlp_histograms)
+{
+    cold_otlp(cold_histograms_of);
+}
+
 GATE_OPERATION(cold_tick)
 {
     crest_testing_clock_advance(UINT64_C(1000000000));
@@ -180,6 +205,16 @@ const gate_path gate_cold_paths[] = {
      .each = COLD_SERIES},
     {.name = "page/histogram",
      .run = cold_page_histograms,
+     .times = GATE_FEW,
+     .less = "empty-5",
+     .each = COLD_HISTOGRAMS},
+    {.name = "otlp/counter",
+     .run = cold_otlp_counters,
+     .times = GATE_FEW,
+     .less = "empty-5",
+     .each = COLD_SERIES},
+    {.name = "otlp/histogram",
+     .run = cold_otlp_histograms,
      .times = GATE_FEW,
      .less = "empty-5",
      .each = COLD_HISTOGRAMS},

@@ -5,28 +5,7 @@
  */
 #include "cells/distribution_inside.h"
 
-#include <string.h>
-
-/* Two cells at a time. */
-typedef uint64_t below_pair __attribute__((vector_size(16)));
-
-static uint64_t below_sum(const uint64_t *cells, size_t count)
-{
-    below_pair sum[2] = {{0, 0}, {0, 0}}, pair[4];
-    size_t i = 0;
-    for (; count - i >= 8; i += 8) {
-        memcpy(pair, cells + i, sizeof pair);
-        sum[0] += pair[0] + pair[1];
-        sum[1] += pair[2] + pair[3];
-    }
-    sum[0] += sum[1];
-    uint64_t total = sum[0][0] + sum[0][1];
-    for (; i < count; i++)
-        total += cells[i];
-    return total;
-}
-
-/* The same where the sum may be past 64 bits. */
+/* The total of cells where it may be past 64 bits. */
 static uint64_t below_sum_capped(const uint64_t *cells, size_t count)
 {
     uint64_t total = 0;
@@ -65,7 +44,7 @@ void crest_distribution_below(const crest_distribution *distribution, const uint
             uint64_t stop =
                 at.block < end.block ? crest_distribution_cells(distribution, at.block) : end.cell;
             if (cells != NULL && distribution->count != UINT64_MAX)
-                below += below_sum(cells + at.cell, stop - at.cell);
+                below += crest_distribution_total(cells + at.cell, stop - at.cell);
             else if (cells != NULL)
                 below = crest_distribution_plus(below,
                                                 below_sum_capped(cells + at.cell, stop - at.cell));

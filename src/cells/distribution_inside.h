@@ -9,7 +9,9 @@
 #include <crest/distribution.h>
 
 #include "cells/shards.h"
+
 #include "cells/slowest_board.h"
+#include <string.h>
 
 struct crest_distribution {
     crest_layout layout;
@@ -50,6 +52,33 @@ static inline uint64_t crest_distribution_plus(uint64_t a, uint64_t b)
 {
     uint64_t sum;
     return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+/* Two cells at a time. */
+typedef uint64_t crest_cell_pair __attribute__((vector_size(16)));
+
+static inline crest_cell_pair crest_cell_pair_at(const uint64_t *cells)
+{
+    crest_cell_pair pair;
+    memcpy(&pair, cells, sizeof pair);
+    return pair;
+}
+
+/* The total of so many cells, modulo 2^64. */
+static inline uint64_t crest_distribution_total(const uint64_t *cells, size_t count)
+{
+    crest_cell_pair sum = {0, 0}, more = {0, 0};
+    const uint64_t *end = cells + count;
+    for (; end - cells >= 4; cells += 4) {
+        sum += crest_cell_pair_at(cells);
+        more += crest_cell_pair_at(cells + 2);
+    }
+    sum += more;
+    if (count & 2) {
+        sum += crest_cell_pair_at(cells);
+        cells += 2;
+    }
+    return sum[0] + sum[1] + (count & 1 ? *cells : 0);
 }
 
 /* Reads a shard, or a beginning, that its thread may be writing, and adds it; 0 without memory. */

@@ -4,8 +4,6 @@
  */
 #include "cells/native_cells.h"
 
-#include <string.h>
-
 /* A bucket is 2^(2^-s) - 1 of its lower bound wide; a cell at most 2^-bits of its lowest value. The
  * former is larger as long as s is below bits. */
 int crest_native_schema_within(int schema, const crest_layout *layout)
@@ -47,26 +45,6 @@ static int native_runs_begin(crest_native *native, const crest_layout *layout)
     return 1;
 }
 
-/* Two cells at a time. */
-typedef uint64_t native_pair __attribute__((vector_size(16)));
-
-static inline uint64_t native_sum(const uint64_t *cells, uint32_t count)
-{
-    native_pair sum = {0, 0}, more = {0, 0}, pair[4];
-    uint32_t i = 0;
-    for (; i + 8 <= count; i += 8) {
-        memcpy(pair, cells + i, sizeof pair);
-        sum += pair[0] + pair[1];
-        more += pair[2] + pair[3];
-    }
-    for (; i + 2 <= count; i += 2) {
-        memcpy(pair, cells + i, sizeof *pair);
-        sum += pair[0];
-    }
-    sum += more;
-    return sum[0] + sum[1] + (i < count ? cells[i] : 0);
-}
-
 /* Adds runs of which each is a bucket of the present schema, where all of them have room. A run may
  * go on with the bucket before. */
 static void native_add_plain_runs(crest_native *native, const crest_native_run *run,
@@ -76,12 +54,12 @@ static void native_add_plain_runs(crest_native *native, const crest_native_run *
     uint64_t all = 0;
     uint32_t from = 0;
     if (native->used != 0 && next[-1].index == run->index) {
-        all = native_sum(counts, run->end);
+        all = crest_distribution_total(counts, run->end);
         next[-1].count += all;
         from = run++->end;
     }
     for (; from < cells; from = run++->end) {
-        uint64_t count = native_sum(counts + from, run->end - from);
+        uint64_t count = crest_distribution_total(counts + from, run->end - from);
         *next = (crest_native_bucket){run->index, count};
         next += count != 0;
         all += count;
@@ -104,7 +82,7 @@ static void native_add_runs(crest_native *native, unsigned s, const uint64_t *co
         return;
     }
     for (uint32_t from = 0; from < cells; from = run++->end) {
-        uint64_t count = native_sum(counts + from, run->end - from);
+        uint64_t count = crest_distribution_total(counts + from, run->end - from);
         if (count != 0)
             crest_native_add_bucket(native, runs->schema, run->index, count);
     }

@@ -4,6 +4,8 @@
 again, and say the same in protobuf and in JSON; their numbers are what they should be.
 """
 
+import subprocess
+
 import harness
 import otlplib
 from harness import equal
@@ -97,6 +99,26 @@ def stale_points_have_no_value(_):
           set(points(golden("otlp_values")[0])), "the series that end")
 
 
+def the_example_prints_what_it_says(_):
+    program = harness.BUILD / "examples/32_otlp_json"
+    done = subprocess.run([program], capture_output=True, check=False)
+    equal(done.returncode, 0, "its end")
+    body = otlplib.of_json(done.stdout)
+    equal({pair["key"][0]: pair["value"][0]["string_value"][0]
+           for pair in body["resource_metrics"][0]["resource"][0]["attributes"]},
+          {"service.name": "bakery", "service.instance.id": "high-street"}, "the resource")
+    found = points(body)
+    equal(found[("bakery.loaves", (("kind", "rye"),))][1]["as_int"], [12], "rye")
+    equal(found[("bakery.heat", ())][1]["as_double"], [0.75], "heat")
+    baking = found[("bakery.baking-time", (("outcome", "ok"),))][1]
+    equal((baking["count"], baking["sum"], baking["min"], baking["max"]),
+          ([4], [8400], [1200], [3000]), "baking")
+    for _, point in found.values():
+        start = point.get("start_time_unix_nano", [0])[0]
+        equal(start <= point["time_unix_nano"][0], True, "it begins before it ends")
+
+
 if __name__ == "__main__":
     harness.main([both_encodings_say_the_same, counts_are_those_of_the_buckets,
-                  values_are_what_was_recorded, stale_points_have_no_value], servers=())
+                  values_are_what_was_recorded, stale_points_have_no_value,
+                  the_example_prints_what_it_says], servers=())

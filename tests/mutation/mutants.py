@@ -32,7 +32,7 @@ TEST_SUFFIXES = (".c", ".cc", ".py")
 FIELDS = {"file", "why", "tests", "equivalent", "sanitizer"}
 MUTANTS_AT_LEAST = 200
 PARTS = ("base", "record", "shards", "cells", "range", "windows", "ticker", "snapshot", "lives",
-         "in_flight", "pages", "native", "distribution", "options", "reporting", "reporters",
+         "in_flight", "pages", "native", "otlp", "distribution", "options", "reporting", "reporters",
          "system", "latency", "headers", "orders",
          "hdr")
 
