@@ -12,6 +12,7 @@
 #include "base/misuse.h"
 #include "support/otlp_fixture.h"
 #include "support/random_numbers.h"
+#include "wire/protobuf.h"
 
 #include <locale.h>
 #include <stdio.h>
@@ -235,9 +236,87 @@ static void test_cut(void **state)
                 points += body->points;
             }
             assert_int_equal(points, ROWS);
+            assert_int_equal(times_in(into, "\"dataPoints\":[]"), 0);
             assert_int_equal(next, ROWS);
             assert_int_equal(times_in(into, "r1000"), 1);
         }
+}
+
+/* The next field of a message in protobuf, which is one of bytes; NULL at the message's end. */
+static const char *next_field(const char **at, const char *end, unsigned *field, size_t *length)
+{
+    uint64_t numbers[2] = {0, 0};
+    while (*at < end) {
+        for (unsigned i = 0, shift = 0; i < 2; i++, shift = 0) {
+            unsigned char byte;
+            do {
+                byte = (unsigned char)*(*at)++;
+                numbers[i] |= (uint64_t)(byte & 0x7f) << shift;
+                shift += 7;
+            } while (byte >= 0x80);
+            if (i == 0 && (numbers[0] & 7) == CREST_WIRE_FIXED64)
+                break;
+        }
+        *field = (unsigned)(numbers[0] >> 3);
+        const char *found = *at;
+        if ((numbers[0] & 7) == CREST_WIRE_LENGTH) {
+            *length = (size_t)numbers[1];
+            *at += numbers[1];
+            assert_true(*at <= end);
+            return found;
+        }
+        *at += (numbers[0] & 7) == CREST_WIRE_FIXED64 ? 8 : 0;
+        numbers[0] = numbers[1] = 0;
+    }
+    assert_ptr_equal(*at, end);
+    return NULL;
+}
+
+/* Goes into the field of this number, and to its end. */
+static void enter(const char **at, const char **end, unsigned wanted)
+{
+    unsigned field = 0;
+    size_t length = 0;
+    const char *found;
+    do
+        found = next_field(at, *end, &field, &length);
+    while (found != NULL && field != wanted);
+    assert_non_null(found);
+    *at = found;
+    *end = found + length;
+}
+
+/* Families of any length are whole: their names, descriptions and as many points. */
+static void test_wide(void **state)
+{
+    enum { ROWS = 2000 };
+    static crest_series_view series[ROWS];
+    bodies *into = *state;
+    for (unsigned i = 0; i < ROWS; i++)
+        series[i] = (crest_series_view){
+            .name = "a.name", .kind = CREST_KIND_COUNTER, .description = "Rows.", .counter = i};
+    for (size_t rows = 1; rows <= ROWS; rows += rows < 20 ? 1 : rows / 19) {
+        unsigned field;
+        size_t length, points = 0;
+        encode_fake(into, &(crest_snapshot){series, rows, 0, 0, 0}, &(crest_otlp_options){0});
+        assert_int_equal(into->count, 1);
+        const char *at = into->bytes, *end = at + into->length;
+        enter(&at, &end, 1); /* resource_metrics, scope_metrics, metrics */
+        enter(&at, &end, 2);
+        enter(&at, &end, 2);
+        const char *name = next_field(&at, end, &field, &length);
+        assert_int_equal(field, 1);
+        assert_int_equal(length, 6);
+        assert_memory_equal(name, "a.name", length);
+        const char *description = next_field(&at, end, &field, &length);
+        assert_int_equal(field, 2);
+        assert_int_equal(length, 5);
+        assert_memory_equal(description, "Rows.", length);
+        enter(&at, &end, 7);
+        while (next_field(&at, end, &field, &length) != NULL)
+            points += field == 1;
+        assert_int_equal(points, rows);
+    }
 }
 
 /* A call goes on where another was stopped. */
@@ -327,6 +406,29 @@ static void test_any_label_values(void **state)
     }
 }
 
+/* Labels of any length are the same, whether all series have them or each row its own. */
+static void test_label_lengths(void **state)
+{
+    bodies *into = *state;
+    static char value[400], first[4096];
+    for (size_t length = 0; length < sizeof value; length++) {
+        value[length] = '\0';
+        const crest_series_view series = {.name = "x",
+                                          .kind = CREST_KIND_GAUGE,
+                                          .label_count = 2,
+                                          .label_keys = peer_keys,
+                                          .label_values = VALUES(value, "ping")};
+        encode_fake(into, &(crest_snapshot){&series, 1, 2, 0, 0}, &(crest_otlp_options){0});
+        size_t bytes = into->length;
+        assert_in_range(bytes, length, sizeof first);
+        memcpy(first, into->bytes, bytes);
+        encode_fake(into, &(crest_snapshot){&series, 1, 0, 0, 0}, &(crest_otlp_options){0});
+        assert_int_equal(into->length, bytes);
+        assert_memory_equal(into->bytes, first, bytes);
+        value[length] = 'v';
+    }
+}
+
 /* ---- what goes wrong ---- */
 
 static void test_no_memory(void **state)
@@ -368,9 +470,11 @@ int main(void)
         BODIES_TEST(test_clock_before_the_start),
         BODIES_TEST(test_gauges),
         BODIES_TEST(test_cut),
+        BODIES_TEST(test_wide),
         BODIES_TEST(test_goes_on),
         BODIES_TEST(test_long_point),
         BODIES_TEST(test_any_label_values),
+        BODIES_TEST(test_label_lengths),
         BODIES_TEST(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
