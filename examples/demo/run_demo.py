@@ -26,6 +26,7 @@ import promql
 import reconcile
 import servers
 import svg_report
+import ways
 from nodes import (COUNT, DEPLOYS_PER_SECOND, NAMES, SKEW_MS, SKEWED, TRANSFERS_PER_DEPLOY,
                    Network)
 from screen import Screen
@@ -127,6 +128,12 @@ class Demo:
         self.screen.phase(title)
         self.happened[key] = act(self)
 
+    def costs(self):
+        """What one node costs by each way, while it works."""
+        self.screen.phase("What one node costs by each way")
+        self.happened["ways"] = ways.measure(self.network, self.folder)
+        ways.show(self.screen, self.happened["ways"])
+
     def finish(self):
         """Stops the nodes and compares what they say with what arrived."""
         self.screen.phase("Exactly: what the nodes say at exit, and what Prometheus has")
@@ -187,6 +194,7 @@ def with_servers(screen, folder):
         demo.moment("Moment 1 of 3: a burst that ends between two samples", moments.burst, "burst")
         demo.moment("Moment 2 of 3: the gateway is killed", moments.outage, "outage")
         demo.moment("Moment 3 of 3: blocks that overlap", moments.overlap, "overlap")
+        demo.costs()
         demo.finish()
         demo.figures_to_keep()
         path = demo.report()

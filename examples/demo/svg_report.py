@@ -24,6 +24,7 @@ AWAY = "#f4e2dc"
 SHADES = (BLUE, TEAL, AMBER)
 DASHES = "4 3"
 SECONDS_STEP = 10
+WAY_HEIGHT, WAYS_HEAD = 24, 62
 BURST_BEFORE_S, BURST_AFTER_S = 6, 6
 
 
@@ -93,7 +94,9 @@ class Report:
         rows = len(ROWS) * (ROW_HEIGHT + ROW_GAP)
         self.grid_top = 272
         self.cards_top = self.grid_top + rows + 66
-        self.canvas = Canvas(WIDTH, self.cards_top + CARD_HEIGHT + 92)
+        self.ways_top = self.cards_top + CARD_HEIGHT + 50
+        self.verdict_top = self.ways_top + WAYS_HEAD + WAY_HEIGHT * len(happened["ways"])
+        self.canvas = Canvas(WIDTH, self.verdict_top + 92)
 
     def points(self, query):
         """[(seconds since the start, value)] of each series that a query has."""
@@ -278,9 +281,31 @@ class Report:
         """Below the panel of a card."""
         self.canvas.words(x + 18, y + CARD_HEIGHT - 18, parts, 12, 600)
 
+    def ways(self):
+        """What one node costs by each way: a row each, its bytes as a bar."""
+        canvas, rows = self.canvas, self.happened["ways"]
+        columns = (MARGIN + 400, MARGIN + 510, MARGIN + 620, MARGIN + 700)
+        height = WAYS_HEAD - 26 + WAY_HEIGHT * len(rows)
+        canvas.text(MARGIN, self.ways_top, "What one node costs by each way", 14, weight=600)
+        canvas.box(MARGIN, self.ways_top + 14, WIDTH - 2 * MARGIN, height, "#ffffff", rx=6,
+                   stroke=RULE)
+        y = self.ways_top + 36
+        for x, words in zip(columns, ("series", "bytes", "ms")):
+            canvas.text(x, y, words, 12, MUTED, "end")
+        canvas.words(columns[3], y, [("bytes of a report of node-0", BLUE), ("gzipped", TEAL)], 12)
+        most = max(way.bytes for way in rows)
+        room = WIDTH - MARGIN - 20 - columns[3]
+        for way in rows:
+            y += WAY_HEIGHT
+            canvas.text(MARGIN + 18, y, way.label, 12.5)
+            for x, value in zip(columns, (way.series, f"{way.bytes:,}", f"{way.cpu_us / 1e3:.2f}")):
+                canvas.text(x, y, value, 12.5, anchor="end")
+            canvas.box(columns[3], y - 12, room * way.bytes / most, 15, BLUE, opacity=0.45)
+            canvas.box(columns[3], y - 12, room * way.gzipped / most, 15, TEAL)
+
     def verdict(self):
         verdict = self.happened["verdict"]
-        y = self.cards_top + CARD_HEIGHT + 38
+        y = self.verdict_top + 38
         color = GREEN if verdict.good else RED
         self.canvas.dot(MARGIN + 6, y - 5, 6, color)
         self.canvas.text(MARGIN + 22, y, f"{verdict.counts} counts compared at exit, "
@@ -299,10 +324,12 @@ class Report:
         self.burst_card()
         self.outage_card()
         self.overlap_card()
+        self.ways()
         self.verdict()
         return self.canvas.finish("Crest: four nodes under load, as Prometheus saw them",
-                                  "Small multiples for each node, three moments, and the "
-                                  "comparison of all totals at exit.")
+                                  "Small multiples for each node, three moments, what one "
+                                  "node costs by each way, and the comparison of all totals at "
+                                  "exit.")
 
 
 def draw(prometheus, began, ended, happened):

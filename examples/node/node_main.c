@@ -26,6 +26,7 @@
 #include "node_options.h"
 #include "node_spread.h"
 #include "node_turns.h"
+#include "node_ways.h"
 #include "node_worker.h"
 
 /* How long crest_stop may take to push the last snapshot. */
@@ -69,18 +70,21 @@ static void main_status(void)
 static bool main_command(const char *line)
 {
     unsigned notes;
-    char more;
+    char more, folder[sizeof main_line];
     if (strcmp(line, "stop") == 0)
         return true;
     if (strcmp(line, "status") == 0)
         main_status();
+    else if (sscanf(line, "ways %255[^\n]", folder) == 1)
+        ways_measure(folder);
     else if (sscanf(line, "burst %u%c", &notes, &more) == 1 && notes >= 1 &&
              notes <= NET_BURST_MAX) {
         if (!net_ask_burst(notes))
             node_say("no burst: no peer is connected");
     } else if (line[0] != '\0')
-        node_say("'%s' is not a command; there are: burst N (1 to %u), status, stop", line,
-                 NET_BURST_MAX);
+        node_say("'%s' is not a command; there are: burst N (1 to %u), status, "
+                 "ways FOLDER, stop",
+                 line, NET_BURST_MAX);
     return false;
 }
 

@@ -54,7 +54,8 @@ static const char options_help[] =
     "\n"
     "Lines on standard input: \"burst N\" makes a neighbour send N messages at once, \"status\" "
     "prints one\n"
-    "JSON line, \"stop\" stops. At exit one JSON object with everything the node counted itself, "
+    "JSON line, \"ways FOLDER\" another with what a report costs by each way, \"stop\" stops. "
+    "At exit one JSON object with everything the node counted itself, "
     "without\n"
     "Crest, is printed on standard output.\n";
 

@@ -125,7 +125,8 @@ class Prometheus3(Prometheus):
 
 
 class VictoriaMetrics(Prometheus):
-    """One VictoriaMetrics, asked as a Prometheus is. It scrapes the targets every second."""
+    """One VictoriaMetrics, asked as a Prometheus is. It scrapes the targets every second. What is
+    sent to it can be asked for some seconds later; OTLP's names become those of Prometheus."""
 
     def __init__(self, place, targets=(), port=None):
         super().__init__(place, targets, port)
@@ -144,7 +145,8 @@ class VictoriaMetrics(Prometheus):
         return [go_server("victoriametrics"), f"-storageDataPath={folder}",
                 f"-httpListenAddr=127.0.0.1:{self.port}", f"-promscrape.config={config}",
                 "-memory.allowedBytes=64MB", "-loggerLevel=WARN", "-search.latencyOffset=0s",
-                "-search.disableCache", "-inmemoryDataFlushInterval=100ms"]
+                "-search.disableCache", "-inmemoryDataFlushInterval=100ms",
+                "-opentelemetry.usePrometheusNaming"]
 
     def is_ready(self):
         self.check_running()

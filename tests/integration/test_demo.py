@@ -5,6 +5,7 @@
 interrupted or cannot start; and its comparison does find what differs.
 """
 
+import json
 import math
 import os
 import pathlib
@@ -22,6 +23,7 @@ sys.path.insert(0, str(ROOT / "examples/demo"))
 import promql  # noqa: E402
 import reconcile  # noqa: E402
 import svg_canvas  # noqa: E402
+import ways  # noqa: E402
 
 DEMO = ROOT / "examples/demo/run_demo.py"
 RUN_S = 300
@@ -75,9 +77,30 @@ def the_demo_runs(_):
     equal(windows is not None, True, "a line with the nodes' windows and their own count")
     counted, least, most = map(int, windows.groups())
     equal(0 < least <= counted <= most, True, f"{counted} lies within {least} and {most}")
+    check_ways(text)
     root = xml.etree.ElementTree.parse(ROOT / "build/demo/report.svg").getroot()
     equal(root.tag, "{http://www.w3.org/2000/svg}svg")
     equal(sum(part.tag.endswith("path") for part in root.iter()) > 70, True, "curves in the report")
+
+
+def check_ways(text):
+    """The rows of what one node costs, each within what the others say."""
+    found = {}
+    for label, _ in ways.WAYS.values():
+        row = re.search(re.escape(label) + r" +([\d, or]+?) {2,}([\d,]+) +([\d,]+) +([\d.]+)\n",
+                        text)
+        equal(row is not None, True, f"a row of {label}")
+        equal(len(row.group()) <= 77, True, "columns of a row, three before it left out")
+        series, size, gzipped, ms = (part.replace(",", "") for part in row.groups())
+        found[label] = (series, int(size), int(gzipped))
+        equal(0 < int(gzipped) < int(size), True, f"{label}: gzipped")
+        equal(0 < float(ms) < 1000, True, f"{label}: milliseconds")
+    (classic, page, _), (native, protobuf, _), (either, *_) = list(found.values())[:3]
+    equal(either, f"{classic} or {native}", "series with both")
+    equal(int(native) < int(classic) and protobuf < page / 2, True, "native is less")
+    points = int(found["OTLP as JSON"][0])
+    # a family may have got a series between the two snapshots
+    equal(0 <= points - int(native) <= 9, True, f"{points} points, and {native} native series")
 
 
 def an_interrupted_demo_leaves_nothing(_):
@@ -154,6 +177,22 @@ def a_silent_prometheus_is_named(_):
         raise harness.Failure("a query of nobody was answered")
 
 
+def series_are_counted_as_they_are_kept(_):
+    one = "# TYPE n histogram\nn_bucket{le=\"+Inf\"} 2\nn_sum 3\nn_count 2\n"
+    equal(ways.series_of_page(one), (3, 3), "one bucket, which is not native")
+    page = ("# TYPE a histogram\na_bucket{le=\"1\"} 1\na_bucket{le=\"+Inf\"} 2\na_sum 3\n"
+            "a_count 2\n# TYPE b counter\nb_total{c=\"}d\"} 1\n# TYPE x_count gauge\nx_count 7\n")
+    equal(ways.series_of_page(page), (6, 3))
+    bodies = {"text": page.encode(), "statsd": b"a:1|c\na:-2|g\nb:3|c\n\n",
+              "influxdb": b"a b=1\nc d=2\n", "otlp_json": json.dumps({"resourceMetrics": [{
+                  "scopeMetrics": [{"metrics": [
+                      {"name": "a", "sum": {"dataPoints": [{}, {}]}},
+                      {"name": "b", "histogram": {"dataPoints": [{"bucketCounts": [1]}]}}]}]}]})}
+    for name, wanted in (("text", "6"), ("native", "3"), ("both", "6 or 3"), ("statsd", "2"),
+                         ("influxdb", "2"), ("otlp_json", "5")):
+        equal(ways.series_of(name, bodies), wanted, name)
+
+
 def axes_end_above_what_they_show(_):
     for most in (0.0007, 0.15, 1, 29.9, 299, 460.3, 1844, 99999):
         top = svg_canvas.nice_top(most)
@@ -163,4 +202,5 @@ def axes_end_above_what_they_show(_):
 
 harness.main([the_demo_runs, an_interrupted_demo_leaves_nothing, a_missing_server_is_named,
               a_server_that_ends_is_shown_with_its_log, the_demo_needs_no_server,
-              a_difference_is_found, a_silent_prometheus_is_named, axes_end_above_what_they_show])
+              a_difference_is_found, a_silent_prometheus_is_named,
+              series_are_counted_as_they_are_kept, axes_end_above_what_they_show])
