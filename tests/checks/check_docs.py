@@ -45,6 +45,7 @@ ELSEWHERE = {
     ("docs/native-histograms.md", "scrape_native_histograms"):
         "a setting of Prometheus 3.8, which Debian's promtool does not know",
     ("docs/native-histograms.md", "curl -H"): "test_native_histograms asks so",
+    ("docs/otel.md", "receivers:"): "test_otlp_servers runs a Collector with it",
     ("docs/scraping.md", "proxy_pass"): "test_scrape runs nginx with it",
     ("docs/scraping.md", "accept  = 9443"): "a configuration of stunnel, which no test starts",
     ("docs/disable.md", "-DCREST_DISABLE"): "check_disabled compiles so",

@@ -7,13 +7,17 @@ same of a node whether it scrapes the node or is sent to: every name, label and 
 """
 
 import math
+import re
 import time
 
+import harness
+
 from goservers import Collector, Prometheus3, VictoriaMetrics, main
-from harness import Failure, Program, equal, free_port, holds_at_last, wait_for
+from harness import Failure, Program, equal, free_port, go_server, holds_at_last, wait_for
 from test_scrape import KINDS, Totals
 
 INTERVAL_MS = 300
+DOCS = harness.ROOT / "docs/otel.md"
 
 
 class Sender(Program):
@@ -148,6 +152,45 @@ def known_to_victoria(victoria, totals):
     victoria.check_value('{__name__="scrape.message-size_count"}', sum(totals.sizes))
 
 
+# ---- docs/otel.md ----
+
+
+class DocumentedCollector(Collector):
+    """With the page's configuration, but for port and file."""
+
+    def command(self):
+        config = self.place.folder / "documented.yml"
+        text, = re.findall(r"```yaml\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.S)
+        config.write_text(text.replace(":4318", f":{self.port}")
+                          .replace("/tmp/metrics.json", str(self.file)))
+        return [go_server("collector"), f"--config={config}"]
+
+
+def the_page_is_followed(place):
+    """Its options reach each of its three servers."""
+    page = DOCS.read_text(encoding="utf-8")
+    servers = {4318: DocumentedCollector(place).start(), 9090: Prometheus3(place).start(),
+               8428: VictoriaMetrics(place).start()}
+    for port, server in servers.items():
+        options, = re.findall(rf"CREST_OPTS='(otlp=http://127\.0\.0\.1:{port}\b[^']*)'", page)
+        program = Program(place, "peer_program",
+                          options.replace(f":{port}", f":{server.port}") + ",atexit=off")
+        equal(program.begun, "OK ")
+        program.do("record 42")
+        if port == 9090:
+            # nothing is shown of a series that has ended, so that it is asked for what was
+            equal(program.tell("stop")[0], "OK")
+            server.check_value('max_over_time(peer_events_total{job="rnode"}[1m])', 42)
+            continue
+        equal(program.tell("stop")[0], "OK")
+        if port == 8428:
+            server.check_value('max_over_time({__name__="peer.events"}[1m])', 42)
+        else:
+            wait_for("the Collector's file", lambda: any(
+                name == "peer.events" and point.get("asInt") == "42"
+                for name, _, _, point, _ in servers[4318].points()))
+
+
 # ---- one truth ----
 
 # What a scrape has of its own.
@@ -215,5 +258,5 @@ def one_truth(native):
 
 
 if __name__ == "__main__":
-    main([*COLLECTORS, prometheus_and_victoriametrics_know_all, one_truth(True), one_truth(False)],
-         "collector", "prometheus", "victoriametrics")
+    main([*COLLECTORS, the_page_is_followed, prometheus_and_victoriametrics_know_all, one_truth(True),
+          one_truth(False)], "collector", "prometheus", "victoriametrics")

@@ -34,7 +34,7 @@ MUTANTS_AT_LEAST = 200
 PARTS = ("base", "record", "shards", "cells", "range", "windows", "ticker", "snapshot", "lives",
          "in_flight", "pages", "native", "otlp", "distribution", "options", "reporting", "reporters",
          "system", "latency", "headers", "orders",
-         "hdr")
+         "hdr", "otlp_http")
 
 TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\w+|\S')
 
