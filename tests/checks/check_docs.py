@@ -12,6 +12,7 @@ tried elsewhere or nowhere stands in ELSEWHERE with the reason, and has to be th
 import ctypes
 import json
 import os
+import pathlib
 import re
 import shlex
 import shutil

@@ -258,5 +258,5 @@ def one_truth(native):
 
 
 if __name__ == "__main__":
-    main([*COLLECTORS, the_page_is_followed, prometheus_and_victoriametrics_know_all, one_truth(True),
-          one_truth(False)], "collector", "prometheus", "victoriametrics")
+    main([*COLLECTORS, the_page_is_followed, prometheus_and_victoriametrics_know_all,
+          one_truth(True), one_truth(False)], "collector", "prometheus", "victoriametrics")
