@@ -126,11 +126,13 @@ class Prometheus3(Prometheus):
 
 class VictoriaMetrics(Prometheus):
     """One VictoriaMetrics, asked as a Prometheus is. It scrapes the targets every second. What is
-    sent to it can be asked for some seconds later; OTLP's names become those of Prometheus."""
+    sent to it can be asked for some seconds later. OTLP's names stay as they are, or with
+    prometheus_names=True become those of Prometheus."""
 
-    def __init__(self, place, targets=(), port=None):
+    def __init__(self, place, targets=(), port=None, prometheus_names=False):
         super().__init__(place, targets, port)
         self.name = "victoriametrics"
+        self.prometheus_names = prometheus_names
         self.otlp = self.url + "/opentelemetry"
         self.remote_write = self.url + "/api/v1/write"
         self.influxdb = self.url
@@ -146,7 +148,7 @@ class VictoriaMetrics(Prometheus):
                 f"-httpListenAddr=127.0.0.1:{self.port}", f"-promscrape.config={config}",
                 "-memory.allowedBytes=64MB", "-loggerLevel=WARN", "-search.latencyOffset=0s",
                 "-search.disableCache", "-inmemoryDataFlushInterval=100ms",
-                "-opentelemetry.usePrometheusNaming"]
+                *(["-opentelemetry.usePrometheusNaming"] if self.prometheus_names else [])]
 
     def is_ready(self):
         self.check_running()
