@@ -102,6 +102,6 @@ def show(screen, ways):
     for line in small(screen, ("a report of node-0", "series", "bytes", "gzipped", "ms"), rows):
         screen.say(line)
     screen.say(screen.paint(
-        "   Series: as Prometheus keeps them; of InfluxDB lines, of StatsD names. Milliseconds of\n"
-        "   a processor: the least of seven, with the snapshot, without gzip; the last two, which\n"
-        "   are sent, once.", "dim"))
+        "   Series: as Prometheus keeps them; of InfluxDB lines, of StatsD names.\n"
+        "   Milliseconds of a processor: the least of seven, with the snapshot, without\n"
+        "   gzip; the last two, which are sent, once.", "dim"))
