@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The gate's cold paths: a thread's first touch, the largest value of a tick, snapshots, pages,
- * bodies of OTLP and ticks of the windows. Their allocations are the C library's work, so only their calls are
- * counted.
+ * bodies of OTLP and ticks of the windows. Their allocations are the C library's work, so only
+ * their calls are counted.
  */
 #include "gate.h"
 

@@ -51,7 +51,7 @@
  *   console=DURATION             on standard error at that interval (or console=on): a table on a
  *                                terminal, JSON lines elsewhere, see console.h
  *   pushgateway=URL              see pushgateway.h for its further options
- *   otlp=URL, otlp=on            see otlp_http.h, also for the OTEL_ environment below these options
+ *   otlp=URL, otlp=on            see otlp_http.h, also for the OTEL_ environment below these
  *   statsd=URL                   see statsd.h for its further options; statsd=on for 127.0.0.1
  *   influxdb=URL                 lines to InfluxDB over HTTP or UDP, see influxdb.h
  *   textfile=PATH                a page for node_exporter, see textfile.h

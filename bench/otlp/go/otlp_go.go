@@ -4,7 +4,7 @@
 // ResourceMetrics (collected once, as a snapshot), and then times what its exporter does with them:
 // the transform into protobuf's messages and their marshalling; no network.
 //
-//	otlp_bench counters|short|long COUNT
+//    otlp_bench counters|short|long COUNT
 //
 // Reads lines and answers each with nanoseconds a point (otlp) or bytes a point (bytes).
 package main
