@@ -31,8 +31,8 @@ FOUND = (
     "tests/integration/test_*", "tests/programs/*.c", "tests/checks/check_*",
     "tests/fuzz/fuzz_*.c", "tests/fuzz/corpus/*", "tests/mutation/parts/*", "tests/model/*",
     "bench/side/*.cc", "bench/crest/*.c*", "bench/whole/*.c*", "bench/peers/*", "bench/profiles/*",
-    "bench/overlays/*", "bench/results/*", "bench/daemon/*.h", "bench/gate/gate_*.c", "bench/otlp/*",
-    "examples/jvm/*", "*Test.java", "tests/servers/*/go.*", "tests/servers/*/*.go",
+    "bench/overlays/*", "bench/results/*", "bench/daemon/*.h", "bench/gate/gate_*.c",
+    "bench/otlp/*", "examples/jvm/*", "*Test.java", "tests/servers/*/go.*", "tests/servers/*/*.go",
     ".*", "LICENSE", "README.md", "Makefile")
 
 # Spelled in two parts, or this file would break its own rule.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Random operations, differentially: everything is done to the library and to a reference that a
- * mutex guards, and every snapshot is compared with it. Four threads declare, resolve, record, begin
- * and end, and take snapshots; between their rounds one thread releases, retires, frees whole
+ * mutex guards, and every snapshot is compared with it. Four threads declare, resolve, record,
+ * begin and end, and take snapshots; between their rounds one thread releases, retires, frees whole
  * registries, lets windows tick and forks.
  * crest-test: timeout=120 together
  *
@@ -251,7 +251,7 @@ static void look_up(reference_series *series, unsigned registry, enum kind kind,
 }
 
 #define EACH_SERIES                                                                                \
-    for (enum kind kind = 0; kind < KINDS; kind++)                                                      \
+    for (enum kind kind = 0; kind < KINDS; kind++)                                                 \
         for (unsigned family = 0; family < FAMILIES; family++)                                     \
             for (unsigned label = 0; label < LABELS; label++)
 

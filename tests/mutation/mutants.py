@@ -32,9 +32,8 @@ TEST_SUFFIXES = (".c", ".cc", ".py")
 FIELDS = {"file", "why", "tests", "equivalent", "sanitizer"}
 MUTANTS_AT_LEAST = 200
 PARTS = ("base", "record", "shards", "cells", "range", "windows", "ticker", "snapshot", "lives",
-         "in_flight", "pages", "native", "otlp", "distribution", "options", "reporting", "reporters",
-         "system", "latency", "headers", "orders",
-         "hdr", "otlp_http")
+         "in_flight", "pages", "native", "otlp", "hdr", "distribution", "options", "reporting",
+         "reporters", "otlp_http", "system", "latency", "headers", "orders")
 
 TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\w+|\S')
 

@@ -119,8 +119,8 @@ def a_new_kind_has_its_places_listed(_):
             if ASKS_THE_KIND.search(source.read_text(encoding="utf-8"))]
     left_out = [source for source in asks if not any(map(source.startswith, listed))]
     if left_out:
-        raise Failure(f"the table of docs/contributing.md lacks {', '.join(left_out)}, which ask for "
-                      "the kind of a metric: add the file or its folder to a row, or ask "
+        raise Failure(f"the table of docs/contributing.md lacks {', '.join(left_out)}, which ask "
+                      "for the kind of a metric: add the file or its folder to a row, or ask "
                       "registry/metric_kinds.h instead")
     for path in listed:
         if not (ROOT / path).exists():
