@@ -326,7 +326,7 @@ static void otlp_http_exchange(otlp_reporter *otlp)
     if (!otlp_http_resume(otlp))
         return;
     otlp_http_write_all(otlp, 0);
-    if (report->final && !delta && otlp->status == CREST_OK)
+    if (report->final && !delta && !otlp->no_stale && otlp->status == CREST_OK)
         otlp_http_write_all(otlp, 1);
 }
 

@@ -187,6 +187,7 @@ static void otlp_make_settings(otlp_reporter *otlp, const crest_otlp_http_option
         options->body_bytes != 0 ? options->body_bytes : CREST_OTLP_BODY_BYTES_DEFAULT;
     otlp->windows = options->windows;
     otlp->gzip = options->gzip != 0;
+    otlp->no_stale = options->no_stale != 0;
     otlp->disabled = options->disabled != 0;
     otlp->packed.limit = CREST_HTTP_BODY_BYTES_MAX;
 }

@@ -168,9 +168,12 @@ static crest_reporter *otlp_options_make(const char *value, const crest_options 
     otlp_options_read_texts(options, &made);
     otlp_options_below(environment, &made);
     made.attribute_count = otlp_options_attributes(environment, attributes);
+    int stale = 1;
     if (otlp_options_read_words(options, environment, &made, error) != CREST_OK ||
-        otlp_options_read_body(options, &made.body_bytes, error) != CREST_OK)
+        otlp_options_read_body(options, &made.body_bytes, error) != CREST_OK ||
+        crest_option_switch(options, "otlp.stale-on-stop", &stale, error) != CREST_OK)
         return NULL;
+    made.no_stale = !stale;
     return crest_otlp_http_new(&made, error);
 }
 
@@ -201,12 +204,25 @@ static void otlp_options_schedule(const crest_options *options, crest_schedule *
 }
 
 static const char *const otlp_options_keys[] = {
-    "otlp.encoding",          "otlp.temporality", "otlp.histograms",
-    "otlp.windows",           "otlp.compression", "otlp.body",
-    "otlp.headers-file",      "otlp.user",        "otlp.password-file",
-    "otlp.password-env",      "otlp.bearer-file", "otlp.bearer-env",
-    "otlp.ca-file",           "otlp.cert-file",   "otlp.key-file",
-    "otlp.key-password-file", "otlp.proxy",       NULL,
+    "otlp.encoding",
+    "otlp.temporality",
+    "otlp.histograms",
+    "otlp.windows",
+    "otlp.compression",
+    "otlp.body",
+    "otlp.headers-file",
+    "otlp.user",
+    "otlp.password-file",
+    "otlp.password-env",
+    "otlp.bearer-file",
+    "otlp.bearer-env",
+    "otlp.ca-file",
+    "otlp.cert-file",
+    "otlp.key-file",
+    "otlp.key-password-file",
+    "otlp.stale-on-stop",
+    "otlp.proxy",
+    NULL,
 };
 
 const crest_reporter_kind crest_otlp_kind = {

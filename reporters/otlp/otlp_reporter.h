@@ -36,7 +36,7 @@ typedef struct otlp_reporter {
     crest_page_label *more;  /* attributes of the resource */
     unsigned more_count;
     crest_otlp_options form; /* what bodies are made of, but for a report's own */
-    int windows, gzip, disabled;
+    int windows, gzip, no_stale, disabled;
     crest_http *http;
     crest_http_login login;
     crest_otlp_headers headers;

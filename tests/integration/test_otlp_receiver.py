@@ -13,6 +13,7 @@ import harness
 from harness import Failure, Program, contains, equal, wait_for
 from otlplib import Points
 from peerlib import Peer, after_request, deaf, good, page
+from pushlib import Authority, Fake
 from test_broken_servers import state, through_all
 
 
@@ -140,6 +141,31 @@ def a_receiver_is_left_alone_as_long_as_it_asks(place):
     equal(peer.known.value, 5)
 
 
+def secrets_go_over_tls_to_whom_is_trusted(place):
+    """And are read anew for each report."""
+    authority = Authority(place, "authority")
+    certificate, key = authority.sign("server")
+    with open(certificate, "ab") as both:
+        both.write(key.read_bytes())
+    fake = Fake(place, certificate=certificate)
+    headers = place.folder / "headers"
+    headers.write_text("api-key: swordfish\n")
+    headers.chmod(0o600)
+    options = (f"service=peer,atexit=off,jitter=0,interval=100ms,otlp={fake.url},"
+               f"otlp.headers-file={headers}")
+    program = Program(place, "peer_program", f"{options},otlp.ca-file={authority.file}")
+    contains(program.begun, "OK")
+    wait_for("a report", lambda: fake.requests)
+    equal(fake.requests[0][:2], ("POST", "/v1/metrics"))
+    equal(fake.headers[0]["api-key"], "swordfish")
+    headers.write_text("api-key: next\n")
+    wait_for("the next key", lambda: fake.headers[-1]["api-key"] == "next")
+    equal(program.tell("stop")[0], "OK")
+    doubter = Program(place, "peer_program", options)
+    wait_for("a failure", lambda: state(doubter)[1])
+    contains(state(doubter)[3], "otlp.ca-file")
+
+
 if __name__ == "__main__":
-    harness.main([totals_are_exact, differences_are_exact, small_bodies_are_exact_one_by_one,
+    harness.main([secrets_go_over_tls_to_whom_is_trusted, totals_are_exact, differences_are_exact, small_bodies_are_exact_one_by_one,
                   a_receiver_is_left_alone_as_long_as_it_asks], servers=())
