@@ -62,8 +62,8 @@
  * whose values are there to be looked at when it has ended, sets otlp.stale-on-stop=off.
  *
  * Memory beside the snapshot: one body, 60 KiB of the encoder's, and libcurl's (42 KiB of 7.88,
- * more of later ones); gzip adds a compressed body and zlib's 256 KiB. Each report is sent one body at a time over one kept connection. Proxies of the environment
- * and ~/.netrc are not used.
+ * more of later ones); gzip adds a compressed body and zlib's 256 KiB. Each report is sent one body
+ * at a time over one kept connection. Proxies of the environment and ~/.netrc are not used.
  *
  * Sources: OTLP 1.x, "OTLP/HTTP"; OpenTelemetry's specification, "OpenTelemetry Protocol Exporter".
  */

@@ -167,5 +167,6 @@ def secrets_go_over_tls_to_whom_is_trusted(place):
 
 
 if __name__ == "__main__":
-    harness.main([secrets_go_over_tls_to_whom_is_trusted, totals_are_exact, differences_are_exact, small_bodies_are_exact_one_by_one,
-                  a_receiver_is_left_alone_as_long_as_it_asks], servers=())
+    harness.main([secrets_go_over_tls_to_whom_is_trusted, totals_are_exact, differences_are_exact,
+                  small_bodies_are_exact_one_by_one, a_receiver_is_left_alone_as_long_as_it_asks],
+                 servers=())
