@@ -240,7 +240,7 @@ static void a_proxy_is_asked_when_there_is_one(void **state)
     } cases[] = {
         {"HTTP/1.1 407 Who\r\nContent-Length: 0\r\n\r\n", CREST_REFUSED,
          "the proxy PROXY answered with code 407. Put the user and password"},
-        {"HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\nno", CREST_REFUSED, "who runs it"},
+        {"HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\nno", CREST_REFUSED, "ask its operator"},
         {"HTTP/1.1 502 Bad\r\nContent-Length: 0\r\n\r\n", CREST_UNREACHABLE,
          "could not reach the server itself"},
         {"HTTP/1.1 200 Yes\r\n\r\nand then no TLS", CREST_UNREACHABLE, "through the proxy PROXY: "},
