@@ -18,3 +18,12 @@ coverage: deps ## what part of the library the tests run, by file: lines and bra
 	@-find build/coverage -name '*.gcda' -delete 2> /dev/null
 	-@$(make_program) --no-print-directory COVERAGE=1 DEPS=no ONCE=1 check SUITES="$(coverage_suites)"
 	@python3 tests/coverage/coverage.py build/coverage
+
+# The long forms of what `make check` has for seconds.
+MINUTES ?= 60
+faults_long := core threads reporters
+.PHONY: check-long
+check-long: deps all tests ## an hour of soak, of random operations against their reference, and every call failing; MINUTES=3 for less
+	@for part in $(faults_long); do '$(B)'/tests/faults/test_faults_$$part --full | tail -n 3 || exit 1; done
+	@'$(B)'/tests/concurrency/test_differential $$(( $(MINUTES) * 10 ))
+	@CREST_BUILD='$(B)' python3 tests/integration/test_soak.py --minutes $(MINUTES)
