@@ -36,8 +36,7 @@ demo_src      := $(wildcard examples/demo/*.c)
 unit_src      := $(foreach d,* */*,$(wildcard tests/unit/$(d)/test_*.c tests/unit/$(d)/test_*.cc))
 conc_src      := $(wildcard tests/concurrency/test_*.c)
 faults_src    := $(wildcard tests/faults/test_*.c)
-faults_rows   := $(wildcard tests/faults/fault_*.c)
-faults_more   := tests/faults/faults.c $(faults_rows)
+faults_all    := $(wildcard tests/faults/*.c)
 integ_src     := $(wildcard tests/programs/*.c)
 fuzz_src      := $(wildcard tests/fuzz/fuzz_*.c)
 fuzz_replay   := tests/fuzz/replay_corpus.c
@@ -51,8 +50,7 @@ link_obj      := $(if $(reporters_src),$(call objects,pkgconfig/reporters_link.c
 lib_obj       := $(base_obj) $(core_obj) $(reporters_obj)
 node_obj      := $(call objects,$(node_src))
 public_obj    := $(call objects,$(examples_src) $(demo_src)) $(node_obj)
-test_obj      := $(call objects,$(unit_src) $(conc_src) $(integ_src) $(fuzz_src) \
-                 $(faults_src) $(faults_more) \
+test_obj      := $(call objects,$(unit_src) $(conc_src) $(integ_src) $(fuzz_src) $(faults_all) \
                  $(if $(fuzz_src),$(fuzz_replay)))
 off_obj       := $(patsubst $(OBJ)/%,$(OBJ)/disabled/%,$(node_obj))
 
@@ -64,7 +62,6 @@ OFF_NODE   := $(B)/disabled/examples/node/node
 UNIT_TESTS := $(call programs,$(unit_src))
 CONC_TESTS := $(call programs,$(conc_src))
 FUZZ_TESTS := $(call programs,$(fuzz_src))
-FAULT_TESTS := $(call programs,$(faults_src))
 INTEG_BINS := $(call programs,$(integ_src))
 
 # made when all of them are
@@ -106,7 +103,7 @@ all: $(LIBRARIES) $(TOOL_PROGRAMS) $(twins) ## the libraries, static and shared,
 examples: $(EXAMPLES) $(NODE) ## the example programs and the example node
 
 .PHONY: tests
-tests: $(UNIT_TESTS) $(CONC_TESTS) $(FUZZ_TESTS) $(FAULT_TESTS) $(INTEG_BINS) ## the test programs, without running them
+tests: $(UNIT_TESTS) $(CONC_TESTS) $(FUZZ_TESTS) $(call programs,$(faults_src)) $(INTEG_BINS) ## the test programs, without running them
 
 # Not $(MAKE) in the recipe: make -n would then run the tests. The test of `make install` passes the
 # caller's settings on, or it would rebuild what the others are testing.
@@ -245,16 +242,6 @@ $(UNIT_TESTS) $(CONC_TESTS) $(INTEG_BINS): $(B)/%: $(OBJ)/%.o $(need_archive)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(run)$(CXX) $(ALL_LDFLAGS) -o $@ $< $(link_archive) $(CMOCKA_LIBS) -lm -ldl
-
-# What the libraries import leads to the wrappers of the rows, where it can be made to fail.
-faults_wrap := $(B)/faults.wrap
-$(faults_wrap): $(faults_rows)
-	@mkdir -p $(@D)
-	@sed -nE 's/^(ROW|ROW_MAKES|GOES|FAULT_DECLARE|WRAPS)\([^,]*, *([A-Za-z0-9_]+),.*/--wrap=\2/p' $^ > $@
-$(FAULT_TESTS): $(B)/%: $(OBJ)/%.o $(call objects,$(faults_more)) $(faults_wrap) $(need_archive)
-	$(call say,LINK,$@)
-	@mkdir -p $(@D)
-	$(run)$(CC) $(ALL_LDFLAGS) -Wl,@$(faults_wrap) -o $@ $(filter %.o,$^) $(link_archive) -lm -ldl
 
 # A fuzz target here runs over its corpus only; `make fuzz` links it with a fuzzer.
 $(FUZZ_TESTS): $(B)/%: $(OBJ)/%.o $(call objects,$(fuzz_replay)) $(need_archive)

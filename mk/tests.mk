@@ -23,7 +23,19 @@ coverage: deps ## what part of the library the tests run, by file: lines and bra
 MINUTES ?= 60
 faults_long := core threads reporters
 .PHONY: check-long
-check-long: deps all tests ## an hour of soak, of random operations against their reference, and every call failing; MINUTES=3 for less
+check-long: deps all tests ## an hour of soak, and every fault; MINUTES=3 for less
 	@for part in $(faults_long); do '$(B)'/tests/faults/test_faults_$$part --full | tail -n 3 || exit 1; done
 	@'$(B)'/tests/concurrency/test_differential $$(( $(MINUTES) * 10 ))
 	@CREST_BUILD='$(B)' python3 tests/integration/test_soak.py --minutes $(MINUTES)
+
+FAULT_TESTS := $(call programs,$(faults_src))
+faults_more := $(filter-out $(faults_src),$(faults_all))
+# What the libraries import leads to the wrappers of the rows, where it can be made to fail.
+faults_wrap := $(B)/faults.wrap
+$(faults_wrap): $(faults_more)
+	@mkdir -p $(@D)
+	@sed -nE 's/^(ROW|ROW_MAKES|GOES|FAULT_DECLARE|WRAPS)\([^,]*, *([A-Za-z0-9_]+),.*/--wrap=\2/p' $^ > $@
+$(FAULT_TESTS): $(B)/%: $(OBJ)/%.o $(call objects,$(faults_more)) $(faults_wrap) $(need_archive)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(run)$(CC) $(ALL_LDFLAGS) -Wl,@$(faults_wrap) -o $@ $(filter %.o,$^) $(link_archive) -lm -ldl

@@ -72,6 +72,8 @@ static void influx_answer_advise(const crest_http_answer *answer, const char *da
         says = "Its max-body-size is less than 4 MiB; raise it";
     else if (answer->code == 429 || answer->code >= 500)
         says = "The next report makes up for it";
+    else
+        says = "The next report tries again; the server's log may say more";
     snprintf(advice, INFLUX_ANSWER_ADVICE_BYTES, "%s", says);
 }
 

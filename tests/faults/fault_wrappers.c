@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -69,6 +70,8 @@ int __wrap_asprintf(char **text, const char *format, ...)
     faults_live(length >= 0);
     return length;
 }
+
+ROW(int, munmap, (void *at, size_t n), (at, n), SAYS(EINVAL, -1))
 
 /* ---- files ---- */
 
@@ -143,6 +146,10 @@ ROW(ssize_t, pwritev, (int fd, const struct iovec *from, int n, off_t at), (fd, 
 ROW(int, fsync, (int fd), (fd), SAYS(EIO, -1))
 ROW(int, fdatasync, (int fd), (fd), SAYS(EIO, -1))
 ROW(int, ftruncate, (int fd, off_t n), (fd, n), SAYS(EIO, -1))
+ROW(int, posix_fallocate, (int fd, off_t at, off_t n), (fd, at, n), return ENOSPC)
+ROW(int, flock, (int fd, int what), (fd, what), SAYS(ENOLCK, -1))
+ROW(int, mkdir, (const char *path, mode_t mode), (path, mode), SAYS(EROFS, -1))
+ROW(int, fstatfs, (int fd, struct statfs *to), (fd, to), SAYS(EIO, -1))
 ROW(int, posix_fadvise, (int fd, off_t at, off_t n, int advice), (fd, at, n, advice),
     return EINVAL)
 ROW(int, fstat, (int fd, struct stat *to), (fd, to), SAYS(EIO, -1))
@@ -161,6 +168,7 @@ ROW(int, unlink, (const char *path), (path), SAYS(EACCES, -1))
 ROW(int, unlinkat, (int at, const char *path, int flags), (at, path, flags), SAYS(EACCES, -1))
 ROW(ssize_t, readlink, (const char *path, char *to, size_t n), (path, to, n), SAYS(EACCES, -1))
 ROW(char *, getcwd, (char *to, size_t n), (to, n), SAYS(ENOENT, NULL))
+ROW_MAKES(DIR *, opendir, (const char *path), (path), SAYS(EMFILE, NULL))
 ROW_MAKES(DIR *, fdopendir, (int fd), (fd), SAYS(ENOMEM, NULL))
 GOES(int, closedir, DIR *)
 ROW(struct dirent *, readdir, (DIR *from), (from), SAYS(EIO, NULL))
@@ -169,6 +177,17 @@ ROW(size_t, fwrite, (const void *from, size_t size, size_t n, FILE *stream),
     (from, size, n, stream), SAYS(ENOSPC, 0))
 ROW(int, fileno, (FILE *stream), (stream), SAYS(EBADF, -1))
 ROW(int, isatty, (int fd), (fd), SAYS(ENOTTY, 0))
+
+FAULT_DECLARE(char *, realpath, (const char *path, char *to))
+char *__wrap_realpath(const char *path, char *to)
+{
+    if (faults_now(&fault_realpath)) {
+        SAYS(EACCES, NULL);
+    }
+    char *found = __real_realpath(path, to);
+    faults_live(to == NULL && found != NULL);
+    return found;
+}
 
 /* ---- sockets, waiting ---- */
 

@@ -53,9 +53,8 @@ typedef struct fault_run {
 } fault_run;
 
 enum {
-    FAULT_TELLS = 1,   /* a failure has a sentence in *error */
-    FAULT_MAY_LIVE = 2, /* memory that a call takes for good by its contract: not counted */
-    FAULT_SLOW = 4     /* takes milliseconds: fewer calls of each function */
+    FAULT_TELLS = 1, /* a failure has a sentence in *error */
+    FAULT_SLOW = 2   /* takes milliseconds: fewer calls of each function */
 };
 
 typedef struct fault_scenario {

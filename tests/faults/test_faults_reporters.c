@@ -8,7 +8,9 @@
 #include "faults.h"
 
 #include <crest/console.h>
+#include <crest/influxdb.h>
 #include <crest/json_lines.h>
+#include <crest/otlp_http.h>
 #include <crest/prometheus.h>
 #include <crest/pushgateway.h>
 #include <crest/statsd.h>
@@ -299,6 +301,43 @@ static crest_status call_push_gzip(fault_run *run, crest_error *error)
                 error);
 }
 
+/* Sends to the test's server by a reporter of its own; OK has reached it. */
+static crest_status sent(fault_run *run, crest_reporter *reporter, unsigned before,
+                         crest_error *error)
+{
+    crest_status status = through(run, reporter, error);
+    FAULT_HOLDS(status != CREST_OK || fake_server_requests(&server) > before);
+    return status;
+}
+
+static crest_status call_influxdb(fault_run *run, crest_error *error)
+{
+    snprintf(run->text, sizeof run->text, "http://127.0.0.1:%u/node", server.port);
+    crest_influxdb_options options = {.url = run->text};
+    fake_server_say(&server, FAKE_ANSWER, "HTTP/1.1 204 No Content\r\n\r\n");
+    unsigned before = fake_server_requests(&server);
+    crest_status status = sent(run, crest_influxdb_new(&options, error), before, error);
+    fake_server_say(&server, FAKE_ANSWER, FAKE_OK);
+    return status;
+}
+
+static crest_status call_influxdb_udp(fault_run *run, crest_error *error)
+{
+    crest_influxdb_options options = {.url = run->text};
+    crest_status status = through(run, crest_influxdb_new(&options, error), error);
+    int there = datagrams_have(run->fd[0], "r.events");
+    FAULT_HOLDS(status != CREST_OK || there);
+    return status;
+}
+
+static crest_status call_otlp(fault_run *run, crest_error *error)
+{
+    snprintf(run->text, sizeof run->text, "http://127.0.0.1:%u", server.port);
+    crest_otlp_http_options options = {.url = run->text, .gzip = 1};
+    unsigned before = fake_server_requests(&server);
+    return sent(run, crest_otlp_http_new(&options, error), before, error);
+}
+
 static crest_status call_scrape(fault_run *run, crest_error *error)
 {
     crest_prometheus_options options = {.listen = "127.0.0.1:0"};
@@ -368,6 +407,9 @@ static const fault_scenario scenarios[] = {
     {"statsd-tcp", begin_stream, call_stream, end_datagrams, REPORTS, NULL},
     {"push", begin_metrics, call_push, NULL, REPORTS, NULL},
     {"push-gzip", begin_metrics, call_push_gzip, NULL, REPORTS, NULL},
+    {"influxdb", begin_metrics, call_influxdb, NULL, REPORTS, NULL},
+    {"influxdb-udp", begin_datagrams, call_influxdb_udp, end_datagrams, REPORTS, NULL},
+    {"otlp", begin_metrics, call_otlp, NULL, REPORTS, NULL},
     {"scrape", begin_metrics, call_scrape, NULL, REPORTS, SCRAPE_NEVER},
     {"kind", NULL, call_kind, NULL, FAULT_TELLS, NULL},
 };

@@ -31,7 +31,7 @@ COLUMNS = ("cycles", "heap", "arena", "resident", "descriptors", "threads", "rec
 # long runs.
 MOST = {"heap": 16, "arena": 32, "descriptors": 0.05, "threads": 0.05}
 MOST_RESIDENT_KIB = 0.5
-LONG_CYCLES = 5000
+LONG_S = 120  # series come and go then, too
 WARM = 0.4  # of the samples, before which caches fill
 
 
@@ -48,21 +48,21 @@ def median_slope(xs, ys):
                              in zip(xs, xs[1:], ys, ys[1:]))
 
 
-def slopes(samples):
+def slopes(samples, seconds):
     """Growth a cycle of each column, of the samples after the caches have filled."""
     kept = samples[int(len(samples) * WARM):]
     if len(kept) < 6:
         raise Failure(f"only {len(samples)} samples")
     columns = dict(zip(COLUMNS, zip(*kept)))
-    line = slope if samples[-1][0] >= LONG_CYCLES else median_slope
+    line = slope if seconds >= LONG_S else median_slope
     return {name: line(columns["cycles"], columns[name]) for name in COLUMNS[1:]}
 
 
-def grown(samples):
+def grown(samples, seconds):
     """The columns that grow by more than they may, with by how much."""
-    found = slopes(samples)
+    found = slopes(samples, seconds)
     most = dict(MOST)
-    if samples[-1][0] >= LONG_CYCLES:
+    if seconds >= LONG_S:
         most["resident"] = MOST_RESIDENT_KIB
     return {name: found[name] for name, bound in most.items() if found[name] > bound}
 
@@ -104,18 +104,18 @@ def soak(place, seconds, leak=""):
 def what_is_measured_is_flat(place, seconds=SECONDS):
     began = time.monotonic()
     samples = soak(place, seconds)
-    found = slopes(samples)
+    found = slopes(samples, seconds)
     print(f"     {samples[-1][0]} cycles, {samples[-1][-1]} records of each kind in "
           f"{time.monotonic() - began:.0f} s; a cycle: "
           + ", ".join(f"{name} {found[name]:+.4f}" for name in COLUMNS[1:-1]), flush=True)
-    bad = grown(samples)
+    bad = grown(samples, seconds)
     if bad:
         raise Failure(f"it grows: {bad}; {samples[0]} to {samples[-1]}")
 
 
 def leaking(name, column):
     def test(place):
-        bad = grown(soak(place, LEAK_SECONDS, name))
+        bad = grown(soak(place, LEAK_SECONDS, name), LEAK_SECONDS)
         if column not in bad:
             raise Failure(f"a leak of one {name} a cycle was not found: {bad}")
     test.__name__ = f"a_leak_of_one_{name}_a_cycle_is_found"

@@ -6,8 +6,8 @@
  *     soak_program SECONDS FOLDER PUSHGATEWAY STATSD [LEAK]
  *
  * Prints a line each second: cycles, bytes of heap and of arena in use, resident KiB, descriptors,
- * threads, records. LEAK, one of heap, descriptor, thread, arena, leaves one a cycle behind, for the
- * test of the test. Ends with `OK`, or with what was wrong.
+ * threads, records. LEAK, one of heap, descriptor, thread, arena, leaves one a cycle behind, for
+ * the test of the test. Ends with `OK`, or with what was wrong.
  */
 #define _GNU_SOURCE
 #include <crest/console.h>

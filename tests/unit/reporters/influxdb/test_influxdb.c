@@ -103,7 +103,7 @@ static void test_answers(void **state)
         {400, "{\"error\":\"partial write: unable to parse 'x'\"}", CREST_OK, 1, NULL},
         {400, "partial write dropped=99999999999999999999", CREST_OK, 4000000000, NULL},
         {400, "{\"error\":\"unable to parse 'x': missing fields\"}\n", CREST_REFUSED, 0,
-         "refused with code 400: unable to parse 'x': missing fields. "},
+         "refused with code 400: unable to parse 'x': missing fields. The next report tries again"},
         {400, "{\"error\":\"", CREST_REFUSED, 0, "(it says nothing)"},
         {401, "", CREST_REFUSED, 0, "influxdb.password-file"},
         {404, "{\"error\":\"database not found: \\\"db\\\"\"}", CREST_REFUSED, 0,
