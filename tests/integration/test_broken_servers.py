@@ -34,6 +34,7 @@ def unix_peer(place, known):
 
 UNIX = {name: ANY_MANNERS[name] for name in ("refuse", "deaf")}
 
+OTLP_EVENTS = rb'"name":"peer\.events".*?"asInt":"(\d+)"'
 # name: (options with {place}, peer, what it knows, the good manner, the broken ones)
 REPORTERS = {
     "pushgateway": ("pushgateway=http://127.0.0.1:{0.port}", Peer,
@@ -48,6 +49,10 @@ REPORTERS = {
              lambda: Points("peer.events"), good, HTTP_MANNERS),
     "otlp_differences": ("otlp=http://127.0.0.1:{0.port},otlp.encoding=json,otlp.temporality=delta",
                          Peer, lambda: Points("peer.events"), good, HTTP_MANNERS),
+    "otlp": ("otlp=http://127.0.0.1:{0.port},otlp.encoding=json,otlp.compression=gzip", Peer,
+             lambda: Last(OTLP_EVENTS), good, HTTP_MANNERS),
+    "otlp_differences": ("otlp=http://127.0.0.1:{0.port},otlp.encoding=json,otlp.temporality=delta",
+                         Peer, lambda: Sum(OTLP_EVENTS), good, HTTP_MANNERS),
     "statsd_tcp": ("statsd=tcp://127.0.0.1:{0.port}", Peer,
                    lambda: Sum(rb"(?m)^peer\.events:(\d+)\|c"), good_lines, ANY_MANNERS),
     "statsd_unix": ("statsd=unix://{0.path}", unix_peer,
