@@ -129,7 +129,8 @@ CREST_API crest_format crest_format_negotiate(const char *accept, const char **c
 /*
  * Writes a page of a snapshot; options may be NULL. A pure function of its arguments.
  * CREST_IO when `write` stopped it, CREST_NO_MEMORY, CREST_INVALID_ARGUMENT; error may be NULL.
- * Thread-safe; allocates one piece, and for protobuf some 50 KiB.
+ * Thread-safe; allocates one piece, and for protobuf some 50 KiB, and up to 1 MiB of pieces while
+ * a long family is encoded.
  */
 CREST_API crest_status crest_snapshot_write(const crest_snapshot *snapshot, crest_format format,
                                             const crest_page_options *options,

@@ -20,15 +20,21 @@ void crest_buffer_fini(crest_buffer *buffer)
     buffer->bytes = NULL;
 }
 
+int crest_buffer_hand_out(crest_buffer *buffer, const char *bytes, size_t length)
+{
+    if (buffer->failed == 0 && length != 0) {
+        buffer->failed = buffer->write(buffer->context, bytes, length);
+        if (buffer->failed == 0)
+            buffer->delivered += length;
+        else
+            buffer->refused = length;
+    }
+    return buffer->failed == 0;
+}
+
 int crest_buffer_flush(crest_buffer *buffer)
 {
-    if (buffer->failed == 0 && buffer->used != 0) {
-        buffer->failed = buffer->write(buffer->context, buffer->bytes, buffer->used);
-        if (buffer->failed == 0)
-            buffer->delivered += buffer->used;
-        else
-            buffer->refused = buffer->used;
-    }
+    crest_buffer_hand_out(buffer, buffer->bytes, buffer->used);
     buffer->used = 0;
     return buffer->failed == 0;
 }

@@ -45,6 +45,9 @@ void crest_buffer_fini(crest_buffer *buffer);
 /* Hands out what is left; 0 when the callback has refused this piece or an earlier one. */
 int crest_buffer_flush(crest_buffer *buffer);
 
+/* Hands out bytes that lie elsewhere; the buffer is empty. 0 as crest_buffer_flush. */
+int crest_buffer_hand_out(crest_buffer *buffer, const char *bytes, size_t length);
+
 /* Room for `length` bytes, up to CREST_BUFFER_BYTES, to write into; add what was written to
  * `used`. */
 static inline char *crest_buffer_reserve(crest_buffer *buffer, size_t length)

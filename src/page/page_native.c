@@ -133,27 +133,40 @@ static char *native_put_spans(const crest_native *native, char *at)
     return native_put_span(at, offset, length);
 }
 
-/* Puts the buckets' counts: each less that of the bucket before. Past 63 bits, which differences
- * cannot hold, the counts themselves as floating-point numbers. */
-static char *native_put_counts(const crest_native *native, int floats, char *at)
+/* Puts the buckets' counts as floating-point numbers, which differences cannot hold. */
+static char *native_put_floats(const crest_native *native, char *at)
 {
-    uint64_t before = 0;
     char *body;
-    if (native->used == 0)
-        return at;
-    at = crest_wire_begin(at, floats ? NATIVE_POSITIVE_COUNT : NATIVE_POSITIVE_DELTA, &body);
+    at = crest_wire_begin(at, NATIVE_POSITIVE_COUNT, &body);
     for (unsigned i = 0; i < native->used; i++) {
         int gap = native_gap(native, i);
-        gap = i != 0 && gap <= NATIVE_GAP_MAX ? gap : 0;
-        for (int empty = 0; empty <= gap; empty++) {
-            uint64_t count = empty == gap ? native->bucket[i].count : 0;
-            uint64_t bits;
-            double as = (double)count;
-            memcpy(&bits, &as, sizeof bits);
-            at = floats ? crest_wire_fixed64(at, bits)
-                        : crest_wire_varint(at, crest_wire_zigzag((int64_t)(count - before)));
-            before = count;
+        double count = (double)native->bucket[i].count;
+        uint64_t bits;
+        for (; i != 0 && gap > 0 && gap <= NATIVE_GAP_MAX; gap--)
+            at = crest_wire_fixed64(at, 0);
+        memcpy(&bits, &count, sizeof bits);
+        at = crest_wire_fixed64(at, bits);
+    }
+    return crest_wire_end(body, at);
+}
+
+/* Puts the buckets' counts: each less that of the bucket before. */
+static char *native_put_deltas(const crest_native *native, char *at)
+{
+    const crest_native_bucket *bucket = native->bucket, *end = bucket + native->used;
+    uint64_t before = 0;
+    int next = bucket->index;
+    char *body;
+    at = crest_wire_begin(at, NATIVE_POSITIVE_DELTA, &body);
+    for (; bucket < end; bucket++) {
+        int gap = bucket->index - next;
+        for (; gap > 0 && gap <= NATIVE_GAP_MAX; gap--) {
+            at = crest_wire_varint(at, crest_wire_zigzag((int64_t)(0 - before)));
+            before = 0;
         }
+        at = crest_wire_varint(at, crest_wire_zigzag((int64_t)(bucket->count - before)));
+        before = bucket->count;
+        next = bucket->index + 1;
     }
     return crest_wire_end(body, at);
 }
@@ -167,7 +180,9 @@ static char *native_put_native(const crest_native *native, int floats, char *at)
     else
         at = crest_wire_u64(at, NATIVE_ZERO_COUNT, native->zero_count);
     at = native_put_spans(native, at);
-    return native_put_counts(native, floats, at);
+    if (native->used == 0)
+        return at;
+    return floats ? native_put_floats(native, at) : native_put_deltas(native, at);
 }
 
 char *crest_protobuf_histogram(crest_protobuf_histograms *histograms, const crest_page_row *row,

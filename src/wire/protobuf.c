@@ -3,6 +3,7 @@
  * Messages of Protocol Buffers through a buffer. See protobuf.h.
  */
 #include "wire/protobuf.h"
+#include "base/alloc.h"
 #include "base/utf8.h"
 
 #include <assert.h>
@@ -45,6 +46,43 @@ static void wire_move_up(crest_wire *wire)
     wire->from = 0;
 }
 
+/* Keeps the full buffer, in which the message begins or goes on, and takes a new one. 0: cannot. */
+static int wire_keep(crest_wire *wire)
+{
+    crest_buffer *out = wire->out;
+    if (wire->kept_count == CREST_WIRE_KEPT_MAX)
+        return 0;
+    char *fresh = crest_alloc_resize(NULL, CREST_BUFFER_BYTES, 1);
+    if (fresh == NULL)
+        return 0;
+    wire->kept[wire->kept_count++] = (crest_wire_kept){out->bytes, out->used};
+    out->bytes = fresh;
+    out->used = 0;
+    return 1;
+}
+
+/* Bytes of the open message so far, without the room for its length. */
+static uint64_t wire_whole(const crest_wire *wire)
+{
+    uint64_t bytes = wire->out->used - wire->from - CREST_WIRE_LENGTH_BYTES;
+    for (unsigned i = 0; i < wire->kept_count; i++)
+        bytes += wire->kept[i].used;
+    return bytes;
+}
+
+/* Frees the kept buffers, handing out what they hold from here on in the first of them; SIZE_MAX:
+ * it is dropped. */
+static void wire_let_go(crest_wire *wire, size_t from)
+{
+    for (unsigned i = 0; i < wire->kept_count; i++, from = from != SIZE_MAX ? 0 : from) {
+        const crest_wire_kept *kept = &wire->kept[i];
+        if (from != SIZE_MAX)
+            crest_buffer_hand_out(wire->out, kept->bytes + from, kept->used - from);
+        crest_alloc_free(kept->bytes);
+    }
+    wire->kept_count = 0;
+}
+
 char *crest_wire_make_room(crest_wire *wire, size_t room)
 {
     crest_buffer *out = wire->out;
@@ -53,8 +91,10 @@ char *crest_wire_make_room(crest_wire *wire, size_t room)
         return crest_buffer_reserve(out, room);
     if (wire->state == CREST_WIRE_WHOLE && wire->from != 0)
         wire_move_up(wire);
-    if (wire->state == CREST_WIRE_WHOLE && CREST_BUFFER_BYTES - out->used < room) {
-        wire->length = out->used - CREST_WIRE_LENGTH_BYTES;
+    if (wire->state == CREST_WIRE_WHOLE && CREST_BUFFER_BYTES - out->used < room &&
+        !wire_keep(wire)) {
+        wire->length = wire_whole(wire);
+        wire_let_go(wire, SIZE_MAX);
         out->used = 0;
         wire->state = CREST_WIRE_COUNTING;
     }
@@ -83,7 +123,12 @@ int crest_wire_close(crest_wire *wire)
         wire->state = CREST_WIRE_MEASURED;
         return 0;
     }
-    if (wire->state == CREST_WIRE_WHOLE) {
+    if (wire->state == CREST_WIRE_WHOLE && wire->kept_count != 0) {
+        uint64_t length = wire_whole(wire);
+        size_t from = CREST_WIRE_LENGTH_BYTES - crest_wire_varint_bytes(length);
+        crest_wire_varint(wire->kept[0].bytes + from, length);
+        wire_let_go(wire, from);
+    } else if (wire->state == CREST_WIRE_WHOLE) {
         char *to = out->bytes + wire->from, *body = to + CREST_WIRE_LENGTH_BYTES;
         size_t length = out->used - wire->from - CREST_WIRE_LENGTH_BYTES;
         to = crest_wire_varint(to, length);

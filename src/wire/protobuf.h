@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writer of Protocol Buffers: fields into memory, and messages of any length through a buffer of
- * CREST_BUFFER_BYTES. It knows no metric, allocates nothing and reads nothing.
+ * CREST_BUFFER_BYTES. It knows no metric and reads nothing.
  *
  * Fields go to a pointer into memory that the caller has reserved; each function returns their end:
  *
@@ -12,8 +12,9 @@
  *     at = crest_wire_end(body, at);                puts the length in front of it
  *
  * A stream of length-delimited messages goes through a crest_wire. A message may be longer than the
- * buffer, and its length comes first. So a message that does not fit is encoded twice, and only
- * counted the first time:
+ * buffer, and its length comes first. So full buffers are kept until its end, and others are
+ * allocated, up to CREST_WIRE_KEPT_MAX. A message that is longer still, or for which there is no
+ * memory, is encoded twice, and only counted the first time:
  *
  *     crest_wire_init(&wire, &buffer);
  *     do {
@@ -26,8 +27,10 @@
  * States of a crest_wire, and what takes it from one to the next:
  *
  *     IDLE      open: WHOLE           nothing is open
- *     WHOLE     close: IDLE           the message lies in the buffer, its length is back-patched
- *               no room: COUNTING
+ *     WHOLE     no room: WHOLE        the full buffer is kept, if it can be
+ *               no room: COUNTING       nothing is kept any more
+ *               close: IDLE             the message lies in the kept buffers and in the present
+ *                                       one, its length is back-patched in the first of them
  *     COUNTING  close: MEASURED       bytes are counted and dropped
  *     MEASURED  open: KNOWN           the caller encodes the same once more
  *     KNOWN     close: IDLE           the length went out first, the bytes follow it
@@ -46,6 +49,9 @@
 #define CREST_WIRE_FIELD_BYTES_MAX (CREST_WIRE_VARINT_BYTES_MAX + 2u)
 /* Room kept in front of a message in the buffer for its length. */
 #define CREST_WIRE_LENGTH_BYTES 3u
+/* Full buffers of a message that are kept at most: with these a message's length, and so the room
+ * for it, stays below 2 MiB. */
+#define CREST_WIRE_KEPT_MAX 15u
 /* What crest_wire_reserve gives at most. */
 #define CREST_WIRE_ROOM_MAX (CREST_BUFFER_BYTES - CREST_WIRE_LENGTH_BYTES)
 
@@ -145,10 +151,18 @@ typedef enum crest_wire_state {
     CREST_WIRE_KNOWN
 } crest_wire_state;
 
+/* A full buffer of the open message. */
+typedef struct crest_wire_kept {
+    char *bytes;
+    size_t used;
+} crest_wire_kept;
+
 typedef struct crest_wire {
     crest_buffer *out;
     crest_wire_state state;
-    size_t from;     /* WHOLE: where in the buffer the room for the length begins */
+    unsigned kept_count; /* WHOLE: buffers of the message in front of the present one */
+    crest_wire_kept kept[CREST_WIRE_KEPT_MAX];
+    size_t from;     /* WHOLE: where in its first buffer the room for the length begins */
     uint64_t length; /* COUNTING: bytes so far; MEASURED: all; KNOWN: bytes to come */
 } crest_wire;
 

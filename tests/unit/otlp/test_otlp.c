@@ -194,9 +194,11 @@ static void test_lives(void **state)
     assert_int_equal(crest_retire(registry, "peer", "a"), 1);
     peer = crest_counter_labelled(registry, &options, &(crest_label){"peer", "a"}, 1, NULL);
     crest_counter_add(peer, 101);
+    crest_counter_get(registry, &(crest_metric_options){.name = "y.new"}, NULL);
     crest_snapshot *second = crest_snapshot_take(registry);
     written(second, (crest_otlp_options){.temporality = CREST_OTLP_DELTA, .previous = first});
     assert_true(has("\"asInt\":\"101\""));
+    assert_true(has("y.new") && has("\"asInt\":\"0\"")); /* new, so that it is said once */
     crest_snapshot_free(first);
     crest_snapshot_free(second);
 }

@@ -177,7 +177,7 @@ static unsigned put_message(crest_wire *wire, uint64_t seed, size_t bytes)
 /* The same, as one that does not know of pieces would write it. */
 static size_t put_whole(char *to, uint64_t seed, size_t bytes)
 {
-    static char body[1 << 20];
+    static char body[SINK_BYTES];
     char *end = body;
     for (size_t put = 0; put < bytes;) {
         seed = random_step(seed);
@@ -205,6 +205,8 @@ static void test_any_lengths(void **state)
         into->length = 0;
         assert_true(crest_buffer_init(&buffer, sink_write, into));
         crest_wire_init(&wire, &buffer);
+        if (seed % 2 == 0) /* no buffer can be kept */
+            crest_alloc_fail_after(1);
         uint64_t random = seed;
         for (unsigned i = 0; i < 6; i++) {
             random = random_step(random);
@@ -212,10 +214,11 @@ static void test_any_lengths(void **state)
             if (i == 5)
                 bytes = CREST_BUFFER_BYTES - 20 + seed % 40;
             unsigned times = put_message(&wire, random, bytes);
-            assert_in_range(times, 1, 2);
+            assert_in_range(times, 1, 1 + (seed % 2 == 0));
             encoded[times]++;
             length += put_whole(wanted + length, random, bytes);
         }
+        crest_alloc_fail_after(0);
         assert_true(crest_buffer_flush(&buffer));
         crest_buffer_fini(&buffer);
         assert_int_equal(into->length, length);
@@ -224,7 +227,7 @@ static void test_any_lengths(void **state)
     assert_true(encoded[1] > 100 && encoded[2] > 100);
 }
 
-/* One that just fits is encoded once, one byte more twice. */
+/* One that just fits is encoded once, one byte more twice where no buffer can be kept. */
 static void test_the_largest_that_fits(void **state)
 {
     sink *into = *state;
@@ -237,17 +240,50 @@ static void test_the_largest_that_fits(void **state)
         assert_true(crest_buffer_init(&buffer, sink_write, into));
         crest_wire_init(&wire, &buffer);
         crest_buffer_put_text(&buffer, "what lay there before");
+        crest_alloc_fail_after(1);
         do {
             crest_wire_open(&wire);
             crest_wire_put_bytes(&wire, filler, sizeof filler);
             crest_wire_put_bytes(&wire, "x", more);
             times++;
         } while (!crest_wire_close(&wire));
+        crest_alloc_fail_after(0);
         assert_true(crest_buffer_flush(&buffer));
         crest_buffer_fini(&buffer);
         assert_int_equal(times, 1 + more);
         assert_int_equal(into->length, 21 + 3 + sizeof filler + more);
     }
+}
+
+/* Up to a mebibyte buffers are kept; a longer one is encoded twice. After each, memory may run out
+ * on any buffer. */
+static void test_kept(void **state)
+{
+    sink *into = *state;
+    static char wanted[SINK_BYTES];
+    static const size_t sizes[] = {70000, 130000, 900000, 980000, 1100000};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (unsigned after = 0; after < 18; after++) {
+            crest_buffer buffer;
+            crest_wire wire;
+            into->length = 0;
+            assert_true(crest_buffer_init(&buffer, sink_write, into));
+            crest_wire_init(&wire, &buffer);
+            crest_alloc_fail_after(after); /* 0: it does not */
+            unsigned times = put_message(&wire, i + 1, sizes[i]);
+            crest_alloc_fail_after(0);
+            if (after == 0)
+                assert_int_equal(times, sizes[i] > 1000000 ? 2 : 1);
+            if (after == 1)
+                assert_int_equal(times, 2);
+            assert_int_equal(put_message(&wire, 99, 10), 1);
+            assert_true(crest_buffer_flush(&buffer));
+            crest_buffer_fini(&buffer);
+            size_t length = put_whole(wanted, i + 1, sizes[i]);
+            length += put_whole(wanted + length, 99, 10);
+            assert_int_equal(into->length, length);
+            assert_memory_equal(into->bytes, wanted, length);
+        }
 }
 
 /* What refuses a piece ends it, and the message still comes to its end. */
@@ -309,7 +345,8 @@ int main(void)
         cmocka_unit_test(test_guide),   cmocka_unit_test(test_zigzag),
         cmocka_unit_test(test_varints), cmocka_unit_test(test_back_patched_lengths),
         SINK_TEST(test_any_lengths),    SINK_TEST(test_the_largest_that_fits),
-        SINK_TEST(test_refused),        SINK_TEST(test_texts),
+        SINK_TEST(test_kept),           SINK_TEST(test_refused),
+        SINK_TEST(test_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
