@@ -3,9 +3,7 @@
 // The other side of the bench of OTLP: the Go SDK's own instruments, of which it makes
 // ResourceMetrics (collected once, as a snapshot), and then times what its exporter does with them:
 // the transform into protobuf's messages and their marshalling; no network.
-//
-//    otlp_bench counters|short|long COUNT
-//
+// Its arguments are the shape (counters, short or long) and the number of series.
 // Reads lines and answers each with nanoseconds a point (otlp) or bytes a point (bytes).
 package main
 
