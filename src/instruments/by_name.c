@@ -28,8 +28,6 @@
 #undef crest_increment_sampler
 #undef crest_sample
 #undef crest_timer_start_by_name
-#undef crest_timer_begin_by_name
-#undef crest_timer_end_by_name
 
 static uint64_t by_name_created;
 
@@ -243,25 +241,4 @@ crest_timing crest_timer_start_by_name_in(crest_source *source, const char *name
 crest_timing crest_timer_start_by_name(const char *name, crest_op op)
 {
     return crest_timer_start_by_name_in(NULL, name, op);
-}
-
-crest_status crest_timer_begin_by_name_in(crest_source *source, const char *name, crest_op op)
-{
-    return crest_timer_begin(crest_timer_by_name_in(source, name), op);
-}
-
-crest_status crest_timer_begin_by_name(const char *name, crest_op op)
-{
-    return crest_timer_begin_by_name_in(NULL, name, op);
-}
-
-crest_status crest_timer_end_by_name_in(crest_source *source, const char *name, crest_op op,
-                                        crest_outcome outcome)
-{
-    return crest_timer_end(crest_timer_by_name_in(source, name), op, outcome);
-}
-
-crest_status crest_timer_end_by_name(const char *name, crest_op op, crest_outcome outcome)
-{
-    return crest_timer_end_by_name_in(NULL, name, op, outcome);
 }

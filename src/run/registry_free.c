@@ -3,7 +3,7 @@
  * Freeing a registry: every room that keeps something of it lets go, in this order:
  *
  *     1. its gauges of operations in flight are left alone
- *     2. its series are retired, and what was in flight of them is recorded (instruments/lifetime)
+ *     2. its series are retired, and what was in flight of them is recorded (in_flight/lifetime)
  *     3. its metrics give back their shares of the table of operations in flight
  *     4. its polls are not called any more; its windows go; its directory goes
  *     5. what lies in the arena is remembered for the next registry like it (registry/remembered)
@@ -11,9 +11,9 @@
 #include "base/alloc.h"
 #include "base/lock.h"
 #include "base/uncancelled.h"
+#include "in_flight/lifetime_inside.h"
 #include "instruments/in_flight_gauges.h"
 #include "instruments/keyed_series.h"
-#include "instruments/lifetime_inside.h"
 #include "polls/poller.h"
 #include "registry/remembered.h"
 #include "snapshot/directory.h"

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/lock.h"
 #include "cells/cells.h"
-#include "instruments/in_flight_entries.h"
+#include "in_flight/in_flight_entries.h"
 #include "registry/described.h"
 #include "state/directory_records.h"
 #include "state/state_file.h"

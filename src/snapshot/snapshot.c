@@ -7,7 +7,7 @@
 #include "base/clock_inside.h"
 #include "base/uncancelled.h"
 #include "cells/cells.h"
-#include "instruments/in_flight_figures.h"
+#include "in_flight/in_flight_figures.h"
 #include "registry/child.h"
 #include "registry/growth.h"
 #include "registry/series_merge.h"

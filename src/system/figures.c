@@ -5,7 +5,7 @@
  */
 #include "base/alloc.h"
 #include "cells/range_cell.h"
-#include "instruments/lifetime_inside.h"
+#include "in_flight/lifetime_inside.h"
 #include "instruments/range_sampler_inside.h"
 #include "registry/child_moves.h"
 #include "system/system_inside.h"

@@ -14,6 +14,7 @@ SRC = [
     ("hdr", "distributions as HdrHistogram's bytes, both ways"),
     ("registry", "what exists: metrics, children, series, handles; how series end"),
     ("instruments", "from a declaration, a name or labels to a handle; cold paths of recording"),
+    ("in_flight", "operations begun by an id, and the end of series, which settles them"),
     ("polls", "values fetched by callback, and the thread that calls"),
     ("snapshot", "what is now: directory, values, deltas, filters"),
     ("windows", "what was lately: ticker, rates, peaks, averages; takes the whole snapshot"),

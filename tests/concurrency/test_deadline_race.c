@@ -4,8 +4,8 @@
  * deadline again and again: each operation is recorded once, by whom the answer says. Beside it
  * operations without a deadline, in the places that the others leave: no sweep ends those.
  */
-#include "instruments/in_flight_table.h"
-#include "instruments/in_flight_walks.h"
+#include "in_flight/in_flight_table.h"
+#include "in_flight/in_flight_walks.h"
 #include "support/core_fixture.h"
 
 #include <crest/testing.h>

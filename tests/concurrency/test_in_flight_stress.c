@@ -5,8 +5,8 @@
  * series count.
  */
 #include "base/atomic.h"
-#include "instruments/in_flight_table.h"
-#include "instruments/in_flight_walks.h"
+#include "in_flight/in_flight_table.h"
+#include "in_flight/in_flight_walks.h"
 #include "support/core_fixture.h"
 #include "support/random_numbers.h"
 

@@ -22,7 +22,7 @@ int main(void)
 #include "cells/distribution_inside.h"
 #include "cells/range_cell.h"
 #include "cells/shards.h"
-#include "instruments/in_flight_entries.h"
+#include "in_flight/in_flight_entries.h"
 #include "registry/series_merge.h"
 #include "registry/slowest_note.h"
 #include "snapshot/snapshot_inside.h"

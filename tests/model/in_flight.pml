@@ -2,7 +2,7 @@
 /*
  * The end of a keyed operation against its deadline: two threads that begin and end one id, a sweep
  * that takes no lock, and a clock; every interleaving. The steps bear the names of the functions in
- * src/instruments/in_flight_table.c, _entries.h and _walks.c, but for crest_ and walks_ before them. Each line
+ * src/in_flight/in_flight_table.c, _entries.h and _walks.c, but for crest_ and walks_ before them. Each line
  * between semicolons is one access of the code. Its loads acquire and its stores release, and they
  * all concern one word and what is published by it, so that sequential consistency is the right
  * model.

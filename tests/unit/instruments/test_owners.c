@@ -3,9 +3,9 @@
  * Keyed operations that have an owner: ended all at once by it, and else like any other.
  */
 #include "base/arena.h"
-#include "support/core_fixture.h"
-#include "instruments/in_flight_table.h"
 #include "base/misuse.h"
+#include "in_flight/in_flight_table.h"
+#include "support/core_fixture.h"
 
 #include <crest/lifetime.h>
 #include <crest/stages.h>

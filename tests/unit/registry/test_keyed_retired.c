@@ -4,9 +4,9 @@
  * as cancelled and leaves its place to others; calls through its handle are late records, as all
  * others are, and no misuse.
  */
+#include "in_flight/in_flight_table.h"
+#include "in_flight/in_flight_walks.h"
 #include "support/core_fixture.h"
-#include "instruments/in_flight_table.h"
-#include "instruments/in_flight_walks.h"
 
 #include <crest/lifetime.h>
 #include <crest/stages.h>

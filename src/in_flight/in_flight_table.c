@@ -4,11 +4,11 @@
  * which call changes what, is in in_flight_entries.h.
  */
 #define _GNU_SOURCE
-#include "instruments/in_flight_table.h"
+#include "in_flight/in_flight_table.h"
 #include "base/hash.h"
-#include "instruments/in_flight_entries.h"
-#include "instruments/in_flight_owners.h"
-#include "instruments/in_flight_walks.h"
+#include "in_flight/in_flight_entries.h"
+#include "in_flight/in_flight_owners.h"
+#include "in_flight/in_flight_walks.h"
 
 #include <string.h>
 

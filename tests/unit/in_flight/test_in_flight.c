@@ -4,12 +4,12 @@
  * tombstones, the bound, and what is exported.
  */
 #include "base/clock_inside.h"
-#include "support/core_fixture.h"
-#include "instruments/in_flight_figures.h"
-#include "instruments/in_flight_table.h"
 #include "base/misuse.h"
+#include "in_flight/in_flight_figures.h"
+#include "in_flight/in_flight_table.h"
+#include "in_flight/in_flight_walks.h"
 #include "instruments/in_flight_gauges.h"
-#include "instruments/in_flight_walks.h"
+#include "support/core_fixture.h"
 
 #define MS UINT64_C(1000000)
 #define START_NS (UINT64_C(1000) * 1000 * MS)

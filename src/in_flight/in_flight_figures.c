@@ -2,12 +2,12 @@
 /*
  * Updating the gauges of operations in flight. See in_flight_figures.h.
  */
-#include "instruments/in_flight_figures.h"
+#include "in_flight/in_flight_figures.h"
 #include "base/atomic.h"
+#include "in_flight/in_flight_walks.h"
+#include "in_flight/lifetime_inside.h"
 #include "instruments/child_get.h"
 #include "instruments/in_flight_gauges.h"
-#include "instruments/in_flight_walks.h"
-#include "instruments/lifetime_inside.h"
 #include "registry/children.h"
 
 #include <string.h>

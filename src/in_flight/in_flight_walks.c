@@ -4,9 +4,9 @@
  * search for room, the end of closed series' operations, and reading. See in_flight_walks.h.
  */
 #define _GNU_SOURCE
-#include "instruments/in_flight_walks.h"
+#include "in_flight/in_flight_walks.h"
 #include "base/sync.h"
-#include "instruments/in_flight_entries.h"
+#include "in_flight/in_flight_entries.h"
 
 #include <string.h>
 

@@ -7,8 +7,8 @@
  *
  * crest-test: sanitizers=address
  */
+#include "in_flight/in_flight_table.h"
 #include "support/core_fixture.h"
-#include "instruments/in_flight_table.h"
 
 #include <crest/lifetime.h>
 

@@ -6,9 +6,9 @@
  *
  * crest-test: sanitizers=address
  */
+#include "in_flight/in_flight_table.h"
+#include "in_flight/in_flight_walks.h"
 #include "support/core_fixture.h"
-#include "instruments/in_flight_table.h"
-#include "instruments/in_flight_walks.h"
 
 #include <crest/stages.h>
 #include <crest/testing.h>

@@ -7,9 +7,9 @@
  */
 #include "base/alloc.h"
 #include "base/arena.h"
-#include "support/core_fixture.h"
-#include "instruments/in_flight_entries.h"
 #include "base/misuse.h"
+#include "in_flight/in_flight_entries.h"
+#include "support/core_fixture.h"
 
 #include <crest/lifetime.h>
 #include <crest/stages.h>

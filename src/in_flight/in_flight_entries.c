@@ -3,7 +3,7 @@
  * Memory of the entries. See in_flight_entries.h.
  */
 #define _GNU_SOURCE
-#include "instruments/in_flight_entries.h"
+#include "in_flight/in_flight_entries.h"
 #include "base/forked.h"
 #include "base/lock.h"
 #include "state/directory_records.h"

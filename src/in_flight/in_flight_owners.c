@@ -11,10 +11,10 @@
  * for each owner would be faster there, but each end would have to unlink its operation.
  */
 #define _GNU_SOURCE
-#include "instruments/in_flight_owners.h"
+#include "in_flight/in_flight_owners.h"
 #include "base/forked.h"
 #include "base/lock.h"
-#include "instruments/in_flight_entries.h"
+#include "in_flight/in_flight_entries.h"
 
 #include <string.h>
 
