@@ -28,7 +28,8 @@ static void names_append(names_translated *out, const char *bytes, size_t length
 
 static void names_append_word(names_translated *out, const char *word, size_t length)
 {
-    if (out->length != 0)
+    /* also at the beginning, where a digit may not stand */
+    if (out->length != 0 || (word[0] >= '0' && word[0] <= '9'))
         names_append(out, "_", 1);
     names_append(out, word, length);
 }
@@ -73,7 +74,6 @@ size_t crest_otlp_translated(const char *name, const char *ucum, int counter, in
     const char *unit = names_unit_word(ucum);
     const char *last = counter ? "total" : gauge && strcmp(ucum, "1") == 0 ? "ratio" : "";
     size_t length;
-    /* a name does not begin with a digit; one of ours begins with a letter */
     for (const char *at = name; (length = names_next_word(&at)) != 0; at += length)
         if (!names_same(at, length, last))
             names_append_word(&out, at, length);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names in OTLP: what Prometheus makes of them is the page's name. test_otlp_translator.py has the
- * translator itself, Go's, and names by the thousand.
+ * Names in OTLP: what Prometheus makes of them is the page's name.
  */
 #include "otlp/otlp_names.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,6 +86,27 @@ static void test_translated(void **state)
     assert_string_equal(translated("total", "", 1, 0), "total");
 }
 
+/* tests/golden/otlp_translated.txt has what Go's otlptranslator 1.0.0 makes of names put together of
+ * words that matter to it: name, unit ("-": none), kind (c, g, h), and the result. */
+static void test_as_go_does(void **state)
+{
+    (void)state;
+    char name[256], ucum[8], kind, wanted[256];
+    unsigned lines = 0;
+    FILE *file = fopen("tests/golden/otlp_translated.txt", "r");
+    if (file == NULL)
+        fail_msg("tests/golden cannot be read; run this in the root of the tree");
+    while (fscanf(file, "%255s %7s %c %255s", name, ucum, &kind, wanted) == 4) {
+        char text[256];
+        crest_otlp_translated(name, strcmp(ucum, "-") == 0 ? "" : ucum, kind == 'c', kind == 'g',
+                              text, sizeof text);
+        assert_string_equal(text, wanted);
+        lines++;
+    }
+    fclose(file);
+    assert_in_range(lines, 400, 1000);
+}
+
 /* Cut to any size, the length stays that of the whole. */
 static void test_cut(void **state)
 {
@@ -117,9 +138,8 @@ static void test_longest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_translated),
-        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_names),      cmocka_unit_test(test_translated),
+        cmocka_unit_test(test_as_go_does), cmocka_unit_test(test_cut),
         cmocka_unit_test(test_longest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
