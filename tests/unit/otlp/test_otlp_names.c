@@ -91,16 +91,16 @@ static void test_translated(void **state)
 static void test_as_go_does(void **state)
 {
     (void)state;
-    char name[256], ucum[8], kind, wanted[256];
+    char name[256], ucum[8], kind, result[256];
     unsigned lines = 0;
     FILE *file = fopen("tests/golden/otlp_translated.txt", "r");
     if (file == NULL)
         fail_msg("tests/golden cannot be read; run this in the root of the tree");
-    while (fscanf(file, "%255s %7s %c %255s", name, ucum, &kind, wanted) == 4) {
+    while (fscanf(file, "%255s %7s %c %255s", name, ucum, &kind, result) == 4) {
         char text[256];
         crest_otlp_translated(name, strcmp(ucum, "-") == 0 ? "" : ucum, kind == 'c', kind == 'g',
                               text, sizeof text);
-        assert_string_equal(text, wanted);
+        assert_string_equal(text, result);
         lines++;
     }
     fclose(file);
