@@ -65,10 +65,11 @@ class Recorder:
 
 
 class Ruler(Prometheus):
-    """A Prometheus with a rule file, which it evaluates twice a second."""
+    """A Prometheus with a rule file, which it evaluates every second or two."""
 
-    def __init__(self, place, targets, text):
+    def __init__(self, place, targets, text, native=False):
         super().__init__(place, targets)
+        self.native = native
         self.rules = place.folder / "rules.yml"
         self.rules.write_text(text, encoding="utf-8")
 
@@ -76,8 +77,9 @@ class Ruler(Prometheus):
         command = super().command()
         config = self.place.folder / f"prometheus-{self.port}.yml"
         config.write_text(config.read_text().replace(
-            "global: {", "global: {evaluation_interval: 500ms, ") + f"rule_files: [{self.rules}]\n")
-        return command
+            "global: {", f"global: {{evaluation_interval: {2 if self.native else 1}s, ")
+                          + f"rule_files: [{self.rules}]\n")
+        return command + ["--enable-feature=native-histograms"] * self.native
 
 
 def panel_queries(board):
@@ -97,18 +99,30 @@ def missing_data(prometheus, queries):
 
 
 def every_query_of_every_panel_and_rule_returns_data(place):
+    check_queries(place, native=False)
+
+
+def every_native_query_returns_data(place):
+    """A Prometheus that takes native histograms has no classic series, so that a query of one
+    returns nothing."""
+    prometheus = check_queries(place, native=True)
+    equal(prometheus.query('{__name__=~".+_bucket",le!="+Inf"}'), [], "classic buckets")
+
+
+def check_queries(place, native):
     manifest, = read([EVERYTHING])
     for metric in manifest.metrics:
         metric.deadline_ms = metric.deadline_ms and DEADLINE_MS
         metric.idle_s = 0
     recorder = Recorder(place, manifest)
-    text = rules([recorder.manifest], RANGE)
-    prometheus = Ruler(place, [recorder], text).start()
-    board = json.loads(json.dumps(dashboard([recorder.manifest])))
+    text = rules([recorder.manifest], RANGE, native)
+    prometheus = Ruler(place, [recorder], text, native).start()
+    board = json.loads(json.dumps(dashboard([recorder.manifest], native=native)))
     queries = list(panel_queries(board))
     if len(queries) < len(recorder.manifest.metrics):
         raise Failure(f"only {len(queries)} queries")
-    wait_for("a first scrape", lambda: prometheus.query("all_events_total"))
+    wait_for("some scrapes", lambda: prometheus.query(
+        f"count_over_time(all_events_total[{RANGE}]) > 3"))
     # stuck operations come and go: each query must have had data at some time
     left = queries
     def look():
@@ -117,15 +131,16 @@ def every_query_of_every_panel_and_rule_returns_data(place):
                 [q for q in left if missing_data(prometheus, [q])]]
         return not left
     try:
-        # one round of them may take a minute, and the first was asked when there was one scrape
-        wait_for("data for every query", look, 4 * harness.READY_S, 0.5)
+        # one round of them may take minutes
+        wait_for("data for every query", look, 6 * harness.READY_S, 0.5)
     except Failure:
         raise Failure("no data: " + "\n".join(f"{title}: {expr}" for title, expr in left)) from None
     check_rules(prometheus, text)
     for variable in board["templating"]["list"][1:]:
         selector = variable["definition"].removeprefix("label_values(").rpartition(",")[0]
         wait_for(f"a value of {variable['name']}: {variable['definition']}",
-                 lambda s=selector: prometheus.query(s.replace("$job", ".*")))
+                 lambda s=selector: prometheus.query(f"count({s})".replace("$job", ".*")))
+    return prometheus
 
 
 def check_rules(prometheus, text):
@@ -267,5 +282,6 @@ def alerts_fire_when_they_should(place):
 
 
 harness.main([every_query_of_every_panel_and_rule_returns_data,
+              every_native_query_returns_data,
               promtool_takes_the_rules_of_every_manifest, alerts_fire_when_they_should],
              servers=("prometheus", "promtool"))

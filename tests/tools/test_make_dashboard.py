@@ -4,6 +4,7 @@
 real Prometheus, in tests/integration/test_catalogue.py."""
 
 import json
+import re
 
 import toolslib
 from toolslib import ROOT, Failure, command, contains, equal
@@ -106,6 +107,20 @@ def each_instrument_has_its_query(place):
           ["cps", "Bps", "percentunit", "percentunit", "bytes", "percent", "s", "short"], "units")
 
 
+def native_panels_have_no_classic_series(place):
+    """But those of a metric that keeps no values; the others ask what the classic ones ask."""
+    manifests = read()
+    classic, native = ({(panel["title"], target["refId"]): target["expr"]
+                        for panel in every_panel(dashboard(manifests, native=how))
+                        for target in panel["targets"]} for how in (False, True))
+    equal(native.keys(), classic.keys(), "queries")
+    series = re.compile(r"_(bucket|count|sum)\b[{\[]")
+    equal(sorted({title for (title, _), expr in native.items() if series.search(expr)}),
+          ["all.sum"], "panels with classic series")
+    for key, expr in classic.items():
+        equal(native[key] == expr, not series.search(expr) or key[0] == "all.sum", str(key))
+
+
 def the_program_writes_it_twice_alike(place):
     first, second = place / "a.json", place / "b.json"
     for path in (first, second):
@@ -122,4 +137,5 @@ def the_program_writes_it_twice_alike(place):
 toolslib.main([every_metric_has_one_panel, panels_do_not_overlap,
                rows_are_closed_where_there_are_many, jobs_are_those_of_the_teams,
                ids_stay_when_a_metric_comes,
-               each_instrument_has_its_query, the_program_writes_it_twice_alike])
+               each_instrument_has_its_query, native_panels_have_no_classic_series,
+               the_program_writes_it_twice_alike])

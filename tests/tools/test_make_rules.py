@@ -7,7 +7,7 @@ tests/integration/test_catalogue.py."""
 import re
 
 import toolslib
-from toolslib import ROOT, Failure, contains, equal
+from toolslib import ROOT, Failure, command, contains, equal
 
 from crest_catalogue import load
 from crest_catalogue.make_rules import rules
@@ -73,5 +73,47 @@ def whatever_did_not_end_well_failed(place):
     contains(text, 'all_do_time_seconds_bucket{outcome=\\"ok\\"}[5m]')
 
 
+NATIVE = """\
+manifest: 1
+team: comm
+prefixes: [a.comm]
+metrics:
+  - {name: a.comm.ask-time, instrument: timer, variable: ask_time, meaning: x,
+     alert: {expr: "rate(${name}_count{outcome='error'}[1m]) / increase(${name}_sum[5m]) > 0"}}
+  - {name: a.comm.load, instrument: histogram, variable: load, meaning: x, range: none,
+     alert: {expr: "${name}_count > 5"}}
+"""
+BUCKETS = NATIVE.replace("rate(${name}_count{outcome='error'}[1m])", "sum(${name}_bucket)")
+
+
+def native_rules_ask_for_histograms(place):
+    """Whole histograms, but of a metric that keeps no values, which has no native buckets."""
+    path = place / "comm.metrics.yaml"
+    path.write_text(NATIVE)
+    text = rules(load([path])[0], native=True)
+    good = '{outcome=\\"ok\\"}'
+    contains(text, "histogram_quantile(0.5, sum without (outcome) "
+                   f"(rate(a_comm_ask_time_seconds{good}[5m])))")
+    contains(text, "sum without (outcome) (histogram_count(rate(a_comm_ask_time_seconds[5m])))")
+    contains(text, f"(histogram_sum(rate(a_comm_ask_time_seconds{good}[5m]))) / ")
+    contains(text, "unless on (job, instance) a_comm_ask_time_seconds\"")
+    contains(text, "histogram_count(rate(a_comm_ask_time_seconds{outcome='error'}[1m])) / "
+                   "histogram_sum(increase(a_comm_ask_time_seconds[5m])) > 0")
+    contains(text, '"rate(a_comm_load_count[5m])"')
+    contains(text, '"a_comm_load_count > 5"')
+    equal(re.findall(r"ask_time_seconds_(?:bucket|count|sum)(?!:)", text), [], "classic series")
+
+
+def native_rules_refuse_buckets(place):
+    """Of an alert that a native histogram cannot answer the place is told."""
+    path = place / "comm.metrics.yaml"
+    path.write_text(BUCKETS)
+    tool = [toolslib.TOOLS / "crest", "catalogue", "rules", path]
+    output = command([*tool, "--native"], 1)
+    contains(output, "comm.metrics.yaml:6:20: found an expression with classic buckets")
+    contains(command(tool), "sum(a_comm_ask_time_seconds_bucket)", "without it")
+
+
 toolslib.main([a_team_is_missed_only_if_it_must_be_there, each_rule_is_there_once,
+               native_rules_ask_for_histograms, native_rules_refuse_buckets,
                whatever_did_not_end_well_failed])

@@ -124,7 +124,8 @@ def do_tables(args):
 def do_dashboard(args):
     from .make_dashboard import dashboard
     manifests = read_manifests(args.manifests)
-    text = json.dumps(dashboard(manifests, args.title, args.uid), indent=2, ensure_ascii=False)
+    board = dashboard(manifests, args.title, args.uid, args.native)
+    text = json.dumps(board, indent=2, ensure_ascii=False)
     return emit(args, args.output, text + "\n")
 
 
@@ -137,9 +138,12 @@ def prometheus_range(text):
 
 
 def do_rules(args):
-    from .make_rules import rules
+    from .make_rules import Classic, rules
     manifests = read_manifests(args.manifests)
-    return emit(args, args.output, rules(manifests, args.window))
+    try:
+        return emit(args, args.output, rules(manifests, args.window, args.native))
+    except Classic as asked:
+        raise Refused(str(asked), PROBLEMS) from asked
 
 
 def described(metric):
@@ -202,9 +206,13 @@ def parser():
                         help="write nothing; print a diff and exit with 1 if PAGE would change")
     board = command("dashboard", do_dashboard, "a Grafana dashboard, a panel for each metric")
     board.add_argument("--title", default="Metrics", help="of the dashboard (Metrics)")
+    native = {"action": "store_true", "help": "for a Prometheus that takes native histograms "
+              "(scrape_native_histograms: true)"}
+    board.add_argument("--native", **native)
     board.add_argument("--uid", help="of the dashboard; made from the title if it is left out")
     written(board)
     rules = command("rules", do_rules, "recording and alerting rules for Prometheus")
+    rules.add_argument("--native", **native)
     rules.add_argument("--window", default="5m", metavar="RANGE", type=prometheus_range,
                        help="over which rates are taken (5m)")
     written(rules)

@@ -3,6 +3,7 @@
 instrument.
 
     board = dashboard(manifests, "Node")        # a dict, ready for json.dumps
+    board = dashboard(manifests, "Node", native=True)   # for a Prometheus with native histograms
 
 A row for each team and component. Panels keep their ids when metrics are added, so that a
 generated file changes only where its manifests do. The format is Grafana's classic dashboard model,
@@ -10,6 +11,7 @@ schema version 39 (Grafana 10.4), which later versions read; sources: the dashbo
 Grafana's documentation, and the schemas of its panels (timeseries).
 """
 
+import dataclasses
 import re
 import zlib
 
@@ -36,9 +38,10 @@ GAUGE_NOTE = ("A gauge: each point is a sample; what came and went between two s
 class Panel:
     """A time series panel being put together."""
 
-    def __init__(self, metric, unit):
+    def __init__(self, metric, unit, chosen):
         self.metric = metric
         self.unit = unit
+        self.chosen = chosen.of_metric(metric)
         self.notes = []
         self.targets = []
         self.overrides = []
@@ -97,18 +100,18 @@ def unit_of(metric):
     return UNITS[SUFFIXES[metric.unit]]
 
 
-def counter_panel(metric):
+def counter_panel(metric, chosen):
     name = names_of(metric, part_of(metric, "")).plain
-    panel = Panel(metric, RATE_UNITS[SUFFIXES[metric.unit]])
-    panel.add(rate(name, CHOSEN), legend("", ("instance", *keys_of(metric))))
+    panel = Panel(metric, RATE_UNITS[SUFFIXES[metric.unit]], chosen)
+    panel.add(rate(name, panel.chosen), legend("", ("instance", *keys_of(metric))))
     panel.notes.append("Per second.")
     return panel
 
 
-def gauge_panel(metric):
+def gauge_panel(metric, chosen):
     name = names_of(metric, part_of(metric, "")).plain
-    panel = Panel(metric, unit_of(metric))
-    shown = CHOSEN.of(name)
+    panel = Panel(metric, unit_of(metric), chosen)
+    shown = panel.chosen.of(name)
     if SUFFIXES[metric.unit] == "seconds" and re.search(r"(start-time|timestamp)$", metric.name):
         shown = f"time() - {shown}"
         panel.notes.append("Shown is how long ago it was.")
@@ -117,14 +120,14 @@ def gauge_panel(metric):
     return panel
 
 
-def range_panel(metric):
+def range_panel(metric, chosen):
     names = names_of(metric, part_of(metric, ""))
     keys = ("instance", *keys_of(metric))
-    panel = Panel(metric, unit_of(metric))
+    panel = Panel(metric, unit_of(metric), chosen)
     for word, about in (("max", "highest"), ("avg", "mean"), ("min", "lowest")):
         if names.window(word):
-            panel.add(CHOSEN.of(names.window(word)), legend(about, keys))
-    panel.add(CHOSEN.of(names.plain), legend("now", keys))
+            panel.add(panel.chosen.of(names.window(word)), legend(about, keys))
+    panel.add(panel.chosen.of(names.plain), legend("now", keys))
     if names.windows:
         panel.notes.append("Lowest, highest and mean over time are exact, of the minute before "
                            "each point, kept by the process.")
@@ -136,37 +139,38 @@ def add_distribution(panel, metric, part, keys, about=""):
     base = names_of(metric, part).base
     good = 'outcome="ok"' if part.kind == "timer" else ""
     for q in (metric.quantiles or DEFAULT_QUANTILES) if keeps_buckets(metric) else ():
-        panel.add(quantile(q, base, CHOSEN, keys, good), legend(f"{about}{percent(q)}", keys))
-    panel.add(mean(base, CHOSEN, keys, good), legend(f"{about}mean", keys))
+        panel.add(quantile(q, base, panel.chosen, keys, good), legend(f"{about}{percent(q)}", keys))
+    panel.add(mean(base, panel.chosen, keys, good), legend(f"{about}mean", keys))
 
 
 def add_events(panel, metric, part, keys):
     """Events per second, and of a timer, the share of them that failed."""
     base = names_of(metric, part).base
-    panel.add(events(base, CHOSEN, keys), legend("per second", keys), "cps", right=True)
+    panel.add(events(base, panel.chosen, keys), legend("per second", keys), "cps", right=True)
     if part.kind == "timer":
-        panel.add(failures(base, CHOSEN, keys), legend("failed", keys), "percentunit", right=True)
+        panel.add(failures(base, panel.chosen, keys), legend("failed", keys), "percentunit",
+                  right=True)
 
 
 def add_in_flight(panel, metric):
-    panel.add(CHOSEN.of(exported_name(metric.name + ".in-flight", "gauge", "none")),
+    panel.add(panel.chosen.of(exported_name(metric.name + ".in-flight", "gauge", "none")),
               legend("in flight", ("instance",)), "short", right=True)
-    panel.add(CHOSEN.of(exported_name(metric.name + ".oldest", "gauge", "seconds")),
+    panel.add(panel.chosen.of(exported_name(metric.name + ".oldest", "gauge", "seconds")),
               legend("oldest", ("instance",)))
-    panel.add(CHOSEN.of(exported_name(metric.name + ".stuck", "gauge", "seconds")),
+    panel.add(panel.chosen.of(exported_name(metric.name + ".stuck", "gauge", "seconds")),
               legend("stuck", ("op", "instance")))
 
 
-def histogram_panel(metric):
-    panel = Panel(metric, unit_of(metric))
+def histogram_panel(metric, chosen):
+    panel = Panel(metric, unit_of(metric), chosen)
     part = part_of(metric, "")
     add_distribution(panel, metric, part, keys_of(metric))
     add_events(panel, metric, part, keys_of(metric))
     return panel
 
 
-def timer_panel(metric):
-    panel = Panel(metric, "s")
+def timer_panel(metric, chosen):
+    panel = Panel(metric, "s", chosen)
     part = part_of(metric, "")
     add_distribution(panel, metric, part, keys_of(metric))
     add_events(panel, metric, part, keys_of(metric))
@@ -176,31 +180,31 @@ def timer_panel(metric):
     return panel
 
 
-def stages_panel(metric):
-    panel = Panel(metric, "s")
+def stages_panel(metric, chosen):
+    panel = Panel(metric, "s", chosen)
     keys = ("stage", *keys_of(metric))
     whole = part_of(metric, "")
     since, gap = (names_of(metric, part_of(metric, role)).base for role in ("since-start", "stage"))
     for q in (0.5, 0.99) if keeps_buckets(metric) else ():
-        panel.add(quantile(q, since, CHOSEN, keys), legend(f"{percent(q)} since start", keys))
-    panel.add(mean(since, CHOSEN, keys), legend("mean since start", keys))
-    panel.add(mean(gap, CHOSEN, keys), legend("mean since the stage before", keys))
-    panel.add(mean(names_of(metric, whole).base, CHOSEN, keys_of(metric), 'outcome="ok"'),
+        panel.add(quantile(q, since, panel.chosen, keys), legend(f"{percent(q)} since start", keys))
+    panel.add(mean(since, panel.chosen, keys), legend("mean since start", keys))
+    panel.add(mean(gap, panel.chosen, keys), legend("mean since the stage before", keys))
+    panel.add(mean(names_of(metric, whole).base, panel.chosen, keys_of(metric), 'outcome="ok"'),
               legend("mean of the whole", keys_of(metric)))
     add_events(panel, metric, whole, keys_of(metric))
     add_in_flight(panel, metric)
     return panel
 
 
-def mutex_panel(metric):
-    panel = Panel(metric, "s")
+def mutex_panel(metric, chosen):
+    panel = Panel(metric, "s", chosen)
     queue, permit = (names_of(metric, part_of(metric, role)) for role in ("queue", "permit"))
     add_distribution(panel, metric, part_of(metric, "acquire"), (), "wait ")
-    panel.add(events(names_of(metric, part_of(metric, "acquire")).base, CHOSEN, ()), "per second",
-              "cps", right=True)
-    panel.add(CHOSEN.of(queue.window("max")), legend("most waiting", ("instance",)), "short",
+    acquired = names_of(metric, part_of(metric, "acquire")).base
+    panel.add(events(acquired, panel.chosen, ()), "per second", "cps", right=True)
+    panel.add(panel.chosen.of(queue.window("max")), legend("most waiting", ("instance",)), "short",
               right=True)
-    panel.add(CHOSEN.of(permit.window("avg")), legend("busy", ("instance",)), "percentunit",
+    panel.add(panel.chosen.of(permit.window("avg")), legend("busy", ("instance",)), "percentunit",
               right=True)
     return panel
 
@@ -264,7 +268,7 @@ def shown(manifest):
         metric.name.startswith(other.name + ".") for other in live)]
 
 
-def panels(manifests):
+def panels(manifests, chosen=CHOSEN):
     """Rows and panels from top to bottom. Panels of a closed row are inside it, and take no place
     until it is opened."""
     ids, found, y = Ids(), [], 0
@@ -278,7 +282,7 @@ def panels(manifests):
             row = {"id": ids.of(f"row {manifest.team} {name}"), "type": "row",
                    "title": f"{manifest.team}: {name}", "collapsed": closed, "panels": [],
                    "gridPos": {"h": 1, "w": COLUMNS, "x": 0, "y": y}}
-            inside = [PANELS[metric.instrument](metric).json(
+            inside = [PANELS[metric.instrument](metric, chosen).json(
                           ids.of(metric.name), i * WIDTH % COLUMNS,
                           y + 1 + i * WIDTH // COLUMNS * HEIGHT)
                       for i, metric in enumerate(metrics)]
@@ -301,9 +305,10 @@ def uid_of(title):
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:UID_CHARACTERS] or "metrics"
 
 
-def dashboard(manifests, title="Metrics", uid=None):
-    """The whole dashboard. It has no id, so that importing it makes one, or finds one by its
-    uid."""
+def dashboard(manifests, title="Metrics", uid=None, native=False):
+    """The whole dashboard. It has no id, so that importing it makes one, or finds one by its uid.
+    native: for a Prometheus that takes native histograms."""
+    chosen = dataclasses.replace(CHOSEN, native=native)
     return {
         "uid": uid or uid_of(title), "title": title,
         "description": "Generated by crest catalogue from the manifests of the teams "
@@ -317,5 +322,5 @@ def dashboard(manifests, title="Metrics", uid=None):
              "enable": True, "hide": True, "iconColor": "rgba(0, 211, 255, 1)",
              "name": "Annotations & Alerts", "type": "dashboard"}]},
         "templating": {"list": variables(manifests)},
-        "panels": panels(manifests),
+        "panels": panels(manifests, chosen),
     }

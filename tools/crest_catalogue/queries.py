@@ -10,6 +10,7 @@ operations: failures have their own outcome, and their share is a figure of its 
 """
 
 import dataclasses
+import re
 
 from .exported_names import exported_names, parts
 
@@ -20,9 +21,15 @@ FIRST_WINDOW_S = 60
 
 @dataclasses.dataclass(frozen=True)
 class Selection:
-    """Matchers for every selector, and the range that rates are taken over."""
+    """Matchers for every selector, the range that rates are taken over, and whether distributions
+    are native histograms: one series each, without _bucket, _sum and _count."""
     matchers: str = ""
     range: str = "5m"
+    native: bool = False
+
+    def of_metric(self, metric):
+        """For the queries of one metric: that has no native buckets where it keeps no values."""
+        return self if keeps_buckets(metric) else dataclasses.replace(self, native=False)
 
     def of(self, name, more=""):
         inside = ",".join(filter(None, (self.matchers, more)))
@@ -76,17 +83,33 @@ def grouped(expr, keep=None):
 
 def events(base, selection, keep=None, more=""):
     """Records per second."""
+    if selection.native:
+        return grouped(f"histogram_count({rate(base, selection, more)})", keep)
     return grouped(rate(base + "_count", selection, more), keep)
 
 
+def total(base, selection, keep=None, more=""):
+    """What was recorded per second, added up."""
+    if selection.native:
+        return grouped(f"histogram_sum({rate(base, selection, more)})", keep)
+    return grouped(rate(base + "_sum", selection, more), keep)
+
+
+def present(base, selection):
+    """A sample that a page has where it has the distribution."""
+    return base if selection.native else base + "_count"
+
+
 def quantile(q, base, selection, keep=None, more=""):
+    if selection.native:
+        return f"histogram_quantile({q:g}, {grouped(rate(base, selection, more), keep)})"
     keep = keep if keep in (None, ALL) else ("le", *keep)
     return f"histogram_quantile({q:g}, {grouped(rate(base + '_bucket', selection, more), keep)})"
 
 
 def mean(base, selection, keep=None, more=""):
     """None where nothing was recorded, instead of 0/0."""
-    return (f"{grouped(rate(base + '_sum', selection, more), keep)} / "
+    return (f"{total(base, selection, keep, more)} / "
             f"({events(base, selection, keep, more)} > 0)")
 
 
@@ -95,6 +118,20 @@ def failures(base, selection, keep=None):
     bad = 'outcome!="ok"'
     return (f"{events(base, selection, keep, bad)} / "
             f"({events(base, selection, keep)} > 0)")
+
+
+ASKED = r"\b(rate|increase)\({name}_(count|sum)(\{{[^}}]*\}})?\[([^\]]*)\]\)"
+
+
+def natively(expr, bases):
+    """A manifest's own expression, for native histograms with these base names: rates and increases
+    of their counts and sums are those of the histogram. None if it asks for more of the classic
+    series, such as buckets."""
+    for base in bases:
+        expr = re.sub(ASKED.format(name=base), rf"histogram_\2(\1({base}\3[\4]))", expr)
+        if re.search(rf"\b{base}_(bucket|count|sum)\b", expr):
+            return None
+    return expr
 
 
 def percent(q):
