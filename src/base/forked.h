@@ -30,6 +30,7 @@
     X(CELLS)       /* memory that the kernel has zeroed, and the clock */                          \
     X(STATE)       /* the file that cells lay in is the parent's */                                \
     X(STATE_RECORDS)                                                                               \
+    X(INHERITED)                                                                                   \
     X(IN_FLIGHT) /* another table of operations */                                                 \
     X(IN_FLIGHT_OWNERS)                                                                            \
     X(KEYED)   /* another process, to keyed timers */                                              \

@@ -52,6 +52,7 @@ static uint32_t cells_slot_next = CREST_CHUNK_CELLS;
 /* <crest/lane.h>: the number of lanes, and their tables. */
 static crest_thread_table *cells_lane[CREST_LANES_MAX];
 static uint32_t cells_lane_count;
+static crest_thread_table *cells_adopted;
 static uint32_t cells_runtime;
 
 /* A lent table is kept for this many of the four rounds of the thread's destructors: in all but the
@@ -201,8 +202,8 @@ void crest_cells_describe(void)
         cells_describe(table);
 }
 
-/* Under the lock: a new table, pushed to the readers' list; NULL without memory. */
-static crest_thread_table *cells_table_new(crest_table_owner owner)
+/* Under the lock: a table that no reader finds; NULL without memory. */
+static crest_thread_table *cells_table_make(crest_table_owner owner)
 {
     crest_thread_table *table =
         crest_arena_take(CREST_ARENA_META, sizeof *table, _Alignof(crest_thread_table));
@@ -211,12 +212,39 @@ static crest_thread_table *cells_table_new(crest_table_owner owner)
         return NULL;
     table->cells = cells;
     table->owned = owner;
+    return table;
+}
+
+/* Under the lock: pushes a table to the readers' list. */
+static void cells_table_push(crest_thread_table *table)
+{
     table->next = cells_newest;
-    cells_describe(table);
     crest_atomic_add(&cells_table_count, 1);
     /* partner: the acquire load in crest_cells_tables */
     crest_atomic_store_ptr_release(CREST_PTR(&cells_newest), table);
+}
+
+/* Under the lock: a new table in the readers' list; NULL without memory. */
+static crest_thread_table *cells_table_new(crest_table_owner owner)
+{
+    crest_thread_table *table = cells_table_make(owner);
+    if (table == NULL)
+        return NULL;
+    cells_describe(table);
+    cells_table_push(table);
     return table;
+}
+
+crest_thread_table *crest_cells_adopted(void)
+{
+    if (cells_adopted == NULL && (cells_adopted = cells_table_make(CREST_TABLE_LANE)) != NULL)
+        crest_state_note_thread(cells_adopted->cells, CREST_STATE_THREAD_ADOPTED);
+    return cells_adopted;
+}
+
+void crest_cells_adopted_publish(void)
+{
+    cells_table_push(cells_adopted);
 }
 
 static crest_thread_table *cells_table_adopt(void)

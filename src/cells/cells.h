@@ -50,6 +50,11 @@ crest_reserve *crest_cells_reserve(void);
  * are some; returns their number, 0 without memory. */
 unsigned crest_cells_lanes_make(unsigned processors);
 
+/* Under the lock: the table of what dead runs counted, made if need be; no reader finds it before
+ * _publish, and only its maker writes it before that. NULL without memory. */
+crest_thread_table *crest_cells_adopted(void);
+void crest_cells_adopted_publish(void);
+
 /* A lane's table, by its number modulo the number of lanes; NULL while there are none. */
 crest_thread_table *crest_cells_lane(unsigned lane);
 

@@ -13,6 +13,7 @@
 #include "registry/described.h"
 #include "registry/generation.h"
 #include "registry/handle_pool.h"
+#include "registry/inherited.h"
 #include "registry/metric_kinds.h"
 #include "registry/series_state.h"
 #include "registry/slots.h"
@@ -30,7 +31,9 @@ crest_status crest_series_equip(crest_series *series)
         /* partner: the acquire load in crest_handle_shared */
         crest_atomic_store_ptr_release(CREST_PTR(&series->shared), shared);
     }
-    uint32_t slot = crest_slot_reuse(metric);
+    uint32_t inherited = crest_inherited_slot(series), slot = inherited;
+    if (slot == 0)
+        slot = crest_slot_reuse(metric);
     if (slot == 0)
         slot = crest_cells_slot_new();
     if (slot == 0)
@@ -39,6 +42,8 @@ crest_status crest_series_equip(crest_series *series)
     crest_atomic_store32_release(&series->slot, slot); /* partner: crest_handle_slot */
     crest_made_now(slot);
     crest_life_begin(series);
+    if (inherited != 0)
+        crest_inherited_taken(series);
     crest_describe_series(series);
     return CREST_OK;
 }

@@ -274,7 +274,7 @@ static crest_status run_keep_state(const crest_run_plan *plan, crest_error *erro
         return status;
     crest_state_describe(plan->resource.service, plan->resource.instance, plan->resource.version);
     crest_state_live();
-    crest_on_tick(crest_state_beat);
+    crest_on_tick(crest_state_tick);
     return status;
 }
 

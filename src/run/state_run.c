@@ -4,7 +4,10 @@
  */
 #define _GNU_SOURCE
 #include "run/state_run.h"
+#include "adopt/adoption.h"
 #include "base/arena.h"
+#include "base/atomic.h"
+#include "base/clock_inside.h"
 #include "base/error.h"
 #include "base/lock.h"
 #include "cells/cells.h"
@@ -12,11 +15,29 @@
 #include "registry/described.h"
 #include "state/directory_records.h"
 #include "state/state_file.h"
+#include <crest/counter.h>
+#include <crest/family.h>
+#include <crest/gauge.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+CREST_COUNTER_FAMILY(state_run_ends, "crest.previous-ends",
+                     "How the runs before ended, of which this run found the state file: killed, "
+                     "farewell, reboot or unreadable.",
+                     how);
+CREST_GAUGE(state_run_bytes, "crest.state-bytes", "Size of the state file.", .unit = CREST_BYTES);
+CREST_GAUGE(state_run_refused, "crest.state-refused",
+            "Memory of cells that had no room in the state file: what lies there ends with the "
+            "process.",
+            .unit = CREST_BYTES);
+CREST_GAUGE(state_run_adopted, "crest.adopted-series",
+            "Series that go on from where a dead run left them.");
+CREST_GAUGE(state_run_lost, "crest.adopted-not",
+            "Series of dead runs that could not go on: their metric is of another kind, unit, "
+            "range or labels now, or there was no memory.");
 
 /* Why there was no file at load. Written by the constructor, read by starts. */
 static crest_error state_run_at_load;
@@ -41,7 +62,7 @@ crest_status crest_state_options_read(const crest_options *options, crest_state_
     crest_status status = crest_option_switch(options, "state.disk", &read->wish.disk, error);
     if (status != CREST_OK || adopt == NULL || strcmp(adopt, "continue") == 0)
         return status;
-    read->adopt = strcmp(adopt, "off") == 0 ? CREST_STATE_ADOPT_OFF : CREST_STATE_ADOPT_ALWAYS;
+    read->adopt = strcmp(adopt, "off") == 0 ? CREST_ADOPT_NONE : CREST_ADOPT_ALL;
     if (strcmp(adopt, "off") == 0 || strcmp(adopt, "always") == 0)
         return CREST_OK;
     return crest_error_set(error, CREST_INVALID_OPTIONS,
@@ -89,6 +110,77 @@ static crest_status state_run_open(const crest_state_wish *wish, crest_error *er
     return status;
 }
 
+/* ---- the run before ---- */
+
+static const char *const state_run_how[] = {[CREST_STATE_END_NONE] = "none",
+                                            [CREST_STATE_END_FAREWELL] = "farewell",
+                                            [CREST_STATE_END_KILLED] = "killed",
+                                            [CREST_STATE_END_REBOOT] = "reboot",
+                                            [CREST_STATE_END_UNREADABLE] = "unreadable"};
+
+/* Says how the run before ended, what was in flight, and what goes on of it. */
+static void state_run_tell(const crest_state_found *found, const crest_adoption *done)
+{
+    char flight[420] = "";
+    if (done->in_flight != 0)
+        snprintf(flight, sizeof flight, "; %llu operations in flight, the oldest %s for %.1f s",
+                 (unsigned long long)done->in_flight, done->oldest, (double)done->oldest_ns / 1e9);
+    double age_s = (double)(int64_t)(crest_clock_wall_ns() - found->beat_wall_ns) / 1e9;
+    if (found->end == CREST_STATE_END_KILLED)
+        crest_log_write(CREST_LOG_WARNING,
+                        "crest: the previous run (pid %llu) ended without a farewell; its last "
+                        "heartbeat was %.1f s ago%s",
+                        (unsigned long long)found->pid, age_s, flight);
+    else if (found->end == CREST_STATE_END_REBOOT)
+        crest_log_write(CREST_LOG_WARNING,
+                        "crest: the machine started again after the previous run (pid %llu); its "
+                        "totals do not go on",
+                        (unsigned long long)found->pid);
+    else if (found->end == CREST_STATE_END_UNREADABLE)
+        crest_log_write(CREST_LOG_WARNING, "crest: the state file of the previous run cannot be "
+                                           "read; its totals do not go on");
+    if (done->stuck)
+        crest_log_write(CREST_LOG_ERROR,
+                        "crest: a state file in %s can be neither marked nor removed, so no totals "
+                        "go on: what counts twice is worse than what is missing",
+                        crest_state_place_own()->dir);
+    if (done->mismatched != 0 || done->lacked != 0)
+        crest_log_write(CREST_LOG_WARNING,
+                        "crest: %llu series of the previous run are of another kind, unit, range "
+                        "or labels now, and %llu had no memory: their totals do not go on",
+                        (unsigned long long)done->mismatched, (unsigned long long)done->lacked);
+    if (crest_state_place_own()->twin != 1)
+        crest_log_write(CREST_LOG_WARNING,
+                        "crest: another process has the state file of this name, so this one is "
+                        "%s, and adopts nothing",
+                        crest_state_place_own()->name);
+}
+
+/* Once a file: adopts what dead runs left, and counts. */
+static void state_run_adopt(crest_adopt_which which)
+{
+    const crest_state_found *found = crest_state_found_own();
+    crest_adoption done;
+    if (crest_state_header_own()->phase != CREST_STATE_BUILDING)
+        return;
+    crest_adopt(which, &done);
+    state_run_tell(found, &done);
+    if (found->end != CREST_STATE_END_NONE)
+        crest_counter_inc(state_run_ends_with(state_run_how[found->end]));
+    crest_gauge_set(&state_run_adopted, (double)done.series);
+    crest_gauge_set(&state_run_lost, (double)(done.mismatched + done.lacked));
+}
+
+void crest_state_tick(void)
+{
+    const crest_state_header *header = crest_state_header_own();
+    if (header == NULL)
+        return;
+    crest_state_beat();
+    crest_gauge_set(&state_run_bytes, (double)crest_state_bytes());
+    crest_gauge_set(&state_run_refused, (double)crest_atomic_load(&header->refused_bytes));
+}
+
 crest_status crest_state_start(const crest_state_options *options, crest_error *error)
 {
     crest_status status = CREST_OK;
@@ -100,8 +192,15 @@ crest_status crest_state_start(const crest_state_options *options, crest_error *
     } else if (crest_state_header_own() == NULL) {
         status = state_run_open(&options->wish, error);
     }
-    if (status == CREST_OK)
+    if (status == CREST_OK) {
+        state_run_adopt(options->adopt);
+        crest_state_tick();
+        if (crest_state_header_own()->refused_bytes != 0)
+            crest_log_write(CREST_LOG_WARNING,
+                            "crest: the state file's file system is full: part of the cells is in "
+                            "memory that ends with the process");
         return CREST_OK;
+    }
     crest_log_write(CREST_LOG_WARNING, "crest: there is no state file: %s", error->message);
     return CREST_PARTIAL;
 }

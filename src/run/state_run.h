@@ -10,19 +10,13 @@
 #ifndef CREST_STATE_RUN_H
 #define CREST_STATE_RUN_H
 
+#include "adopt/adoption.h"
 #include "run/options.h"
 #include "state/state_place.h"
 
-/* What to do with the totals of dead runs. */
-typedef enum crest_state_adopt {
-    CREST_STATE_ADOPT_CONTINUE, /* of those without a farewell */
-    CREST_STATE_ADOPT_ALWAYS,   /* of all */
-    CREST_STATE_ADOPT_OFF
-} crest_state_adopt;
-
 typedef struct crest_state_options {
     crest_state_wish wish; /* dir NULL: no file; texts lie in the options */
-    crest_state_adopt adopt;
+    crest_adopt_which adopt;
     int none_asked; /* there is no such option */
 } crest_state_options;
 
@@ -33,5 +27,8 @@ crest_status crest_state_options_read(const crest_options *options, crest_state_
 /* Opens the file unless there is one. CREST_PARTIAL, with a message that was logged too, where it
  * cannot be had; the start goes on without. Not under the lock. */
 crest_status crest_state_start(const crest_state_options *options, crest_error *error);
+
+/* A listener of ticks: the file's heartbeat, and gauges of its size. */
+void crest_state_tick(void);
 
 #endif

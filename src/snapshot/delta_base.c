@@ -9,6 +9,7 @@
 #include "snapshot/delta_base.h"
 #include "base/alloc.h"
 #include "base/atomic.h"
+#include "registry/inherited.h"
 #include "registry/series_state.h"
 #include "snapshot/read_values.h"
 
@@ -156,6 +157,22 @@ static void previous_view(const crest_report *report, size_t index, const crest_
         crest_view_set_value(view, then->value);
 }
 
+/* A series that no report had: what it inherited of a dead run was delivered by that run. */
+static crest_status previous_inherited(const crest_report *report, size_t index,
+                                       crest_series_view *view)
+{
+    const crest_directory *now = report->snapshot->directory;
+    const crest_series *series = now->series[index];
+    const crest_inherited *inherited = crest_inherited_of(series);
+    if (inherited == NULL || inherited->birth != now->births[index])
+        return CREST_NOT_FOUND;
+    crest_carried then = {.series = series, .value = inherited->count};
+    if (inherited->past != NULL)
+        then.value = (uint64_t)(uintptr_t)inherited->past;
+    previous_view(report, index, &then, view);
+    return CREST_OK;
+}
+
 crest_status crest_report_previous(const crest_report *report, size_t index,
                                    crest_series_view *view)
 {
@@ -163,7 +180,7 @@ crest_status crest_report_previous(const crest_report *report, size_t index,
     if (report == NULL || index >= crest_snapshot_size(report->snapshot))
         return CREST_INVALID_ARGUMENT;
     if (report->previous == NULL)
-        return CREST_NOT_FOUND;
+        return previous_inherited(report, index, view);
     const crest_directory *now = report->snapshot->directory, *then = report->previous->directory;
     const crest_series *series = now->series[index];
     /* a hint for this reader's next search: no other memory depends on it */
@@ -175,7 +192,7 @@ crest_status crest_report_previous(const crest_report *report, size_t index,
         return crest_snapshot_series(report->previous, place, view);
     const crest_carried *carried = crest_carried_find(report->previous->carried, series);
     if (found || carried == NULL || carried->birth != now->births[index])
-        return CREST_NOT_FOUND;
+        return previous_inherited(report, index, view);
     previous_view(report, index, carried, view);
     return CREST_OK;
 }

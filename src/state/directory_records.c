@@ -179,9 +179,10 @@ void crest_state_note_series(crest_state_series *series, const char *const *valu
     records_text behind = {NULL, 0, values, series->value_count};
     if (!records_own.on)
         return;
-    crest_state_note_end(series->slot);
     crest_state_record **at = records_of(series->slot);
     crest_state_record *record = records_write(CREST_STATE_SERIES, series, sizeof *series, &behind);
+    /* a kill in between leaves two records of the slot, of which the higher birth counts */
+    crest_state_note_end(series->slot);
     if (at != NULL)
         *at = record;
 }

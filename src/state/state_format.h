@@ -132,7 +132,11 @@ typedef struct crest_state_metric {
     uint32_t open; /* 1: an open family */
 } crest_state_metric;
 
-/* A series: one per label values, a timer's one per outcome. Behind it `value_count` texts. */
+/*
+ * A series: one per label values, a timer's one per outcome. Behind it `value_count` texts. Birth
+ * 0: adopted from a dead run, and not made in this one yet. Of two records with one slot, as a kill
+ * may leave them, that with the higher birth counts.
+ */
 typedef struct crest_state_series {
     crest_state_record record;
     uint64_t birth; /* number of its life; no other life of the process has it */

@@ -82,7 +82,7 @@ static void view_clip_extents(crest_state_view *view)
     for (uint32_t i = 0; i < view->extent_count; i++) {
         crest_state_extent *extent = &extents[i];
         int inside = extent->offset >= CREST_STATE_HEADER_BYTES &&
-                     extent->offset % sizeof(uint64_t) == 0 && extent->offset <= view->bytes &&
+                     extent->offset % CREST_STATE_PAGE == 0 && extent->offset <= view->bytes &&
                      extent->bytes <= view->bytes - extent->offset &&
                      extent->address <= UINT64_MAX - extent->bytes;
         if (!inside)
@@ -108,24 +108,27 @@ crest_status crest_state_view_read(int descriptor, crest_state_view **made, cres
         return crest_error_set(error, CREST_IO, "it is no state file, or was cut: %llu bytes",
                                (unsigned long long)bytes);
     crest_state_view *view = crest_alloc(1, sizeof *view);
-    char *memory = crest_alloc(1, (size_t)bytes);
+    /* a page more, so that blocks of cells lie on cache lines as they did in the process */
+    char *memory = crest_alloc(1, (size_t)bytes + CREST_STATE_PAGE), *start = memory;
+    start += CREST_STATE_PAGE - (uintptr_t)memory % CREST_STATE_PAGE;
     crest_status status = CREST_OK;
     if (view == NULL || memory == NULL)
         status = crest_error_set(error, CREST_NO_MEMORY, "no memory to read the state file");
     if (status == CREST_OK)
-        status = view_slurp(descriptor, memory, bytes, error);
+        status = view_slurp(descriptor, start, bytes, error);
     if (status == CREST_OK)
-        status = view_check((const crest_state_header *)(void *)memory, bytes, error);
+        status = view_check((const crest_state_header *)(void *)start, bytes, error);
     if (status != CREST_OK) {
         crest_alloc_free(memory);
         crest_alloc_free(view);
         return status;
     }
-    view_end_texts((crest_state_header *)(void *)memory);
-    *view = (crest_state_view){.header = (const crest_state_header *)(void *)memory,
+    view_end_texts((crest_state_header *)(void *)start);
+    *view = (crest_state_view){.header = (const crest_state_header *)(void *)start,
                                .extents =
-                                   (const crest_state_extent *)(void *)(memory + CREST_STATE_PAGE),
+                                   (const crest_state_extent *)(void *)(start + CREST_STATE_PAGE),
                                .bytes = bytes,
+                               .start = start,
                                .memory = memory};
     view->extent_count = view->header->extents;
     view_clip_extents(view);
@@ -158,7 +161,7 @@ const void *crest_state_at(crest_state_view *view, uint64_t address, uint64_t by
         if (!view_has(extent, address, bytes))
             continue;
         view->last = at;
-        return view->memory + extent->offset + (address - extent->address);
+        return view->start + extent->offset + (address - extent->address);
     }
     return NULL;
 }
@@ -188,7 +191,7 @@ const crest_state_record *crest_state_next(const crest_state_view *view, crest_s
         while (extent->kind == CREST_STATE_DIRECTORY &&
                cursor->at + sizeof(crest_state_record) <= extent->used) {
             const crest_state_record *record =
-                (const crest_state_record *)(const void *)(view->memory + extent->offset +
+                (const crest_state_record *)(const void *)(view->start + extent->offset +
                                                            cursor->at);
             if (record->bytes < sizeof *record || record->bytes % sizeof(uint64_t) != 0 ||
                 record->bytes > extent->used - cursor->at) {

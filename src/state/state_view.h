@@ -26,6 +26,7 @@ typedef struct crest_state_view {
     uint32_t extent_count;
     uint32_t last;  /* the extent that the last address was found in; a hint */
     uint64_t bytes; /* of the file */
+    char *start;    /* its first byte, on a page */
     char *memory;
 } crest_state_view;
 

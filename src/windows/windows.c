@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/atomic.h"
 #include "base/misuse.h"
+#include "registry/inherited.h"
 #include "registry/metric_inside.h"
 #include "registry/series_state.h"
 #include "windows/range_windows.h"
@@ -258,10 +259,12 @@ static int windows_place_give(crest_windows *windows, const crest_snapshot *snap
 }
 
 /* Whether the series began after the reading before. A series that was hidden then, or had left
- * snapshots and kept its slot, comes back with its count: it is not new. */
+ * snapshots and kept its slot, comes back with its count: it is not new. Nor is one
+ * that begins with a dead run's total. */
 static int windows_is_new(const crest_windows *windows, const crest_series *series)
 {
-    return windows->last != NULL && crest_series_birth(series) > windows->last->born;
+    return windows->last != NULL && crest_series_birth(series) > windows->last->born &&
+           crest_inherited_of(series) == NULL;
 }
 
 /* The place of a series of the directory, given now if need be; 0 if it goes without. */

@@ -20,10 +20,12 @@ SRC = [
     ("windows", "what was lately: ticker, rates, peaks, averages; takes the whole snapshot"),
     ("page", "snapshot in, Prometheus pages out: text, OpenMetrics, protobuf"),
     ("otlp", "snapshot in, OTLP bodies out: protobuf, JSON"),
+    ("remains", "values of a state file, of a process that lives or is dead"),
     ("reporting", "reporters' threads, schedules, deadlines"),
     ("system", "collectors of process, host and cgroup: parse, host, cgroup"),
     ("latency", "probes, peers' clocks, local hiccups and timed calls"),
     ("testing", "the test kit that users get"),
+    ("adopt", "what dead runs counted goes on: read, committed once"),
     ("run", "options, plan, start, stop, freeing a registry"),
 ]
 
