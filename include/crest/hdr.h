@@ -32,6 +32,11 @@
 
 CREST_BEGIN_C
 
+/* Fills *range (never NULL) with the range that the distribution has: `lowest` as a power of two,
+ * `highest` as one less than a power of two, and the fewest digits that are as fine. Digits 0:
+ * CREST_RANGE_NONE. Thread-safe as reading is. Cost: a few instructions. */
+CREST_API void crest_distribution_range(const crest_distribution *distribution, crest_range *range);
+
 /*
  * Writes the distribution (NULL: CREST_INVALID_ARGUMENT) as V2 bytes, big-endian, to `bytes`, which
  * has `room` of them and may be NULL when that is 0. *length (never NULL) is how many it takes,

@@ -79,12 +79,12 @@ static int hdr_header(hdr_in *in, const unsigned char *bytes, size_t length)
     if (length < CREST_HDR_HEADER_BYTES)
         return HDR_REFUSE(in, "it ends after %zu bytes; its head alone has %u", length,
                           CREST_HDR_HEADER_BYTES);
-    int32_t counts = (int32_t)hdr_get(bytes + 4, 4), offset = (int32_t)hdr_get(bytes + 8, 4);
+    int32_t counts = (int32_t)hdr_get(bytes + 4, 4);
     in->highest = hdr_get(bytes + 24, 8);
     if (!hdr_check_range(in, hdr_get(bytes + 12, 4), hdr_get(bytes + 16, 8)))
         return 0;
-    if (offset != 0 || hdr_get(bytes + 32, 8) != CREST_HDR_RATIO_ONE)
-        return HDR_REFUSE(in, "its values are scaled, as a DoubleHistogram's are");
+    /* The offset and the ratio are of writers' memory: cells are told in their order, and values as
+     * integers. JavaScript's writer has 1 in both places. */
     if (counts < 0 || (size_t)counts != length - CREST_HDR_HEADER_BYTES)
         return HDR_REFUSE(in, "its counts are to take %d bytes, and %zu follow its head", counts,
                           length - CREST_HDR_HEADER_BYTES);

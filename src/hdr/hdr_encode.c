@@ -56,6 +56,18 @@ static unsigned hdr_digits(const crest_layout *layout, crest_hdr_shape *shape)
     return digits;
 }
 
+void crest_distribution_range(const crest_distribution *distribution, crest_range *range)
+{
+    const crest_layout *layout =
+        distribution != NULL ? &distribution->layout : &crest_layout_default;
+    crest_hdr_shape shape;
+    if (layout->unit == CREST_LAYOUT_UNIT_NONE)
+        *range = (crest_range){1, layout->highest, 0};
+    else
+        *range = (crest_range){UINT64_C(1) << layout->unit, layout->highest,
+                               hdr_digits(layout, &shape)};
+}
+
 crest_status crest_distribution_encode(const crest_distribution *distribution, void *bytes,
                                        size_t room, size_t *length)
 {

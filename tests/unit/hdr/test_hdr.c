@@ -221,14 +221,12 @@ static void test_wrong(void **state)
         {3, 0x11, "bytes of version 0 or 1"},
         {4, 0x80, "its counts are to take -2147483"},
         {7, 0x10, "its counts are to take 16 bytes, and 21 follow"},
-        {11, 1, "its values are scaled"},
         {15, 6, "it has 6 significant digits"},
         {12, 0x80, "it has -2147483646 significant digits"},
         {23, 0, "its range is 0 to 4398046511103"},
         {16, 0x80, "its range is -92233720368547758"},
         {18, 0x03, "its range is 3298534883329 to 4398046511103"},
         {24, 0x80, "its range is 1 to -92233"},
-        {33, 0, "its values are scaled"},
         {60, 0x80, "its counts end within one, after 21 bytes"},
     };
     crest_distribution *d = hdr_sample();
@@ -240,6 +238,9 @@ static void test_wrong(void **state)
         hdr_refused(bytes, length, wrong[i].sentence);
         bytes[wrong[i].at] = kept;
     }
+    bytes[11] = bytes[39] = 1; /* as JavaScript's writer has it */
+    bytes[32] = bytes[33] = 0;
+    crest_distribution_free(hdr_decoded(bytes, length));
     hdr_refused(NULL, 0, "There are no bytes");
     hdr_refused(bytes, 3, "3 bytes are too few");
     hdr_refused("\x0c\x72\x12\x4e", 4, "a DoubleHistogram's bytes");
