@@ -9,8 +9,8 @@
  * The families are those of the text page, with its names and values. A family is one message,
  * because a Pushgateway keeps only the last of those of one name. A message longer than 1 MiB, or
  * than there is memory for, is encoded twice. So the snapshot must not be one that reads values on
- * demand (crest_snapshot_take_passing). Fields go out in the order of their numbers, positive deltas
- * packed, as in Prometheus' own definition.
+ * demand (crest_snapshot_take_passing). Fields go out in the order of their numbers, and positive
+ * deltas packed, as in Prometheus' own definition.
  *
  * Sources: prometheus/client_model, io/prometheus/client/metrics.proto, and
  * prometheus.io/docs/specs/native_histograms; what Prometheus 2.42 and Pushgateway 1.5.1 take.

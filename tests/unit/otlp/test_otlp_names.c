@@ -86,8 +86,8 @@ static void test_translated(void **state)
     assert_string_equal(translated("total", "", 1, 0), "total");
 }
 
-/* tests/golden/otlp_translated.txt has what Go's otlptranslator 1.0.0 makes of names put together of
- * words that matter to it: name, unit ("-": none), kind (c, g, h), and the result. */
+/* tests/golden/otlp_translated.txt has what Go's otlptranslator 1.0.0 makes of names, put together
+ * of words that matter to it: name, unit ("-": none), kind (c, g, h), and the result. */
 static void test_as_go_does(void **state)
 {
     (void)state;
