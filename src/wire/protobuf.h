@@ -43,6 +43,7 @@
 #define CREST_WIRE_PROTOBUF_H
 
 #include "base/buffer.h"
+#include <crest/abi.h>
 
 /* The longest varint, and the longest tag and varint of a field up to 2047. */
 #define CREST_WIRE_VARINT_BYTES_MAX 10u
@@ -60,9 +61,11 @@ enum { CREST_WIRE_VARINT = 0, CREST_WIRE_FIXED64 = 1, CREST_WIRE_LENGTH = 2 };
 
 /* ---- fields in memory ---- */
 
-/* Bytes of a varint. */
+/* Bytes of a varint; most are lengths of a label or a value. */
 static inline size_t crest_wire_varint_bytes(uint64_t value)
 {
+    if (CREST_LIKELY(value < 0x80))
+        return 1;
     return (size_t)((63 - __builtin_clzll(value | 1)) / 7 + 1);
 }
 
