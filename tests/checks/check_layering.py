@@ -183,13 +183,19 @@ def target_of(known, name, header):
     return next((other for other in sorted(known) if other.name == header.rsplit("/", 1)[-1]), None)
 
 
-def symbols(path, undefined):
-    """Names of the global symbols that an object or archive defines, or needs."""
+def symbols(paths, undefined):
+    """Names of the global symbols that objects or archives define, or need: a set for each path, by
+    one call of nm."""
     which = "--undefined-only" if undefined else "--defined-only"
-    status, output = command(["nm", "-g", "-P", which, path])
-    if status != 0:
-        return set()
-    return {line.split()[0] for line in output.splitlines() if " " in line}
+    _, output = command(["nm", "-A", "-g", "-P", which, *paths])
+    found = {path: set() for path in paths}
+    by_text = {str(path): names for path, names in found.items()}
+    for line in output.splitlines():
+        place, _, symbol = line.partition(": ")
+        names = by_text.get(place.partition("[")[0])
+        if names is not None and " " in symbol:
+            names.add(symbol.split()[0])
+    return found
 
 
 def check_objects(rules, arrows):
@@ -200,9 +206,11 @@ def check_objects(rules, arrows):
             objects.append((name, path))
     if not objects:
         rules.broken(OBJECTS, f"there are no objects in {BUILD}/obj")
-    owner = {symbol: name for name, path in objects for symbol in symbols(path, False)}
+    paths = [path for _, path in objects]
+    defined, needed = symbols(paths, False), symbols(paths, True)
+    owner = {symbol: name for name, path in objects for symbol in defined[path]}
     for name, path in objects:
-        for symbol in sorted(symbols(path, True)):
+        for symbol in sorted(needed[path]):
             used = owner.get(symbol)
             if used is None or name.parts[0] == "reporters" and used.parts[0] == "src":
                 continue
