@@ -25,19 +25,13 @@
 #include <sys/stat.h>
 
 CREST_COUNTER_FAMILY(state_run_ends, "crest.previous-ends",
-                     "How the runs before ended, of which this run found the state file: killed, "
-                     "farewell, reboot or unreadable.",
-                     how);
-CREST_GAUGE(state_run_bytes, "crest.state-bytes", "Size of the state file.", .unit = CREST_BYTES);
+                     "How the runs before ended, of which this run found the state file.", how);
+CREST_GAUGE(state_run_bytes, "crest.state-bytes", "Size of the state file, in bytes.");
 CREST_GAUGE(state_run_refused, "crest.state-refused",
-            "Memory of cells that had no room in the state file: what lies there ends with the "
-            "process.",
-            .unit = CREST_BYTES);
+            "Memory of cells that had no room in the state file.", .unit = CREST_BYTES);
 CREST_GAUGE(state_run_adopted, "crest.adopted-series",
             "Series that go on from where a dead run left them.");
-CREST_GAUGE(state_run_lost, "crest.adopted-not",
-            "Series of dead runs that could not go on: their metric is of another kind, unit, "
-            "range or labels now, or there was no memory.");
+CREST_GAUGE(state_run_lost, "crest.adopted-not", "Series of dead runs that could not go on.");
 
 /* Why there was no file at load. Written by the constructor, read by starts. */
 static crest_error state_run_at_load;
