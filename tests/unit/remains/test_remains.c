@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * <crest/state.h>: a child records and is killed; what is read of its file is the page that it
+ * wrote itself. The file cut anywhere and changed anywhere is a sentence or a page.
+ */
+#include "support/core_fixture.h"
+
+#include <crest/prometheus.h>
+#include <crest/run.h>
+#include <crest/state.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+CREST_COUNTER(remains_counter, "remains.counter", "A counter.");
+CREST_COUNTER_FAMILY(remains_family, "remains.family", "A \"family\".", peer);
+CREST_GAUGE(remains_gauge, "remains.gauge", "A gauge.", .unit = CREST_BYTES);
+CREST_RANGE_SAMPLER(remains_range, "remains.range", "A range sampler.");
+CREST_HISTOGRAM(remains_histogram, "remains.histogram", "A histogram.", .unit = CREST_BYTES);
+CREST_TIMER(remains_timer, "remains.timer", "A timer.");
+
+static char remains_dir[] = "/dev/shm/crest-remains-XXXXXX";
+static char remains_file[128], remains_page[128];
+
+/* The child: records, writes its page, and kills itself. */
+static void remains_die(void)
+{
+    char options[200];
+    snprintf(options, sizeof options, "state=%s,state.name=node", remains_dir);
+    if (crest_start(options, NULL) != CREST_OK)
+        _exit(3);
+    crest_counter_add(&remains_counter, 7);
+    crest_counter_add(remains_family_with("a\"b\\c\n"), 3);
+    crest_counter_add(remains_family_with("zz"), 4);
+    crest_gauge_set(&remains_gauge, 1.5e9);
+    crest_range_sampler_add(&remains_range, 5);
+    for (int i = 0; i < 1000; i++) {
+        crest_histogram_record(&remains_histogram, i * i);
+        crest_timer_record(&remains_timer, i * INT64_C(1000000),
+                           i % 3 ? CREST_OUTCOME_OK : CREST_OUTCOME_ERROR);
+    }
+    FILE *page = fopen(remains_page, "w");
+    if (page == NULL || crest_prometheus_write(NULL, page) != 0 || fclose(page) != 0)
+        _exit(4);
+    kill(getpid(), SIGKILL);
+}
+
+static int remains_setup(void **state)
+{
+    (void)state;
+    int status;
+    if (mkdtemp(remains_dir) == NULL)
+        return -1;
+    snprintf(remains_file, sizeof remains_file, "%s/node.crest", remains_dir);
+    snprintf(remains_page, sizeof remains_page, "%s/page", remains_dir);
+    pid_t child = fork();
+    if (child == 0) {
+        remains_die();
+        _exit(5);
+    }
+    if (waitpid(child, &status, 0) != child || !WIFSIGNALED(status)) {
+        fprintf(stderr, "the child ended with status %d\n", status);
+        return -1;
+    }
+    return 0;
+}
+
+static int remains_teardown(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", remains_dir);
+    return system(command);
+}
+
+typedef struct remains_text {
+    char *text;
+    size_t length;
+} remains_text;
+
+static int remains_collect(void *context, const void *bytes, size_t length)
+{
+    remains_text *into = context;
+    into->text = realloc(into->text, into->length + length + 1);
+    memcpy(into->text + into->length, bytes, length);
+    into->length += length;
+    into->text[into->length] = '\0';
+    return 0;
+}
+
+static remains_text remains_slurp(const char *path)
+{
+    remains_text all = {NULL, 0};
+    char piece[65536];
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    for (size_t got; (got = fread(piece, 1, sizeof piece, file)) > 0;)
+        remains_collect(&all, piece, got);
+    fclose(file);
+    return all;
+}
+
+static void test_page(void **state)
+{
+    (void)state;
+    crest_error error;
+    crest_remains *remains;
+    crest_remains_about about;
+    crest_series_view view;
+    crest_remains_op op;
+    remains_text found = {NULL, 0}, wanted = remains_slurp(remains_page);
+    if (crest_remains_read(remains_file, &remains, &error) != CREST_OK)
+        fail_msg("%s", error.message);
+    crest_remains_tell(remains, &about);
+    assert_false(about.alive || about.adopted || about.farewell_wall_ns != 0);
+    assert_true(about.series > 8 && about.in_flight == 0 && about.damaged == 0);
+    assert_int_equal(crest_remains_write(remains, CREST_FORMAT_PROMETHEUS_TEXT, remains_collect,
+                                         &found, &error),
+                     CREST_OK);
+    assert_string_equal(found.text, wanted.text);
+    assert_int_equal(crest_remains_series(remains, about.series, &view), CREST_INVALID_ARGUMENT);
+    assert_int_equal(crest_remains_in_flight(remains, 0, &op), CREST_INVALID_ARGUMENT);
+    uint64_t counted = 0;
+    for (size_t i = 0; crest_remains_series(remains, i, &view) == CREST_OK; i++)
+        if (strcmp(view.name, "remains.family") == 0)
+            counted += view.counter;
+    assert_int_equal(counted, 7);
+    crest_remains_free(remains);
+    free(found.text);
+    free(wanted.text);
+}
+
+/* Reads a file of these bytes; a sentence, or a page that can be written. Returns which. */
+static int remains_try(const char *path, const char *bytes, size_t length)
+{
+    crest_error error = {0};
+    crest_remains *remains;
+    remains_text found = {NULL, 0};
+    FILE *file = fopen(path, "w");
+    assert_true(fwrite(bytes, 1, length, file) == length && fclose(file) == 0);
+    crest_status status = crest_remains_read(path, &remains, &error);
+    assert_true((status == CREST_OK) == (remains != NULL) &&
+                (status == CREST_OK) == (error.message[0] == '\0'));
+    if (remains == NULL)
+        return 0;
+    assert_int_equal(crest_remains_write(remains, CREST_FORMAT_OPENMETRICS, remains_collect, &found,
+                                         &error),
+                     CREST_OK);
+    free(found.text);
+    crest_remains_free(remains);
+    return 1;
+}
+
+/* Cut: each byte of the header's page, then in strides; and changed, in strides of a prime. */
+static void test_cut_and_changed(void **state)
+{
+    (void)state;
+    char path[160];
+    remains_text all = remains_slurp(remains_file);
+    snprintf(path, sizeof path, "%s/changed", remains_dir);
+    for (size_t cut = 0; cut < all.length; cut += cut < 2048 ? 97 : 40009)
+        (void)remains_try(path, all.text, cut);
+    assert_false(remains_try(path, all.text, 4096));
+    unsigned read = 0, tried = 0;
+    for (size_t at = 0; at < all.length; at += at < 1024 ? 11 : 20011, tried++) {
+        char kept = all.text[at];
+        all.text[at] ^= (char)(1 << at % 8);
+        read += (unsigned)remains_try(path, all.text, all.length);
+        all.text[at] = kept;
+    }
+    assert_in_range(read, 1, tried - 1);
+    free(all.text);
+}
+
+static void remains_refused(const char *path, const char *sentence)
+{
+    crest_error error = {0};
+    crest_remains *remains;
+    assert_int_equal(crest_remains_read(path, &remains, &error), CREST_IO);
+    assert_null(remains);
+    if (strstr(error.message, sentence) == NULL)
+        fail_msg("\"%s\" says nothing of \"%s\"", error.message, sentence);
+}
+
+static void test_foreign(void **state)
+{
+    (void)state;
+    char path[160];
+    remains_refused("/nowhere/x.crest", "/nowhere/x.crest cannot be read: No such file");
+    remains_refused(remains_dir, "is no file with a node's state, but a directory");
+    remains_refused("/dev/null", "but something else");
+    snprintf(path, sizeof path, "%s/fifo", remains_dir);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    remains_refused(path, "but a FIFO");
+    snprintf(path, sizeof path, "%s/link", remains_dir);
+    assert_int_equal(symlink(remains_file, path), 0);
+    remains_refused(path, "it is a symbolic link, which is not followed");
+    remains_refused(remains_page, "it is no state file");
+}
+
+int main(void)
+{
+    if (access("/dev/shm", W_OK) != 0) {
+        printf("skipped: there is no /dev/shm\n");
+        return 77;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_page),
+        cmocka_unit_test(test_cut_and_changed),
+        cmocka_unit_test(test_foreign),
+    };
+    return cmocka_run_group_tests(tests, remains_setup, remains_teardown);
+}
