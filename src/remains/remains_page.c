@@ -80,7 +80,8 @@ static unsigned remains_rows(const crest_snapshot *snapshot, const crest_page_me
     return count;
 }
 
-static unsigned remains_windows(const crest_snapshot *snapshot, unsigned window_s[CREST_WINDOWS_MAX])
+static unsigned remains_windows(const crest_snapshot *snapshot,
+                                unsigned window_s[CREST_WINDOWS_MAX])
 {
     (void)snapshot, (void)window_s;
     return 0;

@@ -139,7 +139,8 @@ static void cat_ops(const crest_remains *remains, size_t count, FILE *to)
     for (size_t i = 0; i < count && crest_remains_in_flight(remains, i, &op) == CREST_OK; i++) {
         char id[CREST_OP_TEXT_BYTES], begun[40];
         crest_op_format(&op.op, id, sizeof id);
-        fprintf(to, "%12.3f s  since %s  ", (double)op.age_ns / 1e9, cat_time(op.begun_wall_ns, begun));
+        fprintf(to, "%12.3f s  since %s  ", (double)op.age_ns / 1e9,
+                cat_time(op.begun_wall_ns, begun));
         cat_plain(to, op.timer[0] != '\0' ? op.timer : "?");
         fputc(' ', to);
         cat_plain(to, id);
