@@ -39,9 +39,10 @@ def build_own():
 def build_go():
     """The transform is internal to the exporter: its sources are copied from Go's module cache."""
     folder = BUILD / "go"
-    shutil.copytree(ROOT / "bench/otlp/go", folder, dirs_exist_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(ROOT / "bench/otlp/go", folder)
     at = run(["go", "list", "-mod=mod", "-m", "-f", "{{.Dir}}", EXPORTER], folder)
-    (folder / "transform").mkdir(exist_ok=True)
+    (folder / "transform").mkdir()
     for source in pathlib.Path(at, "internal/transform").glob("*.go"):
         if not source.name.endswith("_test.go"):
             (folder / "transform" / source.name).write_text(source.read_text())
