@@ -3,6 +3,8 @@
  * The framework of collectors, with collectors of the test's own: when figures are made, withdrawn
  * and come back, how cumulative sources become counters, devices that come and go, when a collector
  * is called, one that hangs, and the child of a fork.
+ *
+ * crest-test: waits
  */
 #define _GNU_SOURCE
 #include "base/alloc.h"

@@ -3,6 +3,8 @@
  * Rounds of a probe of a disk that fails: which operation it was, what the log says and advises,
  * and that a disk is used directly where it can be. The disk is the C library's calls, which answer
  * here as the test wants.
+ *
+ * crest-test: waits
  */
 #define _GNU_SOURCE
 #include "support/core_fixture.h"

@@ -3,6 +3,8 @@
  * The process collector: each figure from a tree of files that stands for /proc, what is left out
  * when a file is missing, empty, cut or says nonsense, and the figures of this very process against
  * what the kernel says of it before and after.
+ *
+ * crest-test: waits
  */
 #define _GNU_SOURCE
 #include "system/collector.h"

@@ -2,6 +2,8 @@
 /*
  * The Pushgateway reporter against a server in the test: what it sends, where, and what it makes of
  * every kind of answer.
+ *
+ * crest-test: waits
  */
 #include "support/push_fixture.h"
 #include "http/http_secret.h"
