@@ -7,9 +7,11 @@ test_broken_servers.py.
 """
 
 import email.utils
+import json
 import time
 
 import harness
+from goservers import KINDS
 from harness import Failure, Program, contains, equal, wait_for
 from otlplib import Points
 from peerlib import Peer, after_request, deaf, good, page
@@ -116,6 +118,46 @@ def small_bodies_are_exact_one_by_one(place):
     equal(peer.known.value, 3007)
 
 
+def a_413_goes_on_where_it_stood(place):
+    """No point is sent twice, and none is left out."""
+    peer = Peer(place, Points("peer.events"))
+    taken, answers = [], []
+
+    def narrow(call):
+        rest = b""
+        while True:
+            body, rest = call.request(rest)
+            answers.append(len(answers) == 2)
+            if answers[-1]:
+                call.send(answer(b"", "413 Content Too Large"))
+                continue
+            taken.append(body)
+            call.peer.known.take(body)
+            call.send(answer(b"{}"))
+
+    peer.manner = narrow
+    program = Program(place, "peer_program", "service=peer,atexit=off,interval=1h,otlp.body=4KiB,"
+                      f"otlp=http://127.0.0.1:{peer.port},otlp.encoding=json")
+    contains(program.begun, "OK")
+    program.do("record 9")
+    equal(program.tell("stop")[0], "OK")
+    equal(peer.known.value, 9)
+    points = [point for body in taken for point in points_of(body)]
+    equal(len(points), len(set(points)), "points, and how many of them are different")
+    equal(sum(answers), 1, "refusals")
+    if len(points) < 50 or len(taken) < 6:
+        raise Failure(f"{len(points)} points in {len(taken)} bodies are too few for this test")
+
+
+def points_of(body):
+    """(name, attributes, time) of each point of a JSON body."""
+    for resource in json.loads(body)["resourceMetrics"]:
+        for metric in resource["scopeMetrics"][0]["metrics"]:
+            for kind in KINDS:
+                for point in metric.get(kind, {}).get("dataPoints", []):
+                    yield metric["name"], json.dumps(point.get("attributes")), point["timeUnixNano"]
+
+
 def a_receiver_is_left_alone_as_long_as_it_asks(place):
     peer = Peer(place, Points("peer.events"))
     calls = []
@@ -167,5 +209,6 @@ def secrets_go_over_tls_to_whom_is_trusted(place):
 
 if __name__ == "__main__":
     harness.main([secrets_go_over_tls_to_whom_is_trusted, totals_are_exact, differences_are_exact,
-                  small_bodies_are_exact_one_by_one, a_receiver_is_left_alone_as_long_as_it_asks],
+                  small_bodies_are_exact_one_by_one, a_413_goes_on_where_it_stood,
+                  a_receiver_is_left_alone_as_long_as_it_asks],
                  servers=())

@@ -40,6 +40,9 @@ static void partial_successes_are_read(void **state)
         /* a negative number of points is none */
         {BYTES("\x0a\x0b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), CREST_OTLP_PROTOBUF, 1, 0,
          ""},
+        /* 65 bits */
+        {BYTES("\x0a\x0b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02"), CREST_OTLP_PROTOBUF, 0, 0,
+         ""},
         {BYTES("<html>login</html>"), CREST_OTLP_PROTOBUF, 0, 0, ""},
         {BYTES("\x0a\x05\x08"), CREST_OTLP_PROTOBUF, 0, 0, ""},
         {BYTES("\x0a"), CREST_OTLP_PROTOBUF, 0, 0, ""},
@@ -63,6 +66,9 @@ static void partial_successes_are_read(void **state)
         {BYTES("{} {}"), CREST_OTLP_JSON, 0, 0, ""},
         {BYTES("{\"a\":]}"), CREST_OTLP_JSON, 0, 0, ""},
         {BYTES("{\"a\":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[1]]]"), CREST_OTLP_JSON, 0, 0, ""},
+        {BYTES("{\"a\":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[1"
+               "]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]}"),
+         CREST_OTLP_JSON, 0, 0, ""},
         {BYTES("{\"a\\"), CREST_OTLP_JSON, 0, 0, ""},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {

@@ -121,6 +121,7 @@ static void the_absent_are_bounded(void **state)
     crest_series_view staying = counter(1, 77);
     for (uint64_t turn = 0; turn < 30; turn++) {
         assert_int_equal(crest_otlp_delivered_begin(&account, 501), CREST_OK);
+        assert_int_equal(crest_otlp_delivered_find(&account, &staying)->counter, turn ? 77 : 0);
         assert_int_equal(crest_otlp_delivered_stage(&account, &staying, 1), CREST_OK);
         for (uint64_t i = 0; i < 500; i++) {
             crest_series_view series = counter(1000 + turn * 500 + i, 1);
