@@ -118,6 +118,17 @@ static const crest_buckets crest_buckets_magnitudes __attribute__((unused)) = {N
 #define CREST_BUCKETS_DEFAULT (&crest_buckets_default)
 #define CREST_BUCKETS_SLOW (&crest_buckets_slow)
 
+/* Native histograms of one metric, where they are not to be as the page or reporter has them for
+ * all (page.h, prometheus.native): its classic buckets only, both, native ones only. */
+typedef enum crest_native_mode {
+    CREST_NATIVE_DEFAULT = 0,
+    CREST_NATIVE_OFF,
+    CREST_NATIVE_ON,
+    CREST_NATIVE_ONLY
+} crest_native_mode;
+/* The largest factor of native buckets; the smallest is above 1. */
+#define CREST_NATIVE_FACTOR_MAX 65536.0
+
 struct crest_registry;
 
 /*
@@ -149,6 +160,10 @@ typedef struct crest_metric_options {
        to the first 0. Each is above 0 and below 1, and differs from the others in its first eight
        decimals; others are refused with CREST_INVALID_ARGUMENT. window.h says what it costs */
     double quantiles[CREST_QUANTILES_MAX + 1] CREST_DEFAULT_({});
+    /* histograms and timers that keep values: their native buckets, and by which factor these grow,
+       above 1 and at most CREST_NATIVE_FACTOR_MAX; 0: as for all metrics */
+    crest_native_mode native CREST_DEFAULT_(CREST_NATIVE_DEFAULT);
+    double native_factor CREST_DEFAULT_(0);
 } crest_metric_options;
 
 /* A declaration: constant, in the declaring object, for as long as that object is loaded. */

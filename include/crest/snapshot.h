@@ -62,6 +62,8 @@ typedef struct crest_series_view {
     uint64_t life; /* the same in all snapshots of one life of a series, and in no other: a series
                       that goes and comes back begins at zero, with a new life. Never 0 */
     int open;      /* non-zero: of an open family; a label whose value is "" is absent */
+    crest_native_mode native; /* distributions: what the metric asks for, and its factor; 0: none */
+    double native_factor;
 } crest_series_view;
 
 CREST_BEGIN_C

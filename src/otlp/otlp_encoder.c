@@ -231,10 +231,13 @@ static crest_otlp_shape encoder_histograms(crest_otlp_encoder *encoder, size_t f
     crest_otlp_histograms_of *own = &encoder->histograms;
     const crest_buckets *buckets = series->buckets;
     own->ready = SIZE_MAX;
-    own->schema = crest_native_schema(options->factor > 1 ? options->factor
-                                                          : CREST_PAGE_NATIVE_FACTOR_DEFAULT);
+    double factor = series->native_factor > 1 ? series->native_factor : options->factor;
+    own->schema = crest_native_schema(factor > 1 ? factor : CREST_PAGE_NATIVE_FACTOR_DEFAULT);
     own->limit = options->buckets != 0 ? options->buckets : CREST_PAGE_NATIVE_BUCKETS_DEFAULT;
-    if (options->histograms == CREST_OTLP_EXPONENTIAL && encoder_native(encoder, first))
+    int wanted = series->native == CREST_NATIVE_DEFAULT
+                     ? options->histograms == CREST_OTLP_EXPONENTIAL
+                     : series->native != CREST_NATIVE_OFF;
+    if (wanted && encoder_native(encoder, first))
         return CREST_OTLP_SHAPE_EXPONENTIAL;
     if (buckets == NULL)
         buckets = crest_buckets_for_unit(encoder->family.unit, series->kind);

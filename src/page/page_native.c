@@ -48,8 +48,13 @@ void crest_protobuf_histograms_begin(crest_protobuf_histograms *histograms, cons
     histograms->page = page;
     histograms->metric = metric;
     histograms->decimals = decimals;
-    histograms->schema = crest_native_schema(
-        options->native_factor > 1 ? options->native_factor : CREST_PAGE_NATIVE_FACTOR_DEFAULT);
+    histograms->mode = series->native == CREST_NATIVE_DEFAULT ? options->native
+                       : series->native == CREST_NATIVE_OFF   ? CREST_PAGE_NATIVE_OFF
+                       : series->native == CREST_NATIVE_ON    ? CREST_PAGE_NATIVE_ON
+                                                              : CREST_PAGE_NATIVE_ONLY;
+    double factor = series->native_factor > 1 ? series->native_factor : options->native_factor;
+    histograms->schema =
+        crest_native_schema(factor > 1 ? factor : CREST_PAGE_NATIVE_FACTOR_DEFAULT);
     histograms->limit =
         options->native_buckets != 0 ? options->native_buckets : CREST_PAGE_NATIVE_BUCKETS_DEFAULT;
     histograms->bounds = buckets->bounds;
@@ -193,10 +198,10 @@ char *crest_protobuf_histogram(crest_protobuf_histograms *histograms, const cres
     crest_totals totals;
     crest_page_exemplar found;
     char *body;
-    int is_native = page->options->native != CREST_PAGE_NATIVE_OFF &&
+    int is_native = histograms->mode != CREST_PAGE_NATIVE_OFF &&
                     page->source->native(page->snapshot, index, histograms->schema,
                                          histograms->limit, histograms->decimals, native);
-    int is_classic = !is_native || page->options->native != CREST_PAGE_NATIVE_ONLY;
+    int is_classic = !is_native || histograms->mode != CREST_PAGE_NATIVE_ONLY;
     page->source->totals(page->snapshot, index, histograms->limits,
                          is_classic ? histograms->bound_count : 0, &totals);
     const crest_page_exemplar *exemplar =

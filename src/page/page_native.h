@@ -18,6 +18,7 @@ typedef struct crest_protobuf_histograms {
     const crest_page *page;
     const crest_page_metric *metric;
     unsigned decimals;
+    int mode;             /* CREST_PAGE_NATIVE_, of this family */
     int schema;           /* the finest schema that is wanted */
     unsigned limit;       /* native buckets, at most */
     const double *bounds; /* of classic buckets */

@@ -92,6 +92,8 @@ typedef struct crest_metric {
     uint32_t idle_s;               /* 0: never hidden */
     uint32_t no_windows;           /* non-zero: no windows are kept */
     const double *quantiles;       /* of windows, up to the first 0; NULL: none */
+    crest_native_mode native;      /* of a page, for this metric */
+    double native_factor;          /* 0: the page's */
     unsigned label_count;          /* values of a child, a timer's outcome excluded */
     const char *const *label_keys; /* constant keys first, the outcome last */
     uint32_t lasts;                /* non-zero: its series are never released or retired */

@@ -3,7 +3,6 @@
  * Making a metric: copying it into the arena, and publishing it. See metric_make.h.
  */
 #include "registry/metric_make.h"
-#include "registry/described.h"
 #include "base/arena.h"
 #include "base/atomic.h"
 #include "base/hash.h"
@@ -11,6 +10,7 @@
 #include "names/lookalike_names.h"
 #include "names/names.h"
 #include "registry/child_moves.h"
+#include "registry/described.h"
 #include "registry/generation.h"
 #include "registry/name_claims.h"
 #include "registry/remembered.h"
@@ -74,6 +74,8 @@ static int make_copy_distribution(crest_metric *metric, const crest_metric_spec 
 static int make_copy_windows(crest_metric *metric, const crest_metric_spec *spec)
 {
     metric->no_windows = (uint32_t)spec->no_windows;
+    metric->native = spec->native;
+    metric->native_factor = spec->native_factor;
     if (spec->quantiles == NULL)
         return 1;
     size_t bytes = (CREST_QUANTILES_MAX + 1) * sizeof(double);

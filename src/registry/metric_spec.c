@@ -37,6 +37,8 @@ static crest_status spec_distribution(const crest_metric_options *options, crest
         spec->layout = *spec->parent->layout;
         spec->buckets = spec->parent->buckets.count != 0 ? &spec->parent->buckets : NULL;
         spec->quantiles = spec->parent->quantiles;
+        spec->native = spec->parent->native;
+        spec->native_factor = spec->parent->native_factor;
         return CREST_OK;
     }
     crest_status status = crest_layout_make(options->range, &spec->layout);
@@ -101,6 +103,21 @@ static crest_status spec_keys_check(const crest_metric_spec *spec)
     return crest_label_keys_check(spec->keys, count, NULL, 0);
 }
 
+/* Native buckets, of distributions that keep values. */
+static crest_status spec_native(const crest_metric_options *options, crest_metric_spec *spec)
+{
+    double factor = options->native_factor;
+    if (spec->parent != NULL || (options->native == CREST_NATIVE_DEFAULT && factor == 0))
+        return CREST_OK;
+    spec->native = options->native;
+    spec->native_factor = factor;
+    int values = spec->layout.blocks != 0 && spec->layout.unit != CREST_LAYOUT_UNIT_NONE;
+    return values && (unsigned)options->native <= CREST_NATIVE_ONLY &&
+                   (factor == 0 || (factor > 1 && factor <= CREST_NATIVE_FACTOR_MAX))
+               ? CREST_OK
+               : CREST_INVALID_ARGUMENT;
+}
+
 /* Options of windows that only distributions have. */
 static crest_status spec_windows(const crest_metric_options *options, crest_metric_spec *spec)
 {
@@ -139,7 +156,7 @@ crest_status crest_metric_spec_make(const crest_registry_state *state, crest_kin
     if ((kind == CREST_KIND_HISTOGRAM || kind == CREST_KIND_TIMER) &&
         spec_distribution(options, spec) != CREST_OK)
         return CREST_INVALID_ARGUMENT;
-    if (spec_windows(options, spec) != CREST_OK)
+    if (spec_windows(options, spec) != CREST_OK || spec_native(options, spec) != CREST_OK)
         return CREST_INVALID_ARGUMENT;
     return crest_constants_clash(state, spec->keys, spec->key_count) ? CREST_INVALID_LABEL
                                                                      : spec_keys_check(spec);

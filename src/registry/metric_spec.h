@@ -27,6 +27,8 @@ typedef struct crest_metric_spec {
     uint32_t idle_s;
     int no_windows;
     const double *quantiles; /* NULL: none */
+    crest_native_mode native;
+    double native_factor;
 } crest_metric_spec;
 
 /*

@@ -207,6 +207,8 @@ void crest_snapshot_describe(const crest_snapshot *snapshot, size_t index, crest
     view->buckets = metric->layout ? &metric->buckets : NULL;
     view->life = snapshot->directory->births[index];
     view->quantiles = metric->quantiles;
+    view->native = metric->native;
+    view->native_factor = metric->native_factor;
     view->open = (int)metric->open;
 }
 

@@ -82,6 +82,7 @@ metrics:
      alert: {expr: "rate(${name}_count{outcome='error'}[1m]) / increase(${name}_sum[5m]) > 0"}}
   - {name: a.comm.load, instrument: histogram, variable: load, meaning: x, range: none,
      alert: {expr: "${name}_count > 5"}}
+  - {name: a.comm.size, instrument: histogram, variable: size, meaning: x, native: off}
 """
 BUCKETS = NATIVE.replace("rate(${name}_count{outcome='error'}[1m])", "sum(${name}_bucket)")
 
@@ -101,6 +102,7 @@ def native_rules_ask_for_histograms(place):
                    "histogram_sum(increase(a_comm_ask_time_seconds[5m])) > 0")
     contains(text, '"rate(a_comm_load_count[5m])"')
     contains(text, '"a_comm_load_count > 5"')
+    contains(text, '"rate(a_comm_size_count[5m])"')
     equal(re.findall(r"ask_time_seconds_(?:bucket|count|sum)(?!:)", text), [], "classic series")
 
 

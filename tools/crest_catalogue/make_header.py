@@ -107,6 +107,10 @@ def options(metric):
         found.append(".no_windows = 1")
     if metric.quantiles:
         found.append(f".quantiles = {{{', '.join(map(number, metric.quantiles))}}}")
+    if metric.native:
+        found.append(f".native = CREST_NATIVE_{metric.native.upper()}")
+    if metric.native_factor:
+        found.append(f".native_factor = {number(metric.native_factor)}")
     return found
 
 

@@ -23,9 +23,9 @@ SCHEMA = 1
 MANIFEST_KEYS = ("manifest", "team", "prefixes", "about", "labels", "metrics", "rules")
 LABEL_KEYS = ("meaning", "bound", "values")
 METRIC_KEYS = ("name", "instrument", "unit", "labels", "meaning", "help", "variable", "buckets",
-               "range", "stages", "deadline", "idle", "windows", "quantiles", "status", "since",
-               "last", "replaced-by", "exempt", "recorded-by", "same-as", "optional", "idle-ok",
-               "alert")
+               "range", "stages", "deadline", "idle", "windows", "quantiles",
+               "native", "status", "since", "last", "replaced-by", "exempt",
+               "recorded-by", "same-as", "optional", "idle-ok", "alert")
 RULE_KEYS = ("record", "expr", "labels")
 
 TEAM = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")

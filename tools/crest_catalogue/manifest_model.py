@@ -15,6 +15,7 @@ TIMERS = ("timer", "keyed-timer", "stages", "mutex")
 UNITS = ("none", "bytes", "nanoseconds", "microseconds", "milliseconds", "seconds", "ratio")
 STATUSES = ("active", "planned", "lost", "retired")
 BUCKETS = ("fast", "default", "slow", "bytes", "ratio", "magnitudes")
+NATIVES = ("off", "on", "only")
 RANGES = ("loose", "default", "fine", "percentage", "none")
 RECORDERS = ("code", "library", "host")
 
@@ -112,6 +113,8 @@ class Metric:
     idle_s: int = 0
     windows: bool = True
     quantiles: tuple = ()
+    native: str = ""        # one of NATIVES; empty: as for all metrics
+    native_factor: float = 0
     status: str = "active"
     since: str = ""
     last: str = ""

@@ -13,6 +13,7 @@ from .manifest_nodes import one_of, shown
 U32_MAX = 2 ** 32 - 1
 RANGE_HIGHEST_MAX = 2 ** 62
 RANGE_DIGITS_MAX = 5
+NATIVE_FACTOR_MAX = 65536
 QUANTILE_PARTS = 100000000
 
 VALUES = ("counter", "gauge", "range-sampler", "histogram")
@@ -28,6 +29,7 @@ HAVE = {
     "idle": ("counter", *model.DISTRIBUTIONS),
     "windows": tuple(word for word in model.INSTRUMENTS if word not in ("gauge", "mutex")),
     "quantiles": model.DISTRIBUTIONS,
+    "native": model.DISTRIBUTIONS,
 }
 WHY_NOT = {"unit": "durations are recorded in nanoseconds and exported in seconds",
            "deadline": "what is begun and ended by its id has one; is it a keyed-timer?"}
@@ -136,9 +138,26 @@ def read_quantiles(reading, node, metric):
                             f"{model.QUANTILES_MAX}")
 
 
+def read_native(reading, node, metric):
+    """off, on or only; or a mapping with that as mode, and a factor."""
+    if not isinstance(node, yaml.MappingNode):
+        metric.native = reading.choice(node, model.NATIVES) or ""
+        return
+    fields = reading.mapping(node, "native histograms", ("mode", "factor"))
+    if "mode" in fields:
+        metric.native = reading.choice(fields["mode"], model.NATIVES) or ""
+    if "factor" in fields:
+        found = reading.number(fields["factor"], "a factor, a number above 1")
+        if found is not None and not 1 < found <= NATIVE_FACTOR_MAX:
+            reading.wrong(fields["factor"], f"found the factor {fields['factor'].value}; expected "
+                                            f"one above 1, at most {NATIVE_FACTOR_MAX}")
+        elif found is not None:
+            metric.native_factor = found
+
+
 READERS = {"unit": read_unit, "buckets": read_buckets, "range": read_range, "stages": read_stages,
            "deadline": read_deadline, "idle": read_idle, "windows": read_windows,
-           "quantiles": read_quantiles}
+           "quantiles": read_quantiles, "native": read_native}
 
 
 def read_options(reading, fields, metric):
@@ -168,7 +187,7 @@ def check_options(reading, fields, metric):
         reading.wrong(fields["labels"], f"found {len(metric.labels)} labels; expected at most "
                                         f"{most}")
     if not keeps_values(metric):
-        for key in ("buckets", "quantiles"):
+        for key in ("buckets", "quantiles", "native"):
             if key in fields and getattr(metric, key):
                 reading.wrong(fields[key], f"found {key} with a range that keeps no values; "
                                            "expected none")

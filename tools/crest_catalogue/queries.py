@@ -28,8 +28,10 @@ class Selection:
     native: bool = False
 
     def of_metric(self, metric):
-        """For the queries of one metric: that has no native buckets where it keeps no values."""
-        return self if keeps_buckets(metric) else dataclasses.replace(self, native=False)
+        """For the queries of one metric: that has no native buckets where it keeps no values, or
+        does not want them."""
+        has = keeps_buckets(metric) and metric.native != "off"
+        return self if has else dataclasses.replace(self, native=False)
 
     def of(self, name, more=""):
         inside = ",".join(filter(None, (self.matchers, more)))
