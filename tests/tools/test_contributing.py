@@ -86,7 +86,8 @@ def the_lists_are_complete(place):
     env = environment(tree)
     command([tree / "scripts/make-map"], env=env)
     # -O0, for a third of the time: what the steps of the page made is compiled, not measured
-    command(["make", "-j2", "-C", tree, "DEPS=no", "WERROR=1", "SAN=", "CFLAGS=-O0", "all"], env=env)
+    command(["make", "-j2", "-C", tree, "DEPS=no", "WERROR=1", "SAN=", "CFLAGS=-O0", "all"],
+            env=env)
     program = place / "program"
     (place / "program.c").write_text(PROGRAM, encoding="utf-8")
     library = tree / "build/release/lib"
