@@ -429,6 +429,7 @@ static void test_foreign(void **state)
 
 int main(void)
 {
+    state_dir_skip_tsan();
     state_dir_make();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chain),         cmocka_unit_test(test_every_step),

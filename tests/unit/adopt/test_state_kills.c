@@ -135,6 +135,7 @@ int main(int count, char **arguments)
 {
     if (count > 1)
         kills = (unsigned)strtoul(arguments[1], NULL, 10);
+    state_dir_skip_tsan();
     state_dir_make();
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
