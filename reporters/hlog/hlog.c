@@ -60,6 +60,14 @@ static uint64_t hlog_max_thousandths(const crest_series_view *view, uint64_t max
     }
 }
 
+/* When the report's interval began, since 1970, and how long it is. */
+static uint64_t hlog_start_ms(const hlog *self, const crest_report *report, uint64_t *length_ms)
+{
+    uint64_t end_ms = crest_snapshot_wall_ns(report->snapshot) / 1000000;
+    *length_ms = (crest_snapshot_time_ns(report->snapshot) - self->since_ns) / 1000000;
+    return end_ms > *length_ms ? end_ms - *length_ms : 0;
+}
+
 static crest_status hlog_line(hlog *self, const crest_report *report,
                               const crest_series_view *view, const crest_distribution *grown)
 {
@@ -72,10 +80,7 @@ static crest_status hlog_line(hlog *self, const crest_report *report,
         return status;
     char *letters = (char *)self->bytes + self->room, numbers[HLOG_NUMBERS_BYTES];
     crest_hlog_base64_encode(self->bytes, length, letters);
-    uint64_t now_ns = crest_snapshot_time_ns(report->snapshot);
-    uint64_t length_ms = (now_ns - self->since_ns) / 1000000;
-    uint64_t end_ms = crest_snapshot_wall_ns(report->snapshot) / 1000000;
-    uint64_t start_ms = end_ms > length_ms ? end_ms - length_ms : 0;
+    uint64_t length_ms, start_ms = hlog_start_ms(self, report, &length_ms);
     uint64_t max = hlog_max_thousandths(view, crest_distribution_max(grown));
     int used = snprintf(numbers, sizeof numbers,
                         "," HLOG_THOUSANDTHS "," HLOG_THOUSANDTHS "," HLOG_THOUSANDTHS ",",
@@ -91,10 +96,11 @@ static crest_status hlog_line(hlog *self, const crest_report *report,
 
 /* ---- a report ---- */
 
+/* The log starts with its first interval: Python's reader leaves out what began before. */
 static void hlog_head(hlog *self, const crest_report *report)
 {
     char head[512];
-    uint64_t ms = crest_snapshot_wall_ns(report->snapshot) / 1000000;
+    uint64_t length_ms, ms = hlog_start_ms(self, report, &length_ms);
     int used = snprintf(head, sizeof head,
                         "#[Histograms of %.200s, logged by Crest: a tag is a series, values are in "
                         "its metric's unit]\n"

@@ -37,6 +37,7 @@ def write(values, path):
         for histogram in every.values():
             histogram.set_start_time_stamp(1700000000000)
             histogram.set_end_time_stamp(1700000060000)
+            output.write(f"Tag={histogram.get_tag()},")  # which this writer leaves out
             log.output_interval_histogram(histogram)
 
 

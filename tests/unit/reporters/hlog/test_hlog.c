@@ -293,6 +293,7 @@ static unsigned hlog_lines_of(char *text, const char *tag, uint64_t *records)
             lines++;
             *records += crest_distribution_count(interval.distribution);
             assert_true(interval.start_s > 1.6e9 && interval.length_s >= 0);
+            assert_true(interval.start_s >= log.started_s);
         }
         crest_distribution_free(interval.distribution);
     }
