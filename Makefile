@@ -133,7 +133,7 @@ help-all: ## every target, and what it reads
 # ---- compiling ------------------------------------------------------------------------------------
 
 # A changed flag rebuilds: the file changes only when the flags do.
-flags_now := $(CC) $(CXX) $(ALL_CFLAGS) $(ALL_CXXFLAGS) $(CPPFLAGS) $(ALL_LDFLAGS) $(lib_flags)
+flags_now := $(CC) $(CXX) $(ALL_CFLAGS) $(ALL_CXXFLAGS) $(CPPFLAGS) $(ALL_LDFLAGS) $(lib_flags) $(hardened)
 $(B)/flags: FORCE
 	@mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(flags_now))' | cmp -s - $@ || \
 	    printf '%s\n' '$(subst ','\'',$(flags_now))' > $@
@@ -155,7 +155,7 @@ $(all_obj): $(B)/flags | $(B)/toolchain
 
 $(base_obj): private cpp = $(inc_src) $(lib_flags)
 $(core_obj): private cpp = $(inc_src) $(lib_flags) -DCREST_OWN_CELLS
-$(reporters_obj): private cpp = $(inc_reporters) $(lib_flags)
+$(reporters_obj): private cpp = $(inc_reporters) $(lib_flags) $(hardened)
 $(link_obj): private cpp = $(inc_public) -fPIC
 $(public_obj): private cpp = $(inc_public)
 $(off_obj): private cpp = $(inc_public) -Ibuild/include -DCREST_DISABLE

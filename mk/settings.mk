@@ -71,6 +71,10 @@ lib_flags := -fPIC -fvisibility=hidden -fno-semantic-interposition \
              -ftls-model=initial-exec -DCREST_BUILDING \
              -DCREST_BUILD_VERSION='"$(VERSION)"'
 
+# What reads bytes of others', and no code that records: reporters and tools.
+hardened := -fstack-protector-strong \
+            $(if $(SAN)$(DEBUG)$(COVERAGE),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+
 # Includes name the room, so that an arrow is seen in the text; reporters see public headers only.
 inc_src       := -Iinclude -Isrc
 inc_reporters := -Iinclude -Ireporters

@@ -73,6 +73,23 @@ int __wrap_asprintf(char **text, const char *format, ...)
 
 ROW(int, munmap, (void *at, size_t n), (at, n), SAYS(EINVAL, -1))
 
+/* What _FORTIFY_SOURCE makes of it. */
+FAULT_DECLARE(int, __asprintf_chk, (char **text, int level, const char *format, ...))
+int __wrap___asprintf_chk(char **text, int level, const char *format, ...)
+{
+    (void)level;
+    if (faults_now(&fault___asprintf_chk)) {
+        *text = (char *)1;
+        SAYS(ENOMEM, -1);
+    }
+    va_list list;
+    va_start(list, format);
+    int length = vasprintf(text, format, list);
+    va_end(list);
+    faults_live(length >= 0);
+    return length;
+}
+
 /* ---- files ---- */
 
 static mode_t fault_mode(int flags, va_list list)
