@@ -97,6 +97,26 @@ int __wrap_deflateEnd(z_streamp stream)
     return result;
 }
 
+FAULT_DECLARE(int, inflateInit_, (z_streamp stream, const char *version, int size))
+int __wrap_inflateInit_(z_streamp stream, const char *version, int size)
+{
+    if (faults_now(&fault_inflateInit_))
+        return Z_MEM_ERROR;
+    int result = __real_inflateInit_(stream, version, size);
+    faults_live(result == Z_OK);
+    return result;
+}
+
+WRAPS(int, inflateEnd, (z_streamp stream))
+int __wrap_inflateEnd(z_streamp stream)
+{
+    int result = __real_inflateEnd(stream);
+    faults_live(-(result != Z_STREAM_ERROR));
+    return result;
+}
+ROW(int, compress, (Bytef * to, uLongf *room, const Bytef *from, uLong n), (to, room, from, n),
+    return Z_MEM_ERROR)
+
 /* ---- libmicrohttpd ---- */
 
 FAULT_DECLARE(struct MHD_Daemon *, MHD_start_daemon,
