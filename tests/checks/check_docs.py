@@ -25,7 +25,7 @@ BLOCK = re.compile(r"^```(\S*)\n(.*?)^```", re.M | re.S)
 # Which block, by its file and a text in it, and who tries it.
 ELSEWHERE = {
     ("README.md", "#include <crest/crest.h>"): "check_readme runs it",
-    ("README.md", "run → testing"): "check_map draws it",
+    ("README.md", "the contract and the inlined hot path"): "check_map draws it",
     ("README.md", "src/registry/"): "check_map draws it",
     ("docs/architecture.md", "src/registry/"): "check_map draws it",
     ("docs/contributing.md", "hit_ratio"): "test_contributing follows it",
