@@ -8,6 +8,8 @@
 #include "faults.h"
 
 #include <crest/console.h>
+#include <crest/hdr.h>
+#include <crest/hlog.h>
 #include <crest/influxdb.h>
 #include <crest/json_lines.h>
 #include <crest/otlp_http.h>
@@ -143,6 +145,43 @@ static crest_status call_json(fault_run *run, crest_error *error)
     crest_status status = through(run, crest_json_lines_new(&options, error), error);
     int there = file_has(run->text, "1234567");
     FAULT_HOLDS(status != CREST_OK || there);
+    return status;
+}
+
+static crest_status call_hlog(fault_run *run, crest_error *error)
+{
+    snprintf(run->text, sizeof run->text, "%s/node.hlog", run->folder);
+    crest_hlog_options options = {.path = run->text};
+    crest_status status = through(run, crest_hlog_new(&options, error), error);
+    int there = file_has(run->text, "r.size");
+    FAULT_HOLDS(status != CREST_OK || there);
+    return status;
+}
+
+/* A distribution as bytes, and back; and a line of a log that is none. */
+static crest_status call_bytes(fault_run *run, crest_error *error)
+{
+    static unsigned char bytes[2][65536];
+    size_t length[2] = {0, 0};
+    crest_distribution *back[2] = {NULL, NULL};
+    faults_spare(1);
+    crest_distribution *one = crest_distribution_new(CREST_RANGE_DEFAULT);
+    FAULT_HOLDS(one != NULL && crest_distribution_record(one, 1000 + run->number, 3) == CREST_OK);
+    faults_spare(0);
+    crest_status status = crest_distribution_encode(one, bytes[0], sizeof bytes[0], &length[0]);
+    if (status == CREST_OK)
+        status = crest_distribution_encode_compressed(one, bytes[1], sizeof bytes[1], &length[1]);
+    if (status != CREST_OK)
+        crest_error_set(error, status, "a distribution was not encoded");
+    if (status == CREST_OK && (back[0] = crest_distribution_decode(bytes[0], length[0], error)))
+        back[1] = crest_distribution_decode_compressed(bytes[1], length[1], error);
+    if (status == CREST_OK && back[1] == NULL)
+        status = error->status;
+    for (unsigned i = 0; i < 2; i++) {
+        FAULT_HOLDS(back[i] == NULL || crest_distribution_count(back[i]) == 3);
+        crest_distribution_free(back[i]);
+    }
+    crest_distribution_free(one);
     return status;
 }
 
@@ -400,6 +439,8 @@ static const fault_scenario scenarios[] = {
     {"textfile", begin_metrics, call_textfile, NULL, REPORTS, NULL},
     {"textfile-removed", begin_metrics, call_textfile_removed, NULL, REPORTS, NULL},
     {"json", begin_metrics, call_json, NULL, REPORTS, NULL},
+    {"hlog", begin_metrics, call_hlog, NULL, REPORTS, NULL},
+    {"bytes", NULL, call_bytes, NULL, FAULT_TELLS, NULL},
     {"console-table", begin_metrics, call_console_table, NULL, REPORTS, NULL},
     {"console-json", begin_metrics, call_console_json, NULL, REPORTS, NULL},
     {"statsd-udp", begin_datagrams, call_datagrams, end_datagrams, REPORTS, NULL},
