@@ -26,8 +26,8 @@
 
 CREST_COUNTER_FAMILY(state_run_ends, "crest.previous-ends",
                      "How the runs before ended, of which this run found the state file.", how);
-CREST_GAUGE(state_run_bytes, "crest.state-bytes", "Size of the state file, in bytes.");
-CREST_GAUGE(state_run_refused, "crest.state-refused",
+CREST_GAUGE(state_run_bytes, "crest.state-size", "Size of the state file.", .unit = CREST_BYTES);
+CREST_GAUGE(state_run_refused, "crest.state-outside",
             "Memory of cells that had no room in the state file.", .unit = CREST_BYTES);
 CREST_GAUGE(state_run_adopted, "crest.adopted-series",
             "Series that go on from where a dead run left them.");

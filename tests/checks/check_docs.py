@@ -34,6 +34,8 @@ ELSEWHERE = {
     ("METRICS.md", "twin-counter:"): "a part of a metric: test_lint_manifest has such",
     ("METRICS.md", "# TYPE comm_ping"): "what a page looks like: tests/golden has it",
     ("docs/architecture.md", "thread-local pointer"): "a drawing",
+    ("docs/black-box.md", "the previous run (pid"): "what a start says: test_adoption reads it",
+    ("docs/hlog.md", "HISTFAAAADF42pNp"): "what a log looks like: test_hlog_readers reads such",
     ("docs/catalogue.md", "found the text 'timr'"): "what a tool says, as test_manifest has it",
     ("docs/jvm.md", "public class Node"): "test_jvm_push runs it",
     ("docs/jvm.md", "javac -cp"): "test_jvm_push runs it",
