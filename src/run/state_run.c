@@ -117,8 +117,9 @@ static void state_run_tell(const crest_state_found *found, const crest_adoption 
 {
     char flight[420] = "";
     if (done->in_flight != 0)
-        snprintf(flight, sizeof flight, "; %llu operations in flight, the oldest %s for %.1f s",
-                 (unsigned long long)done->in_flight, done->oldest, (double)done->oldest_ns / 1e9);
+        snprintf(flight, sizeof flight, "; %llu operation%s in flight, the oldest %s for %.1f s",
+                 (unsigned long long)done->in_flight, done->in_flight == 1 ? "" : "s",
+                 done->oldest, (double)done->oldest_ns / 1e9);
     double age_s = (double)(int64_t)(crest_clock_wall_ns() - found->beat_wall_ns) / 1e9;
     if (found->end == CREST_STATE_END_KILLED)
         crest_log_write(CREST_LOG_WARNING,

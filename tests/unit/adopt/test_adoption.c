@@ -285,6 +285,49 @@ static void test_farewell(void **state)
     run_options = "";
 }
 
+/* What the log had of the previous run. */
+static char told[512];
+
+static void keep_told(crest_log_level level, const char *message, void *context)
+{
+    (void)context;
+    if (strstr(message, "previous run") != NULL)
+        snprintf(told, sizeof told, "%d %s", (int)level, message);
+}
+
+static void run_in_mid_block(void)
+{
+    start("");
+    record();
+    crest_timer_begin(&times, crest_op_text("block-17"));
+    kill(getpid(), SIGKILL);
+}
+
+static void run_is_told(void)
+{
+    char expected[64];
+    unsigned long long pid = 0;
+    crest_log_to(keep_told, NULL);
+    start("");
+    snprintf(expected, sizeof expected, "%d crest: the previous run (pid %%llu) ended",
+             (int)CREST_LOG_WARNING);
+    if (sscanf(told, expected, &pid) != 1 || pid == 0 || pid == (unsigned long long)getpid() ||
+        strstr(told, "ended without a farewell; its last heartbeat was ") == NULL ||
+        strstr(told, "; 1 operation in flight, the oldest test.times block-17 for ") == NULL) {
+        fprintf(stderr, "told: %s\n", told);
+        _exit(4);
+    }
+}
+
+/* A start says how the run before ended, and what it was doing. */
+static void test_told(void **state)
+{
+    (void)state;
+    clean();
+    killed(run_in_mid_block);
+    whole(run_is_told);
+}
+
 /* Series that a run never makes again stay in the chain. */
 static void run_without_peers(void)
 {
@@ -434,8 +477,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chain),         cmocka_unit_test(test_every_step),
         cmocka_unit_test(test_early_records), cmocka_unit_test(test_farewell),
-        cmocka_unit_test(test_waiting),       cmocka_unit_test(test_other_kind),
-        cmocka_unit_test(test_differences),   cmocka_unit_test(test_race),
-        cmocka_unit_test(test_foreign)};
+        cmocka_unit_test(test_told),          cmocka_unit_test(test_waiting),
+        cmocka_unit_test(test_other_kind),    cmocka_unit_test(test_differences),
+        cmocka_unit_test(test_race),          cmocka_unit_test(test_foreign)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
