@@ -13,7 +13,7 @@ CREST_REGISTRY(bakery);
 #define CREST_REGISTRY_HERE &bakery
 CREST_COUNTER_FAMILY(loaves, "bakery.loaves", "Loaves sold.", kind);
 CREST_GAUGE(heat, "bakery.heat", "Of the oven, as a part of the most.", .unit = CREST_RATIO);
-CREST_TIMER(baking, "bakery.baking-time", "From dough to bread.");
+CREST_TIMER(baking, "bakery.batch-time", "From dough to bread.");
 
 /* Takes a body; there are more than one only where they would be longer than body_bytes. */
 static int print_body(void *context, const crest_otlp_body *body)

@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-CREST_COUNTER(blocks, "casper.blocks-added", "Blocks added to the DAG.");
+CREST_COUNTER(blocks, "casper.blocks-created", "Blocks this node proposed.");
 CREST_TIMER(replay, "casper.replay-time", "Replaying a block.");
 
 static char request[65536];
@@ -41,7 +41,7 @@ static int read_request(int connection)
 static void show(void)
 {
     static const char *const parts[] = {
-        "POST /v1/metrics", "\"service.name\"",       "\"casper.blocks-added\"",
+        "POST /v1/metrics", "\"service.name\"",       "\"casper.blocks-created\"",
         "\"asInt\":\"3\"",  "\"casper.replay-time\"", "\"exponentialHistogram\"",
         "\"flags\":1"};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * leavable.h: owners that leave before, while and after their calls end. Each shared piece is freed
- * once, with no thread of it left, whoever was last.
+ * once, with no thread of it left, whichever thread was last.
  */
 #include "base/alloc.h"
 #include "base/leavable.h"

@@ -23,7 +23,7 @@
 
 #define DEADLINE_MS 3000u
 #define ROUNDS 20u
-#define NOBODY 65534u
+#define OTHER_USER 65534u
 #define PATIENCE_S 60
 
 static char folder[64];
@@ -140,8 +140,8 @@ static void of_descriptors_later(void)
 
 static void of_threads(void)
 {
-    if (getuid() == 0 && (chown(folder, NOBODY, NOBODY) != 0 || setgroups(0, NULL) != 0 ||
-                          setresuid(NOBODY, NOBODY, NOBODY) != 0))
+    if (getuid() == 0 && (chown(folder, OTHER_USER, OTHER_USER) != 0 || setgroups(0, NULL) != 0 ||
+                          setresuid(OTHER_USER, OTHER_USER, OTHER_USER) != 0))
         abort();
     at_limit(RLIMIT_NPROC, 0, 1, all_reporters);
 }

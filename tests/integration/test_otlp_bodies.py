@@ -110,7 +110,7 @@ def the_example_prints_what_it_says(_):
     found = points(body)
     equal(found[("bakery.loaves", (("kind", "rye"),))][1]["as_int"], [12], "rye")
     equal(found[("bakery.heat", ())][1]["as_double"], [0.75], "heat")
-    baking = found[("bakery.baking-time", (("outcome", "ok"),))][1]
+    baking = found[("bakery.batch-time", (("outcome", "ok"),))][1]
     equal((baking["count"], baking["sum"], baking["min"], baking["max"]),
           ([4], [8400], [1200], [3000]), "baking")
     for _, point in found.values():

@@ -122,6 +122,15 @@ def fetches_a_go_where_there_is_none(place):
           "what is asked for, once")
 
 
+def says_that_it_knows_no_proxy(place):
+    """Neither a Go nor GOPROXY, as on a bare machine."""
+    tree = Tree(place)
+    (tree.bin / "go").unlink()
+    status, _, built = tree.run("pushgateway", proxy="off")
+    equal((status, built), (1, []), "without Go and without a proxy")
+    contains((tree.folder / "pushgateway.why").read_text(), "install Go, of any version, or set")
+
+
 def refuses_names_that_are_none(place):
     done = subprocess.run([Tree(place).root / "scripts/build-servers", "prometheus2"],
                           capture_output=True, text=True, timeout=60, check=False)
@@ -131,4 +140,5 @@ def refuses_names_that_are_none(place):
 
 if __name__ == "__main__":
     toolslib.main([builds_once_and_again_what_changed, says_what_failed_and_builds_the_others,
-                   fetches_a_go_where_there_is_none, refuses_names_that_are_none])
+                   fetches_a_go_where_there_is_none, says_that_it_knows_no_proxy,
+                   refuses_names_that_are_none])
