@@ -6,6 +6,7 @@
  *     peer_program OPTIONS     crest_start with them
  *
  *     record N      N more events, and N values
+ *     begin ID      an operation that goes on
  *     state         reports, failures, consecutive failures, and the last error of the reporter
  *     descriptors   how many are open
  *     stop          crest_stop
@@ -22,6 +23,7 @@
 
 CREST_COUNTER(events, "peer.events", "Events.");
 CREST_HISTOGRAM(sizes, "peer.size", "Sizes.", .unit = CREST_BYTES);
+CREST_TIMER(work, "peer.work-time", "Work.");
 
 static void answer(crest_status status, const char *text)
 {
@@ -53,6 +55,9 @@ static int obey(const char *line)
             crest_counter_inc(&events);
             crest_histogram_record(&sizes, 100 + (int64_t)i);
         }
+        answer(CREST_OK, "");
+    } else if (strncmp(line, "begin ", 6) == 0) {
+        crest_timer_begin(&work, crest_op_text(line + 6));
         answer(CREST_OK, "");
     } else if (strcmp(line, "state") == 0) {
         crest_reporter_list(&info, 1);

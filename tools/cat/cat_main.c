@@ -48,6 +48,14 @@ __attribute__((noreturn, format(printf, 1, 2))) static void cat_die(const char *
 
 /* ---- which file ---- */
 
+static void cat_append(char path[PATH_MAX], const char *text)
+{
+    size_t used = strlen(path), length = strlen(text);
+    if (length >= PATH_MAX - used)
+        cat_die("%s%s is longer than a path may be", path, text);
+    memcpy(path + used, text, length + 1);
+}
+
 /* The only file of a living or last run in a directory. */
 static void cat_in_directory(char path[PATH_MAX])
 {
@@ -67,8 +75,8 @@ static void cat_in_directory(char path[PATH_MAX])
     closedir(folder);
     if (found[0] == '\0')
         cat_die("%s has no file NAME%s", path, CAT_SUFFIX);
-    size_t used = strlen(path);
-    snprintf(path + used, PATH_MAX - used, "/%s", found);
+    cat_append(path, "/");
+    cat_append(path, found);
 }
 
 /* The state file that a process has mapped. */
@@ -102,11 +110,10 @@ static void cat_find(const char *named, int previous, char path[PATH_MAX])
     if (digits > 0 && named[digits] == '\0' && access(named, F_OK) != 0)
         cat_of_process(named, path);
     else
-        snprintf(path, PATH_MAX, "%s", named);
+        cat_append(strcpy(path, ""), named);
     cat_in_directory(path);
-    size_t used = strlen(path);
     if (previous)
-        snprintf(path + used, PATH_MAX - used, ".previous");
+        cat_append(path, ".previous");
 }
 
 /* ---- printing ---- */
@@ -161,7 +168,8 @@ static void cat_head(const crest_remains_about *about, FILE *to)
     else
         fprintf(to, "%s, last heartbeat %s", about->alive ? "runs" : "was killed",
                 cat_time(about->beat_wall_ns, beat));
-    fprintf(to, "; %zu series, %zu operations in flight%s\n", about->series, about->in_flight,
+    fprintf(to, "; %zu series, %zu operation%s in flight%s\n", about->series, about->in_flight,
+            about->in_flight == 1 ? "" : "s",
             about->adopted ? "; a later run goes on from its totals" : "");
     if (about->refused_bytes != 0)
         fprintf(to, "# %llu bytes of cells had no room in the file, and are not in it\n",
