@@ -352,6 +352,14 @@ static void compare_exactly(unsigned registry)
 
 /* ---- a round of the threads, and what is between two ---- */
 
+static int resolved(reference_series *series)
+{
+    pthread_mutex_lock(&reference_lock);
+    int found = series->handle != NULL;
+    pthread_mutex_unlock(&reference_lock);
+    return found;
+}
+
 static void *work(void *context)
 {
     uint64_t numbers = 0;
@@ -368,7 +376,7 @@ static void *work(void *context)
             __atomic_fetch_add(&operations, 1, __ATOMIC_RELAXED);
             if (what == 0)
                 compare_loosely(registry);
-            else if (what < 20 || series->handle == NULL)
+            else if (what < 20 || !resolved(series))
                 look_up(series, registry, kind, family, label);
             else if (kind == TIMER && what < 40)
                 begin_or_end(series, &numbers);
