@@ -442,6 +442,14 @@ void explicit_bzero(void *bytes, size_t length)
     __asm__ volatile("" : : "r"(bytes) : "memory");
 }
 
+/* What the C library's headers make of it in code that is built with _FORTIFY_SOURCE. */
+void __explicit_bzero_chk(void *bytes, size_t length, size_t room);
+void __explicit_bzero_chk(void *bytes, size_t length, size_t room)
+{
+    assert_true(length <= room);
+    explicit_bzero(bytes, length);
+}
+
 /* What was read for a push is gone when it is over, however it ended. */
 static void secrets_are_kept_for_one_push(void **state)
 {
