@@ -48,6 +48,19 @@ typedef struct crest_http_login_options {
     const char *cert_file, *key_file, *key_password_file;
 } crest_http_login_options;
 
+/* Those of the reporter `name`, from its options, whose fields have these names. */
+#define CREST_HTTP_LOGIN_OF(name, from)                                                            \
+    {.kind = (name),                                                                               \
+     .url = (from)->url,                                                                           \
+     .user = (from)->user,                                                                         \
+     .password_file = (from)->password_file,                                                       \
+     .password_env = (from)->password_env,                                                         \
+     .bearer_file = (from)->bearer_file,                                                           \
+     .bearer_env = (from)->bearer_env,                                                             \
+     .cert_file = (from)->cert_file,                                                               \
+     .key_file = (from)->key_file,                                                                 \
+     .key_password_file = (from)->key_password_file}
+
 /* Checks and copies what the options say, and reads each file once to see that it can be; the login
  * is zeroed before. CREST_INVALID_ARGUMENT, CREST_NO_MEMORY; fini is due in any case. Warns the log
  * of a secret's file that other users can read. */

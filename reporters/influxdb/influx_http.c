@@ -203,18 +203,7 @@ crest_influx_sink *crest_influx_http_new(const crest_influxdb_options *options, 
     http->process = getpid();
     http->gzip = !options->no_gzip;
     http->body.limit = CREST_HTTP_BODY_BYTES_MAX;
-    const crest_http_login_options login = {
-        .kind = INFLUX_HTTP_NAME,
-        .url = options->url,
-        .user = options->user,
-        .password_file = options->password_file,
-        .password_env = options->password_env,
-        .bearer_file = options->bearer_file,
-        .bearer_env = options->bearer_env,
-        .cert_file = options->cert_file,
-        .key_file = options->key_file,
-        .key_password_file = options->key_password_file,
-    };
+    const crest_http_login_options login = CREST_HTTP_LOGIN_OF(INFLUX_HTTP_NAME, options);
     crest_status status = influx_http_check(options, &http->url, error);
     if (status == CREST_OK && influx_http_copy(http, options) != 0)
         status = crest_error_set(error, CREST_NO_MEMORY, "No memory for an InfluxDB reporter");

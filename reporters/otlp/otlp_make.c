@@ -208,18 +208,7 @@ crest_reporter *crest_otlp_http_new(const crest_otlp_http_options *options, cres
         return NULL;
     }
     otlp_make_settings(otlp, options);
-    const crest_http_login_options login = {
-        .kind = CREST_OTLP_KIND,
-        .url = options->url,
-        .user = options->user,
-        .password_file = options->password_file,
-        .password_env = options->password_env,
-        .bearer_file = options->bearer_file,
-        .bearer_env = options->bearer_env,
-        .cert_file = options->cert_file,
-        .key_file = options->key_file,
-        .key_password_file = options->key_password_file,
-    };
+    const crest_http_login_options login = CREST_HTTP_LOGIN_OF(CREST_OTLP_KIND, options);
     if (otlp_make_copy(otlp, options) != 0)
         crest_error_set(error, CREST_NO_MEMORY, "No memory for an OTLP reporter");
     else if (crest_http_login_init(&otlp->login, &login, error) == CREST_OK &&

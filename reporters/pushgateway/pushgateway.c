@@ -481,18 +481,7 @@ crest_reporter *crest_pushgateway_new(const crest_pushgateway_options *options, 
     gateway->windows = !options->no_windows;
     gateway->delete_on_stop = options->delete_on_stop != 0;
     gateway->body.limit = CREST_HTTP_BODY_BYTES_MAX;
-    const crest_http_login_options login = {
-        .kind = PUSHGATEWAY_NAME,
-        .url = options->url,
-        .user = options->user,
-        .password_file = options->password_file,
-        .password_env = options->password_env,
-        .bearer_file = options->bearer_file,
-        .bearer_env = options->bearer_env,
-        .cert_file = options->cert_file,
-        .key_file = options->key_file,
-        .key_password_file = options->key_password_file,
-    };
+    const crest_http_login_options login = CREST_HTTP_LOGIN_OF(PUSHGATEWAY_NAME, options);
     if (pushgateway_copy(gateway, options) != 0)
         crest_error_set(error, CREST_NO_MEMORY, "No memory for a Pushgateway reporter");
     else if (crest_http_login_init(&gateway->login, &login, error) == CREST_OK &&
