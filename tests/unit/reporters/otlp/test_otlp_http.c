@@ -81,7 +81,7 @@ static crest_status report_as(crest_reporter *reporter, int final)
     return status;
 }
 
-static crest_status report(crest_reporter *reporter)
+static crest_status report_now(crest_reporter *reporter)
 {
     return report_as(reporter, 0);
 }
@@ -115,7 +115,7 @@ static void a_report_is_a_post_with_all_it_says(void **state)
     const crest_page_label headers[] = {{"x-team", "core"}};
     crest_reporter *reporter = make((crest_otlp_http_options){
         .encoding = CREST_OTLP_JSON, .headers = headers, .header_count = 1});
-    assert_int_equal(report(reporter), CREST_OK);
+    assert_int_equal(report_now(reporter), CREST_OK);
     assert_true(fake_server_got(&server, "POST /v1/metrics HTTP/1.1\r\n"));
     assert_true(fake_server_got(&server, "\r\nContent-Type: application/json\r\n"));
     assert_true(fake_server_got(&server, "\r\nx-team: core\r\n"));
@@ -125,7 +125,7 @@ static void a_report_is_a_post_with_all_it_says(void **state)
     check_body("\"asInt\":\"3\"");
     crest_reporter_free(reporter);
     reporter = make((crest_otlp_http_options){.gzip = 1});
-    assert_int_equal(report(reporter), CREST_OK);
+    assert_int_equal(report_now(reporter), CREST_OK);
     assert_true(fake_server_got(&server, "\r\nContent-Encoding: gzip\r\n"));
     assert_true(fake_server_got(&server, "\r\nContent-Type: application/x-protobuf\r\n"));
     assert_int_equal(server.body[0], 0x1f);
@@ -153,7 +153,7 @@ static void paths_are_added_or_not(void **state)
         snprintf(url, sizeof url, "%s%s", server_url, cases[i].path);
         crest_reporter *reporter =
             make((crest_otlp_http_options){.url = url, .whole_url = cases[i].whole});
-        assert_int_equal(report(reporter), CREST_OK);
+        assert_int_equal(report_now(reporter), CREST_OK);
         if (!fake_server_got(&server, cases[i].asked))
             fail_msg("%s: %s", cases[i].path, server.head);
         crest_reporter_free(reporter);
@@ -165,12 +165,12 @@ static void a_receiver_that_wants_time_gets_it(void **state)
     (void)state;
     crest_reporter *reporter = make((crest_otlp_http_options){.url = NULL});
     fake_server_say(&server, FAKE_ANSWER, LATER);
-    assert_int_equal(report(reporter), CREST_UNREACHABLE);
+    assert_int_equal(report_now(reporter), CREST_UNREACHABLE);
     check_says("in 30 s, as it asks");
     assert_in_range(reporter->retry_at_ns, crest_now() + 25 * S, crest_now() + 30 * S);
     fake_server_say(&server, FAKE_ANSWER, FAKE_OK);
     unsigned requests = server.requests;
-    assert_int_equal(report(reporter), CREST_UNREACHABLE);
+    assert_int_equal(report_now(reporter), CREST_UNREACHABLE);
     check_says("not tried; the receiver has asked to be left alone for");
     assert_int_equal(server.requests, requests);
     /* the last report does not wait: values, and then markers that they end */
@@ -180,7 +180,7 @@ static void a_receiver_that_wants_time_gets_it(void **state)
     reporter = make((crest_otlp_http_options){.url = NULL});
     fake_server_say(&server, FAKE_ANSWER,
                     "HTTP/1.1 429 Slow\r\nRetry-After: 999999999\r\nContent-Length: 0\r\n\r\n");
-    assert_int_equal(report(reporter), CREST_UNREACHABLE);
+    assert_int_equal(report_now(reporter), CREST_UNREACHABLE);
     assert_in_range(reporter->retry_at_ns, crest_now() + 3500 * S, crest_now() + 3600 * S);
     crest_reporter_free(reporter);
 }
@@ -203,16 +203,16 @@ static void a_partial_success_is_not_sent_again(void **state)
     crest_reporter *reporter = make(
         (crest_otlp_http_options){.temporality = CREST_OTLP_DELTA, .encoding = CREST_OTLP_JSON});
     reject(1);
-    assert_int_equal(report(reporter), CREST_OK);
+    assert_int_equal(report_now(reporter), CREST_OK);
     check_body("\"asInt\":\"3\"");
     crest_counter_inc(done);
     reject(2); /* the counter and crest_target_info, so all of it */
-    assert_int_equal(report(reporter), CREST_REFUSED);
+    assert_int_equal(report_now(reporter), CREST_REFUSED);
     check_says("rejected all 2 points");
     check_body("\"asInt\":\"1\"");
     fake_server_say(&server, FAKE_ANSWER, FAKE_OK);
     crest_counter_inc(done);
-    assert_int_equal(report(reporter), CREST_OK);
+    assert_int_equal(report_now(reporter), CREST_OK);
     check_body("\"asInt\":\"2\"");
     crest_reporter_free(reporter);
 }
@@ -246,26 +246,26 @@ static void differences_are_exact_whatever_fails(void **state)
         crest_reporter *reporter = make((crest_otlp_http_options){
             .temporality = CREST_OTLP_DELTA, .encoding = CREST_OTLP_JSON, .gzip = 0});
         otlp_reporter *otlp = reporter->state;
-        assert_int_equal(report(reporter), CREST_OK);
+        assert_int_equal(report_now(reporter), CREST_OK);
         crest_counter_add(done, 10);
         fake_server_say(&server, cases[i].manner, cases[i].words);
-        if (report(reporter) != cases[i].status)
+        if (report_now(reporter) != cases[i].status)
             fail_msg("case %zu: %s", i, error.message);
         char *failed = body();
         assert_int_equal(otlp->pending.bytes != NULL, cases[i].same_again);
         crest_counter_add(done, 7);
         /* it fails in the same way once more, and nothing else is sent */
-        assert_int_equal(report(reporter), cases[i].status);
+        assert_int_equal(report_now(reporter), cases[i].status);
         char *again = body();
         if ((strcmp(failed, again) == 0) != cases[i].same_again)
             fail_msg("case %zu: %s", i, again);
         fake_server_say(&server, FAKE_ANSWER, FAKE_OK);
         unsigned requests = server.requests;
-        assert_int_equal(report(reporter), CREST_OK);
+        assert_int_equal(report_now(reporter), CREST_OK);
         assert_int_equal(server.requests - requests, cases[i].same_again ? 2 : 1);
         check_body(cases[i].same_again ? "\"asInt\":\"7\"" : "\"asInt\":\"17\"");
         /* and after that nothing is left */
-        assert_int_equal(report(reporter), CREST_OK);
+        assert_int_equal(report_now(reporter), CREST_OK);
         char *rest = body();
         assert_null(strstr(rest, "test.things-done"));
         free(failed);
@@ -286,19 +286,19 @@ static void a_body_that_is_too_large_is_halved_once(void **state)
     }
     crest_reporter *reporter = make((crest_otlp_http_options){.url = NULL});
     otlp_reporter *otlp = reporter->state;
-    assert_int_equal(report(reporter), CREST_OK);
+    assert_int_equal(report_now(reporter), CREST_OK);
     size_t whole = server.body_length;
     unsigned requests = server.requests;
     assert_int_equal(requests, 1);
     fake_server_say(&server, FAKE_ANSWER, LARGE);
-    assert_int_equal(report(reporter), CREST_REFUSED);
+    assert_int_equal(report_now(reporter), CREST_REFUSED);
     check_says("otlp.body");
     assert_int_equal(otlp->form.body_bytes, whole / 2);
     assert_true(server.body_length <= whole / 2);
     assert_in_range(server.requests - requests, 3, 4); /* the whole, and its halves */
     fake_server_say(&server, FAKE_ANSWER, FAKE_OK);
     requests = server.requests;
-    assert_int_equal(report(reporter), CREST_OK);
+    assert_int_equal(report_now(reporter), CREST_OK);
     assert_in_range(server.requests - requests, 2, 3);
     crest_reporter_free(reporter);
 }
@@ -316,14 +316,14 @@ static void one_bad_body_does_not_stop_the_others(void **state)
     crest_reporter *reporter = make((crest_otlp_http_options){
         .temporality = CREST_OTLP_DELTA, .body_bytes = CREST_OTLP_BODY_BYTES_MIN});
     fake_server_say(&server, FAKE_ANSWER, BAD);
-    assert_int_equal(report(reporter), CREST_REFUSED);
+    assert_int_equal(report_now(reporter), CREST_REFUSED);
     unsigned bodies = server.requests;
     assert_true(bodies > 3);
     fake_server_say(&server, FAKE_ANSWER, "HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n");
-    assert_int_equal(report(reporter), CREST_REFUSED);
+    assert_int_equal(report_now(reporter), CREST_REFUSED);
     assert_int_equal(server.requests, bodies + 1); /* the others would be refused as well */
     fake_server_say(&server, FAKE_ANSWER, FAKE_OK);
-    assert_int_equal(report(reporter), CREST_OK);
+    assert_int_equal(report_now(reporter), CREST_OK);
     assert_int_equal(server.requests, 2 * bodies + 1);
     crest_reporter_free(reporter);
 }
@@ -359,7 +359,7 @@ static void memory_is_one_body_and_little_else(void **state)
         crest_counter_inc(crest_counter_get(registry, &options, NULL));
     }
     waiting call = {.reporter = make((crest_otlp_http_options){.url = NULL})};
-    assert_int_equal(report(call.reporter), CREST_OK);
+    assert_int_equal(report_now(call.reporter), CREST_OK);
     crest_snapshot *snapshot = crest_snapshot_take(registry);
     call.report = (crest_report){.snapshot = snapshot,
                                  .resource = &resource,
@@ -432,7 +432,7 @@ static void options_are_above_the_environment(void **state)
     setenv("OTEL_SERVICE_NAME", "ignored too", 1);
     crest_reporter *reporter = create("on", "");
     assert_non_null(reporter);
-    assert_int_equal(report(reporter), CREST_OK);
+    assert_int_equal(report_now(reporter), CREST_OK);
     assert_true(fake_server_got(&server, "POST /v1/metrics HTTP/1.1\r\n"));
     assert_true(fake_server_got(&server, "\r\nx-key: a b\r\n"));
     check_body("\"zone\"");
@@ -457,7 +457,7 @@ static void options_are_above_the_environment(void **state)
     setenv("OTEL_SDK_DISABLED", "true", 1);
     reporter = create("on", "");
     unsigned requests = server.requests;
-    assert_int_equal(report(reporter), CREST_OK);
+    assert_int_equal(report_now(reporter), CREST_OK);
     assert_int_equal(server.requests, requests);
     crest_reporter_free(reporter);
     unsetenv("OTEL_SDK_DISABLED");
