@@ -25,6 +25,7 @@
 #define FAULT_PATIENCE_S 60
 /* How long threads and what they free may take to go. */
 #define FAULT_SETTLE_MS 3000
+#define FAULT_PATIENCE_MS 20000
 #define FAULT_WRONG_MAX 12
 /* A run that is worth a note: so long, or so many calls that failed, as in a loop that spins. */
 #define FAULT_LONG_S 1.5
@@ -274,6 +275,11 @@ static crest_status fault_through(const fault_scenario *scenario)
         printf("    %s: %s; %s\n", where, crest_status_text(status), error.message);
     }
     return status;
+}
+
+unsigned faults_patience_ms(unsigned failing)
+{
+    return fault_chosen != NULL ? failing : FAULT_PATIENCE_MS;
 }
 
 static void fault_works(const fault_scenario *scenario)

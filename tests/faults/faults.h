@@ -67,6 +67,10 @@ typedef struct fault_scenario {
     const char *never; /* functions that this scenario leaves out, with blanks around each */
 } fault_scenario;
 
+/* How long a call may take: `failing` while a function is made to fail, and much longer when all is
+ * well, since a busy machine is no fault. In milliseconds. */
+unsigned faults_patience_ms(unsigned failing);
+
 /* Fails the run with a sentence. */
 void faults_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 #define FAULT_HOLDS(condition)                                                                     \

@@ -85,15 +85,16 @@ static void begin_metrics(fault_run *run)
  * is no reporter, if there is none. */
 static crest_status through(fault_run *run, crest_reporter *reporter, crest_error *error)
 {
+    unsigned deadline_ms = faults_patience_ms(DEADLINE_MS);
     crest_schedule schedule = {
-        .interval_ms = CREST_INTERVAL_MS_MAX, .jitter = -1, .timeout_ms = DEADLINE_MS};
+        .interval_ms = CREST_INTERVAL_MS_MAX, .jitter = -1, .timeout_ms = deadline_ms};
     if (reporter == NULL)
         return error->status;
     crest_status status = crest_reporter_attach(run->registry, reporter, &schedule, error);
     if (status == CREST_OK) {
-        status = crest_report_now(reporter, DEADLINE_MS, error);
+        status = crest_report_now(reporter, deadline_ms, error);
         crest_error last = {CREST_OK, ""};
-        crest_status detached = crest_reporter_detach(reporter, DEADLINE_MS, &last);
+        crest_status detached = crest_reporter_detach(reporter, deadline_ms, &last);
         if (status == CREST_OK && detached != CREST_OK)
             *error = last, status = detached;
         FAULT_HOLDS(detached != CREST_NOT_FOUND && detached != CREST_ALREADY);
