@@ -2,6 +2,9 @@
 /*
  * <crest/state.h>: a child records and is killed; what is read of its file is the page that it
  * wrote itself. The file cut anywhere and changed anywhere is a sentence or a page.
+ *
+ * ThreadSanitizer's own thread keeps a state file from being opened after load.
+ * crest-test: sanitizers=address
  */
 #include "support/core_fixture.h"
 
