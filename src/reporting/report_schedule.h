@@ -17,8 +17,8 @@
 
 #include <crest/reporter.h>
 
-/* The first retry of a failed report comes after at most this. Each later retry comes after at most
- * twice as long as the one before, up to the interval. */
+/* The first retry of a failed report comes after at most this. The reporter's thread waits for each
+ * later retry at most twice as long as for the previous retry, up to the interval. */
 #define CREST_RETRY_MS_FIRST 1000u
 /* A wall clock that moves by less than this against the steady clock is being slewed: the points of
  * the grid follow it. If it moves by more, it was set: the next point is the next multiple. */
