@@ -16,7 +16,7 @@ RECORDS = ((8, 100), (3, 177), (1, 1))
 
 
 def send(place, server, totals, arrived, *options):
-    """Some reports: the program makes each when it has counted the previous report, and stays on."""
+    """Some reports: the program makes each when it has counted the previous one, and stays on."""
     program = Program(place, "statsd_program", f"udp://127.0.0.1:{server.statsd_port}", *options)
     contains(program.begun, "OK")
     for threads, times in RECORDS:
