@@ -3,105 +3,15 @@
  * The envelope, Metrics and data points of OTLP as JSON. See otlp_json.h.
  *
  * All that is put has room: the encoder asks for it before, and each byte of a text takes at most
- * JSON_BYTES_MAX.
+ * CREST_OTLP_JSON_BYTES_MAX.
  */
 #include "otlp/otlp_json.h"
 #include "base/alloc.h"
-#include "base/misuse.h"
-#include "base/number.h"
-
-#include <math.h>
-
-/* Bytes that a byte of a text takes at most: an escape such as a control character's. */
-#define JSON_BYTES_MAX 6u
-/* Bytes around an attribute's key and value. */
-#define JSON_AROUND 48u
+#include "otlp/otlp_json_text.h"
 
 #define JSON_BODY "{\"resourceMetrics\":[{\"resource\":{\"attributes\":["
 #define JSON_SCOPE "]},\"scopeMetrics\":[{\"scope\":{\"name\":\"crest\"},\"metrics\":["
 #define JSON_END "]}]}]}"
-
-static char *json_put(char *at, const char *text)
-{
-    return stpcpy(at, text);
-}
-
-/* Puts a text in quotes, as valid UTF-8 with what JSON wants escaped. */
-static char *json_text(char *at, const char *text)
-{
-    static const char digits[] = "0123456789abcdef";
-    size_t length = strlen(text), bad;
-    int replaced = 0;
-    *at++ = '"';
-    while (length != 0) {
-        unsigned char c = (unsigned char)*text;
-        size_t bytes = crest_utf8_character(text, length, &bad);
-        if (bytes == 0) {
-            at = json_put(at, CREST_UTF8_REPLACEMENT);
-            replaced = 1;
-            bytes = bad;
-        } else if (c < ' ') {
-            at = json_put(at, "\\u00");
-            *at++ = digits[c >> 4];
-            *at++ = digits[c & 15];
-        } else {
-            if (c == '"' || c == '\\')
-                *at++ = '\\';
-            at = (char *)memcpy(at, text, bytes) + bytes;
-        }
-        text += bytes;
-        length -= bytes;
-    }
-    if (replaced)
-        crest_misuse_count(CREST_MISUSE_TEXT, text);
-    *at++ = '"';
-    return at;
-}
-
-/* Puts `name`, a text such as ",\"count\":", and a number. */
-static char *json_u64(char *at, const char *name, uint64_t value)
-{
-    at = json_put(at, name);
-    *at++ = '"';
-    at += crest_number_u64(at, value);
-    *at++ = '"';
-    return at;
-}
-
-static char *json_i64(char *at, const char *name, int64_t value)
-{
-    at = json_put(at, name);
-    *at++ = '"';
-    at += crest_number_i64(at, value);
-    *at++ = '"';
-    return at;
-}
-
-static char *json_i32(char *at, const char *name, int value)
-{
-    at = json_put(at, name);
-    return at + crest_number_i64(at, value);
-}
-
-static char *json_double(char *at, const char *name, double value)
-{
-    at = json_put(at, name);
-    if (isnan(value))
-        return json_put(at, "\"NaN\"");
-    if (isinf(value))
-        return json_put(at, value > 0 ? "\"Infinity\"" : "\"-Infinity\"");
-    return at + crest_number_double(at, value);
-}
-
-/* Puts an attribute, behind a comma if it is not the first. */
-static char *json_attribute(char *at, const char *key, const char *value, int *first)
-{
-    at = json_put(at, *first ? "{\"key\":" : ",{\"key\":");
-    *first = 0;
-    at = json_text(at, key);
-    at = json_text(json_put(at, ",\"value\":{\"stringValue\":"), value);
-    return json_put(at, "}}");
-}
 
 /* ---- the envelope ---- */
 
@@ -118,18 +28,19 @@ static int json_begin(crest_otlp_encoder *encoder)
     int first = 1;
     for (unsigned i = 0; i < options->attribute_count; i++)
         if (json_is_there(&options->attributes[i]))
-            room += JSON_AROUND + JSON_BYTES_MAX * (strlen(options->attributes[i].key) +
-                                                    strlen(options->attributes[i].value));
+            room += CREST_OTLP_JSON_AROUND +
+                    CREST_OTLP_JSON_BYTES_MAX *
+                        (strlen(options->attributes[i].key) + strlen(options->attributes[i].value));
     char *head = crest_alloc_resize(NULL, room, 1);
     if (head == NULL)
         return 0;
     encoder->own = head;
-    char *at = json_put(head, JSON_BODY);
+    char *at = crest_otlp_json_put(head, JSON_BODY);
     for (unsigned i = 0; i < options->attribute_count; i++)
         if (json_is_there(&options->attributes[i]))
-            at = json_attribute(at, options->attributes[i].key, options->attributes[i].value,
-                                &first);
-    at = json_put(at, JSON_SCOPE);
+            at = crest_otlp_json_attribute(at, options->attributes[i].key,
+                                           options->attributes[i].value, &first);
+    at = crest_otlp_json_put(at, JSON_SCOPE);
     encoder->out.head = (size_t)(at - head);
     return 1;
 }
@@ -162,7 +73,7 @@ static size_t json_family_bytes(const crest_otlp_encoder *encoder)
     unsigned count = crest_otlp_description(encoder, parts);
     size_t bytes = encoder->name.length + 128;
     for (unsigned i = 0; i < count; i++)
-        bytes += strlen(parts[i]) * JSON_BYTES_MAX;
+        bytes += strlen(parts[i]) * CREST_OTLP_JSON_BYTES_MAX;
     return bytes;
 }
 
@@ -173,36 +84,37 @@ static void json_family_open(crest_otlp_encoder *encoder)
     unsigned count = crest_otlp_description(encoder, parts);
     crest_otlp_out *out = &encoder->out;
     char *at = out->bytes + out->used;
-    at = json_text(json_put(at, out->points == 0 ? "{\"name\":" : ",{\"name\":"),
-                   encoder->name.text);
+    at = crest_otlp_json_text(
+        crest_otlp_json_put(at, out->points == 0 ? "{\"name\":" : ",{\"name\":"),
+        encoder->name.text);
     if (count != 0)
-        at = json_put(at, ",\"description\":\"");
+        at = crest_otlp_json_put(at, ",\"description\":\"");
     for (unsigned i = 0; i < count; i++) { /* the parts' own quotes fall away */
         char *from = at;
-        at = json_text(at, parts[i]) - 1;
+        at = crest_otlp_json_text(at, parts[i]) - 1;
         memmove(from, from + 1, (size_t)(at - from) - 1);
         at--;
     }
     if (count != 0)
         *at++ = '"';
     if (encoder->name.unit[0] != '\0')
-        at = json_text(json_put(at, ",\"unit\":"), encoder->name.unit);
-    at = json_put(json_put(at, ",\""), data[encoder->shape]);
-    at = json_put(at, "\":{\"dataPoints\":[");
+        at = crest_otlp_json_text(crest_otlp_json_put(at, ",\"unit\":"), encoder->name.unit);
+    at = crest_otlp_json_put(crest_otlp_json_put(at, ",\""), data[encoder->shape]);
+    at = crest_otlp_json_put(at, "\":{\"dataPoints\":[");
     out->used = (size_t)(at - out->bytes);
 }
 
 static void json_family_close(crest_otlp_encoder *encoder)
 {
     crest_otlp_out *out = &encoder->out;
-    char *at = json_put(out->bytes + out->used, "]");
+    char *at = crest_otlp_json_put(out->bytes + out->used, "]");
     if (encoder->shape != CREST_OTLP_SHAPE_GAUGE)
-        at = json_put(at, encoder->options->temporality == CREST_OTLP_DELTA
-                              ? ",\"aggregationTemporality\":1"
-                              : ",\"aggregationTemporality\":2");
+        at = crest_otlp_json_put(at, encoder->options->temporality == CREST_OTLP_DELTA
+                                         ? ",\"aggregationTemporality\":1"
+                                         : ",\"aggregationTemporality\":2");
     if (encoder->shape == CREST_OTLP_SHAPE_SUM)
-        at = json_put(at, ",\"isMonotonic\":true");
-    at = json_put(at, "}}");
+        at = crest_otlp_json_put(at, ",\"isMonotonic\":true");
+    at = crest_otlp_json_put(at, "}}");
     out->used = (size_t)(at - out->bytes);
 }
 
@@ -213,9 +125,10 @@ static size_t json_attribute_bytes(const crest_otlp_encoder *encoder)
     const crest_page_metric *metric = &encoder->metric;
     size_t bytes = 0;
     for (unsigned i = 0; i < metric->first.label_count; i++) {
-        bytes += JSON_AROUND + JSON_BYTES_MAX * strlen(metric->first.label_keys[i]);
+        bytes += CREST_OTLP_JSON_AROUND +
+                 CREST_OTLP_JSON_BYTES_MAX * strlen(metric->first.label_keys[i]);
         if (i < metric->constants)
-            bytes += JSON_BYTES_MAX * strlen(metric->first.label_values[i]);
+            bytes += CREST_OTLP_JSON_BYTES_MAX * strlen(metric->first.label_values[i]);
     }
     return bytes;
 }
@@ -230,20 +143,20 @@ static char *json_attributes(const crest_otlp_encoder *encoder, const crest_page
         if (value[0] == '\0')
             continue;
         if (first)
-            at = json_put(at, ",\"attributes\":[");
-        at = json_attribute(at, metric->first.label_keys[i], value, &first);
+            at = crest_otlp_json_put(at, ",\"attributes\":[");
+        at = crest_otlp_json_attribute(at, metric->first.label_keys[i], value, &first);
     }
-    return first ? at : json_put(at, "]");
+    return first ? at : crest_otlp_json_put(at, "]");
 }
 
 static char *json_exemplar(const crest_page_exemplar *exemplar, char *at)
 {
     int first = 1;
-    at = json_u64(at, ",\"exemplars\":[{\"timeUnixNano\":", exemplar->wall_ns);
-    at = json_double(at, ",\"asDouble\":", exemplar->value);
-    at = json_put(at, ",\"filteredAttributes\":[");
-    at = json_attribute(at, CREST_EXEMPLAR_LABEL, exemplar->id, &first);
-    return json_put(at, "]}]");
+    at = crest_otlp_json_u64(at, ",\"exemplars\":[{\"timeUnixNano\":", exemplar->wall_ns);
+    at = crest_otlp_json_double(at, ",\"asDouble\":", exemplar->value);
+    at = crest_otlp_json_put(at, ",\"filteredAttributes\":[");
+    at = crest_otlp_json_attribute(at, CREST_EXEMPLAR_LABEL, exemplar->id, &first);
+    return crest_otlp_json_put(at, "]}]");
 }
 
 static char *json_explicit(const crest_otlp_encoder *encoder, char *at)
@@ -252,32 +165,32 @@ static char *json_explicit(const crest_otlp_encoder *encoder, char *at)
     uint64_t before = 0;
     for (unsigned i = 0; i <= own->bound_count; i++) {
         uint64_t below = i < own->bound_count ? own->totals.below[i] : own->totals.count;
-        at = json_u64(at, i == 0 ? ",\"bucketCounts\":[" : ",",
-                      encoder->options->stale ? 0 : below - before);
+        at = crest_otlp_json_u64(at, i == 0 ? ",\"bucketCounts\":[" : ",",
+                                 encoder->options->stale ? 0 : below - before);
         before = below;
     }
-    at = json_put(at, "],\"explicitBounds\":[");
+    at = crest_otlp_json_put(at, "],\"explicitBounds\":[");
     for (unsigned i = 0; i < own->bound_count; i++)
-        at = json_double(at, i == 0 ? "" : ",", own->bounds[i]);
-    return json_put(at, "]");
+        at = crest_otlp_json_double(at, i == 0 ? "" : ",", own->bounds[i]);
+    return crest_otlp_json_put(at, "]");
 }
 
 static char *json_exponential(const crest_native *native, char *at)
 {
-    at = json_i32(at, ",\"scale\":", native->schema);
-    at = json_u64(at, ",\"zeroCount\":", native->zero_count);
+    at = crest_otlp_json_i32(at, ",\"scale\":", native->schema);
+    at = crest_otlp_json_u64(at, ",\"zeroCount\":", native->zero_count);
     if (native->used != 0) {
         int index = native->bucket[0].index;
-        at = json_i32(at, ",\"positive\":{\"offset\":", index - 1);
+        at = crest_otlp_json_i32(at, ",\"positive\":{\"offset\":", index - 1);
         for (unsigned i = 0; i < native->used; i++, index++) {
             const char *lead = i == 0 ? ",\"bucketCounts\":[" : ",";
             for (; index < native->bucket[i].index; index++)
-                at = json_put(at, ",\"0\"");
-            at = json_u64(at, lead, native->bucket[i].count);
+                at = crest_otlp_json_put(at, ",\"0\"");
+            at = crest_otlp_json_u64(at, lead, native->bucket[i].count);
         }
-        at = json_put(at, "]}");
+        at = crest_otlp_json_put(at, "]}");
     }
-    return json_double(at, ",\"zeroThreshold\":", native->zero_threshold);
+    return crest_otlp_json_double(at, ",\"zeroThreshold\":", native->zero_threshold);
 }
 
 static char *json_histogram(const crest_otlp_encoder *encoder, const crest_otlp_point *point,
@@ -289,13 +202,13 @@ static char *json_histogram(const crest_otlp_encoder *encoder, const crest_otlp_
         at = json_explicit(encoder, at);
     if (stale)
         return at;
-    at = json_u64(at, ",\"count\":", point->count);
-    at = json_double(at, ",\"sum\":", point->sum);
+    at = crest_otlp_json_u64(at, ",\"count\":", point->count);
+    at = crest_otlp_json_double(at, ",\"sum\":", point->sum);
     if (exponential)
         at = json_exponential(&encoder->histograms.native, at);
     if (point->count != 0) {
-        at = json_double(at, ",\"min\":", point->minimum);
-        at = json_double(at, ",\"max\":", point->maximum);
+        at = crest_otlp_json_double(at, ",\"min\":", point->minimum);
+        at = crest_otlp_json_double(at, ",\"max\":", point->maximum);
     }
     return point->exemplar != NULL ? json_exemplar(point->exemplar, at) : at;
 }
@@ -307,17 +220,17 @@ static void json_point(crest_otlp_encoder *encoder, const crest_otlp_point *poin
     char *at = out->bytes + out->used;
     if (encoder->family_points != 0)
         *at++ = ',';
-    at = json_u64(at, "{\"timeUnixNano\":", encoder->time_ns);
+    at = crest_otlp_json_u64(at, "{\"timeUnixNano\":", encoder->time_ns);
     if (point->start_ns != 0)
-        at = json_u64(at, ",\"startTimeUnixNano\":", point->start_ns);
+        at = crest_otlp_json_u64(at, ",\"startTimeUnixNano\":", point->start_ns);
     if (number && !encoder->options->stale)
-        at = point->is_int ? json_i64(at, ",\"asInt\":", point->as_int)
-                           : json_double(at, ",\"asDouble\":", point->as_double);
+        at = point->is_int ? crest_otlp_json_i64(at, ",\"asInt\":", point->as_int)
+                           : crest_otlp_json_double(at, ",\"asDouble\":", point->as_double);
     if (!number)
         at = json_histogram(encoder, point, at);
     at = json_attributes(encoder, point->row, at);
     if (encoder->options->stale)
-        at = json_put(at, ",\"flags\":1");
+        at = crest_otlp_json_put(at, ",\"flags\":1");
     *at++ = '}';
     out->used = (size_t)(at - out->bytes);
 }
@@ -330,7 +243,7 @@ const crest_otlp_format crest_otlp_format_json = {
     .family_open = json_family_open,
     .family_close = json_family_close,
     .attribute_bytes = json_attribute_bytes,
-    .bytes_a_byte = JSON_BYTES_MAX,
+    .bytes_a_byte = CREST_OTLP_JSON_BYTES_MAX,
     .point = json_point,
     .body = json_body,
 };
