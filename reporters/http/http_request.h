@@ -30,6 +30,8 @@ typedef struct crest_http_request {
     const void *body; /* NULL: none */
     size_t length;
     uint64_t deadline_ns; /* on crest_now's timeline */
+    int once; /* non-zero: never sent a second time, and so over a connection of its own: the server
+                 may not be the kind that takes the same bytes twice as once */
 } crest_http_request;
 
 #endif

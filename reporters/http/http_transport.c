@@ -480,6 +480,9 @@ static void http_read_head(CURL *easy, crest_http_answer *answer)
     long status_line = 0;
     curl_off_t retry_after_s = 0;
     const char *type = NULL;
+    long request_bytes = 0;
+    curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &request_bytes);
+    answer->sent = request_bytes > 0;
     curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status_line);
     curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &retry_after_s);
     curl_easy_getinfo(easy, CURLINFO_CONTENT_TYPE, &type);
@@ -532,6 +535,7 @@ static crest_status http_perform(crest_http *http, const crest_http_request *req
                                  crest_http_answer *answer, crest_error *error)
 {
     uint64_t began_ns = crest_now();
+    answer->sent = 0;
     if (began_ns + HTTP_NS_PER_MS > request->deadline_ns)
         return crest_error_set(error, CREST_TIMED_OUT,
                                "%s %s: not tried, no time was left before the deadline",
@@ -540,7 +544,7 @@ static crest_status http_perform(crest_http *http, const crest_http_request *req
     if (headers == NULL)
         return crest_error_set(error, CREST_NO_MEMORY, "%s %s: no memory for the request",
                                request->method, request->shown);
-    CURLcode code = http_try(http, request, headers, answer, 0);
+    CURLcode code = http_try(http, request, headers, answer, request->once);
     if (http_was_stale(http, code))
         code = http_try(http, request, headers, answer, 1);
     crest_status status = CREST_OK;

@@ -13,7 +13,7 @@
  * Rules, each because its opposite has surprised users:
  *
  *   - Connections are kept and reused. A request whose kept connection was closed is sent again on
- *     another, once.
+ *     another, once. One with `once` has a connection of its own, and is never sent again.
  *   - Redirects are not followed (an answer 301 is an answer), so that no other server gets
  *     credentials.
  *   - Only http and https; HTTP/1.1 only; the path is sent as it is given.
@@ -49,6 +49,7 @@ typedef struct crest_http_answer {
     char location[CREST_HTTP_LOCATION_BYTES]; /* of a redirect, fit to show; "" if none */
     char type[CREST_HTTP_TYPE_BYTES];         /* of the body, fit to show; "" if none */
     uint64_t retry_after_s; /* from a Retry-After, in seconds or as a date; 0: none, or it passed */
+    int sent; /* a byte of the request has gone out; also when there was no answer */
 } crest_http_answer;
 
 /* NULL with *error filled when there is no memory or libcurl cannot be used. Initialises libcurl,
@@ -68,7 +69,8 @@ void crest_http_renew(crest_http *http);
 
 /*
  * Sends a request and waits for the whole answer, whatever its code: CREST_OK with *answer filled.
- * Else *error says what happened: CREST_UNREACHABLE (no such host, refused, no trust in its
+ * Else *error says what happened, and answer->sent whether the server may have it:
+ * CREST_UNREACHABLE (no such host, refused, no trust in its
  * certificate or ours), CREST_REFUSED (by the proxy), CREST_TIMED_OUT, CREST_IO (broke off, or what
  * came was not HTTP), CREST_NO_MEMORY, CREST_INVALID_ARGUMENT. One request at a time. Blocks until
  * the deadline at most.
