@@ -59,7 +59,8 @@ typedef struct crest_resource {
 
 /* The input of a report; borrowed for the call. */
 typedef struct crest_report {
-    /* cumulative, windows included if the ticker observes the registry (see window.h) */
+    /* cumulative, windows included if the ticker observes the registry (see window.h); NULL for a
+       reporter with no_snapshot */
     const crest_snapshot *snapshot;
     const crest_resource *resource;
     uint64_t deadline_ns; /* on crest_now's timeline; give up by then */
@@ -108,6 +109,8 @@ typedef struct crest_reporter {
        at the earliest. A retry that would come sooner comes then. Ignored if that has passed, and
        by crest_report_now and the last report */
     uint64_t retry_at_ns;
+    int no_snapshot; /* non-zero: it reports no metrics but what it has by itself, such as spans;
+                        report->snapshot is NULL, and none is taken */
 } crest_reporter;
 
 /*

@@ -129,7 +129,8 @@ crest_attachment *crest_attachment_new(crest_registry *registry, crest_reporter 
                                            .name = attachment->name,
                                            .include = attachment->include,
                                            .exclude = attachment->exclude,
-                                           .deltas = reporter->deltas};
+                                           .deltas = reporter->deltas,
+                                           .no_snapshot = reporter->no_snapshot};
     attachment->server = reporter->report == NULL;
     attachment->loop = crest_threads_forbidden();
     attachment->cancels = reporter->cancel != NULL;

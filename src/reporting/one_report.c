@@ -210,6 +210,10 @@ static crest_status one_report_hand_out(crest_one_report *order, const crest_sna
 static crest_status one_report_take(crest_one_report *order, crest_error *error)
 {
     uint64_t deadline_ns = crest_now() + order->timeout_ns;
+    if (order->no_snapshot) {
+        order->series = 0;
+        return one_report_hand_out(order, NULL, deadline_ns, error);
+    }
     crest_snapshot *snapshot = crest_snapshot_take(order->registry);
     if (snapshot == NULL ||
         crest_snapshot_select(snapshot, order->include, order->exclude) != CREST_OK ||

@@ -32,6 +32,7 @@ typedef struct crest_one_report {
     /* called around the reporter's own function; NULL: none */
     void (*around)(struct crest_one_report *order, int begins);
     int deltas;               /* the reporter wants the previous snapshot */
+    int no_snapshot;          /* the reporter wants none */
     crest_snapshot *previous; /* of the last success, or NULL; after a success, this report's */
     uint64_t duration_ns;     /* how long the report took */
     size_t series;            /* how many series it had */

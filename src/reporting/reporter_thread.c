@@ -59,6 +59,10 @@ static void reporter_thread_tell(const crest_one_report *order, uint64_t failure
                         "crest: %s: %s (this was the last report: what was recorded since the one "
                         "that last succeeded is not delivered)",
                         order->name, error->message);
+    else if (status != CREST_OK && failures_before == 0 && order->no_snapshot)
+        crest_log_write(CREST_LOG_WARNING,
+                        "crest: %s: %s (it is tried again; what is lost meanwhile is counted)",
+                        order->name, error->message);
     else if (status != CREST_OK && failures_before == 0)
         crest_log_write(CREST_LOG_WARNING,
                         "crest: %s: %s (nothing is lost: it is tried again%s, and the next report "
