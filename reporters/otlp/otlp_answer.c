@@ -68,7 +68,7 @@ static void otlp_answer_show(const unsigned char *from, size_t length, crest_otl
     crest_push_text_show((const char *)from, length, answer->words, sizeof answer->words);
 }
 
-/* ExportMetricsPartialSuccess; 0 when malformed. */
+/* ExportMetricsPartialSuccess, or that of traces; 0 when malformed. */
 static int otlp_answer_partial(otlp_answer_bytes in, int may_be_cut, crest_otlp_answer *answer)
 {
     otlp_answer_field field;
@@ -235,7 +235,8 @@ static int otlp_answer_partial_part(otlp_answer_json *in, const otlp_answer_json
                                     crest_otlp_answer *answer)
 {
     otlp_answer_json text;
-    if (otlp_answer_is(key, "rejectedDataPoints", "rejected_data_points"))
+    if (otlp_answer_is(key, "rejectedDataPoints", "rejected_data_points") ||
+        otlp_answer_is(key, "rejectedSpans", "rejected_spans"))
         return otlp_answer_number(in, &answer->rejected);
     if (!otlp_answer_is(key, "errorMessage", "error_message"))
         return otlp_answer_skip(in);

@@ -8,7 +8,7 @@
  *     if (crest_otlp_answer_decode(bytes, length, encoding, &said)) ... said.rejected ...
  *
  * Sources: opentelemetry-proto, ExportMetricsServiceResponse and ExportMetricsPartialSuccess
- * (fields 1, and in it 1 and 2); google.rpc.Status (field 2), which is the body of a refusal.
+ * (fields 1, and in it 1 and 2), and those of traces, which have the same fields; google.rpc.Status (field 2), which is the body of a refusal.
  */
 #ifndef CREST_REPORTERS_OTLP_ANSWER_H
 #define CREST_REPORTERS_OTLP_ANSWER_H
@@ -19,7 +19,7 @@
 #define CREST_OTLP_ANSWER_WORDS_BYTES 320u
 
 typedef struct crest_otlp_answer {
-    uint64_t rejected;                         /* points */
+    uint64_t rejected;                         /* points, or spans */
     char words[CREST_OTLP_ANSWER_WORDS_BYTES]; /* fit to show; "": it says nothing */
 } crest_otlp_answer;
 

@@ -89,9 +89,9 @@ static crest_otlp_fate otlp_fate_refusal(const crest_otlp_question *question,
                                          const crest_otlp_answer *said, crest_error *error)
 {
     crest_error_set(error, CREST_REFUSED,
-                    "POST %s: a body of %zu points and %zu bytes was refused with code %u: %s. %s",
-                    question->url, question->points, question->length, answer->code, said->words,
-                    otlp_fate_advice(answer->code));
+                    "POST %s: a body of %zu %s and %zu bytes was refused with code %u: %s. %s",
+                    question->url, question->count, question->things, question->length,
+                    answer->code, said->words, otlp_fate_advice(answer->code));
     return answer->code == 413   ? CREST_OTLP_TOO_LARGE
            : answer->code == 400 ? CREST_OTLP_REFUSED
                                  : CREST_OTLP_NEVER;

@@ -14,7 +14,7 @@
 #include "otlp/otlp_answer.h"
 
 typedef enum crest_otlp_fate {
-    CREST_OTLP_TAKEN,     /* said->rejected of its points were not */
+    CREST_OTLP_TAKEN,     /* said->rejected of its points or spans were not */
     CREST_OTLP_LATER,     /* 429, 502, 503, 504: may be sent again */
     CREST_OTLP_REFUSED,   /* this body; others may be taken */
     CREST_OTLP_TOO_LARGE, /* 413 */
@@ -25,7 +25,8 @@ typedef enum crest_otlp_fate {
 typedef struct crest_otlp_question {
     const char *url; /* as messages show it */
     crest_otlp_encoding encoding;
-    size_t points, length;
+    const char *things; /* "points" or "spans" */
+    size_t count, length;
 } crest_otlp_question;
 
 /* *error says what happened unless the fate is TAKEN: CREST_UNREACHABLE for LATER, else

@@ -128,7 +128,8 @@ static otlp_end otlp_http_send(otlp_reporter *otlp, const void *bytes, size_t le
         .length = length,
         .deadline_ns = otlp->report->deadline_ns,
     };
-    const crest_otlp_question question = {otlp->shown, otlp->form.encoding, points, length};
+    const crest_otlp_question question = {otlp->shown, otlp->form.encoding, "points", points,
+                                          length};
     crest_http_answer answer;
     crest_otlp_answer said;
     crest_error error = {.status = CREST_OK};

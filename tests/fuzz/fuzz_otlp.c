@@ -49,7 +49,8 @@ static void check_fate(uint8_t choice, const uint8_t *bytes, size_t size)
     static const unsigned codes[] = {200, 204, 301, 400, 413, 429, 500, 503};
     static const char *const types[] = {"", "application/json", "application/x-protobuf",
                                         "text/html"};
-    const crest_otlp_question question = {"http://h/v1/metrics", CREST_OTLP_PROTOBUF, 7, 99};
+    const crest_otlp_question question = {"http://h/v1/metrics", CREST_OTLP_PROTOBUF, "points", 7,
+                                          99};
     crest_http_answer *answer = calloc(1, sizeof *answer);
     FUZZ_WANTS(answer != NULL);
     answer->code = codes[choice & 7];

@@ -120,7 +120,8 @@ static void refusals_show_the_servers_words(void **state)
 
 static crest_otlp_fate judge(unsigned code, const char *type, const char *body, int cut)
 {
-    static const crest_otlp_question question = {"http://h/v1/metrics", CREST_OTLP_PROTOBUF, 5, 99};
+    static const crest_otlp_question question = {"http://h/v1/metrics", CREST_OTLP_PROTOBUF,
+                                                 "points", 5, 99};
     static crest_http_answer answer;
     memset(&answer, 0, sizeof answer);
     memset(&error, 0, sizeof error);
