@@ -3,6 +3,7 @@
 #include "node_consensus.h"
 
 #include <crest/crest.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,7 @@ static uint64_t consensus_proposed, consensus_orphans, consensus_final, consensu
 
 struct watch {
     struct watch *next, **place;
+    uint8_t hash[NODE_HASH_BYTES];
     crest_op op;
     crest_timing level[CONSENSUS_LEVELS];
     bool open[CONSENSUS_LEVELS];
@@ -59,7 +61,12 @@ static void consensus_end_level(struct watch *w, unsigned level, crest_outcome o
         return;
     w->open[level] = false;
     crest_timing_end(&w->level[level], w->op, outcome);
-    report_timer_add(&consensus_total[level][outcome], node_now_ns() - w->start_ns);
+    uint64_t now_ns = node_now_ns();
+    char timer[64];
+    report_timer_add(&consensus_total[level][outcome], now_ns - w->start_ns);
+    snprintf(timer, sizeof timer, "rchain.casper.consensus-time support=%s",
+             consensus_level_name[level]);
+    report_timed(timer, w->hash, w->start_ns, now_ns, crest_outcome_text(outcome), 0);
 }
 
 static void consensus_unwatch(chain_block *b, crest_outcome outcome)
@@ -97,6 +104,7 @@ static void consensus_naive_end(void)
 void consensus_begin(chain_block *own)
 {
     struct watch *w = node_alloc_zero(1, sizeof *w);
+    memcpy(w->hash, own->hash, NODE_HASH_BYTES);
     w->op = crest_op_bytes(own->hash, NODE_HASH_BYTES);
     w->start_ns = node_now_ns();
     for (unsigned i = 0; i < CONSENSUS_LEVELS; i++) {

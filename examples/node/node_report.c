@@ -154,6 +154,17 @@ void report_event(const char *event, const char *format, ...)
     report_print(&r);
 }
 
+void report_timed(const char *timer, const uint8_t hash[NODE_HASH_BYTES], uint64_t from_ns,
+                  uint64_t to_ns, const char *outcome, uint64_t within_ns)
+{
+    char text[NODE_HEX_BYTES];
+    if (report_events)
+        report_event("timed",
+                     "\"timer\":\"%s\",\"block\":\"%s\",\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64
+                     ",\"outcome\":\"%s\",\"within_ns\":%" PRIu64,
+                     timer, node_hex(hash, text), from_ns, to_ns, outcome, within_ns);
+}
+
 void report_timer_add(report_timer *timer, uint64_t ns)
 {
     timer->count++;

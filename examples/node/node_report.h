@@ -47,6 +47,14 @@ void report_events_on(void);
 /* One event whose further members are the formatted JSON text, as in: "\"height\":%u". */
 void report_event(const char *event, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/*
+ * An operation on a block, by node_now_ns: the event `timed`, which is the other side of the span
+ * that Crest makes of it. `timer` is the metric's name, `within_ns` how far Crest's duration may be
+ * off by its own bound: of those between two machines.
+ */
+void report_timed(const char *timer, const uint8_t hash[NODE_HASH_BYTES], uint64_t from_ns,
+                  uint64_t to_ns, const char *outcome, uint64_t within_ns);
+
 /* A count and a sum of durations in plain variables, and how they are reported. */
 typedef struct report_timer {
     uint64_t count, sum_ns;

@@ -46,6 +46,8 @@ static void spread_measure(const inbox_message *m, const wire_envelope *envelope
     }
     report_timer_add(&spread_propagated, m->arrived_ns - envelope->truth_ns);
     spread_propagated_error_ns += found.error_ns;
+    report_timed("rchain.casper.block-propagation-time", hash, envelope->truth_ns, m->arrived_ns,
+                 "ok", found.error_ns);
 }
 
 void spread_come(const inbox_message *m, const wire_envelope *envelope, const uint8_t *bytes,
@@ -98,7 +100,10 @@ void spread_open(const node_options *options)
 
 static void spread_end(unsigned which, crest_outcome outcome, uint64_t truth_ns)
 {
+    const spread_watch *w = &spread_watched[which];
     report_timer_add(&spread_covered[outcome], truth_ns);
+    report_timed("rchain.casper.block-coverage-time", w->hash, w->truth_ns, w->truth_ns + truth_ns,
+                 crest_outcome_text(outcome), w->error_ns);
     spread_count--;
     memmove(&spread_watched[which], &spread_watched[which + 1],
             (spread_count - which) * sizeof spread_watched[0]);

@@ -139,6 +139,15 @@ static void store_explain(const char *step, int rc, const uint8_t *hash, size_t 
         node_hex(hash, text), size, store_directory, step, mdb_strerror(rc), advice);
 }
 
+/* An operation that began at start_ns is over: the truth of it, for totals and events. */
+static void store_account(report_timer total[2], const char *timer, const uint8_t *hash,
+                          uint64_t start_ns, bool good)
+{
+    uint64_t now_ns = node_now_ns();
+    report_timer_add(&total[!good], now_ns - start_ns);
+    report_timed(timer, hash, start_ns, now_ns, good ? "ok" : "error", 0);
+}
+
 /* One attempt. 0, or LMDB's answer, with *step saying to what. */
 static int store_try(const uint8_t *hash, const uint8_t *bytes, size_t size, const char **step)
 {
@@ -156,7 +165,7 @@ static int store_try(const uint8_t *hash, const uint8_t *bytes, size_t size, con
         rc = mdb_put(txn, store_blocks, &key, &data, 0);
     }
     crest_timing_end(&put, op, rc == 0 ? CREST_OUTCOME_OK : CREST_OUTCOME_ERROR);
-    report_timer_add(&store_put_total[rc != 0], node_now_ns() - start_ns);
+    store_account(store_put_total, "rchain.block-storage.lmdb.put-time", hash, start_ns, rc == 0);
     if (rc != 0) {
         if (txn != NULL)
             mdb_txn_abort(txn);
@@ -168,7 +177,7 @@ static int store_try(const uint8_t *hash, const uint8_t *bytes, size_t size, con
     *step = "mdb_txn_commit";
     rc = mdb_txn_commit(txn);
     crest_timing_end(&sync, op, rc == 0 ? CREST_OUTCOME_OK : CREST_OUTCOME_ERROR);
-    report_timer_add(&store_sync_total[rc != 0], node_now_ns() - start_ns);
+    store_account(store_sync_total, "rchain.block-storage.lmdb.sync-time", hash, start_ns, rc == 0);
     return rc;
 }
 
@@ -267,7 +276,7 @@ uint8_t *store_get(const uint8_t hash[NODE_HASH_BYTES], size_t *size)
     }
     bool good = rc == 0 || rc == MDB_NOTFOUND;
     crest_timing_end(&timing, op, good ? CREST_OUTCOME_OK : CREST_OUTCOME_ERROR);
-    report_timer_add(&store_get_total[!good], node_now_ns() - start_ns);
+    store_account(store_get_total, "rchain.block-storage.lmdb.get-time", hash, start_ns, good);
     if (!good)
         node_say("could not look up a block in '%s': %s; the node goes on without it",
                  store_directory, mdb_strerror(rc));

@@ -136,12 +136,16 @@ static void turns_propose(uint64_t slot)
     turns_builds++;
     turns_pending += pool_waiting();
 
-    crest_op op = crest_op_u64x2(slot, turns_options->index);
-    crest_timing timing = crest_timer_start(&create_block_time, op);
+    /* the block has no hash before it is built: the timing is bound to it then */
+    crest_timing timing = crest_timer_start(&create_block_time, crest_op_none());
     uint64_t start_ns = node_now_ns();
     chain_block *b = chain_build(slot, (uint16_t)turns_options->index);
+    crest_op op = crest_op_bytes(b->hash, NODE_HASH_BYTES);
+    crest_timing_bind(&timing, op);
     crest_timing_stop(&timing, op);
-    report_timer_add(&turns_create_total, node_now_ns() - start_ns);
+    uint64_t now_ns = node_now_ns();
+    report_timer_add(&turns_create_total, now_ns - start_ns);
+    report_timed("rchain.casper.casper.create-block-time", b->hash, start_ns, now_ns, "ok", 0);
 
     consensus_proposal();
     consensus_begin(b);

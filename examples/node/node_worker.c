@@ -81,7 +81,10 @@ static chain_answer worker_one_block(const uint8_t *bytes, size_t size, bool sto
     if (answer == CHAIN_ADDED || answer == CHAIN_INVALID) {
         bool good = answer == CHAIN_ADDED;
         crest_timing_end(&timing, op, good ? CREST_OUTCOME_OK : CREST_OUTCOME_ERROR);
-        report_timer_add(&worker_add_total[!good], node_now_ns() - start_ns);
+        uint64_t now_ns = node_now_ns();
+        report_timer_add(&worker_add_total[!good], now_ns - start_ns);
+        report_timed("rchain.casper.casper.add-block-time", hash, start_ns, now_ns,
+                     good ? "ok" : "error", 0);
     }
     if (answer == CHAIN_INVALID) {
         char text[NODE_HEX_BYTES];
