@@ -7,10 +7,10 @@
 #include "cells/cells.h"
 #include "base/arena.h"
 #include "base/atomic.h"
-#include "base/clock_inside.h"
 #include "base/fork.h"
 #include "base/forked.h"
 #include "base/lock.h"
+#include "clock/clock_inside.h"
 #include "state/directory_records.h"
 
 #include <crest/lane.h>

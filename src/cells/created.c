@@ -5,7 +5,7 @@
 #include "cells/created.h"
 #include "base/arena.h"
 #include "base/atomic.h"
-#include "base/clock_inside.h"
+#include "clock/clock_inside.h"
 
 #include <crest/cell.h>
 

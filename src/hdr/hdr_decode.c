@@ -8,7 +8,7 @@
 #include <crest/hdr.h>
 
 #include "base/error.h"
-#include "cells/distribution_inside.h"
+#include "distributions/distribution_inside.h"
 #include "hdr/hdr_bytes.h"
 #include "hdr/hdr_shape.h"
 
@@ -31,8 +31,8 @@ static uint64_t hdr_get(const unsigned char *bytes, unsigned count)
 }
 
 #define HDR_REFUSE(in, ...)                                                                        \
-    (crest_error_set((in)->error, CREST_INVALID_ARGUMENT, "Not a histogram of HdrHistogram: "      \
-                                                          __VA_ARGS__) == CREST_OK)
+    (crest_error_set((in)->error, CREST_INVALID_ARGUMENT,                                          \
+                     "Not a histogram of HdrHistogram: " __VA_ARGS__) == CREST_OK)
 
 /* ---- the header ---- */
 
@@ -47,8 +47,9 @@ static int hdr_check_cookie(hdr_in *in, uint32_t cookie)
     if (cookie == CREST_HDR_COOKIE_DOUBLES || cookie == CREST_HDR_COOKIE_DOUBLES_COMPRESSED)
         return HDR_REFUSE(in, "these are a DoubleHistogram's bytes, which are not read");
     if (base >> 8 == CREST_HDR_COOKIE_BASE >> 8)
-        return HDR_REFUSE(in, "bytes of version 0 or 1 (cookie 0x%08x) are not read, only those "
-                              "of version 2; a writer since 2015 makes them",
+        return HDR_REFUSE(in,
+                          "bytes of version 0 or 1 (cookie 0x%08x) are not read, only those "
+                          "of version 2; a writer since 2015 makes them",
                           cookie);
     return HDR_REFUSE(in, "it begins with 0x%08x instead of 0x%08x", cookie, CREST_HDR_COOKIE);
 }

@@ -4,7 +4,7 @@
  */
 #include <crest/hdr.h>
 
-#include "cells/distribution_inside.h"
+#include "distributions/distribution_inside.h"
 #include "hdr/hdr_bytes.h"
 #include "hdr/hdr_shape.h"
 
@@ -64,8 +64,8 @@ void crest_distribution_range(const crest_distribution *distribution, crest_rang
     if (layout->unit == CREST_LAYOUT_UNIT_NONE)
         *range = (crest_range){1, layout->highest, 0};
     else
-        *range = (crest_range){UINT64_C(1) << layout->unit, layout->highest,
-                               hdr_digits(layout, &shape)};
+        *range =
+            (crest_range){UINT64_C(1) << layout->unit, layout->highest, hdr_digits(layout, &shape)};
 }
 
 crest_status crest_distribution_encode(const crest_distribution *distribution, void *bytes,

@@ -12,8 +12,8 @@
 #include "in_flight/in_flight_walks.h"
 #include "instruments/in_flight_gauges.h"
 #include "instruments/resolve.h"
-#include "registry/child.h"
-#include "registry/handles.h"
+#include "metrics/child.h"
+#include "metrics/handles.h"
 
 #include <crest/stages.h>
 #include <string.h>

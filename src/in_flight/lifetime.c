@@ -12,11 +12,11 @@
 #include "base/utf8.h"
 #include "in_flight/in_flight_walks.h"
 #include "in_flight/lifetime_inside.h"
-#include "registry/child.h"
+#include "metrics/child.h"
+#include "metrics/handles.h"
+#include "metrics/slots.h"
 #include "registry/child_moves.h"
 #include "registry/children.h"
-#include "registry/handles.h"
-#include "registry/slots.h"
 
 #include <pthread.h>
 #include <string.h>

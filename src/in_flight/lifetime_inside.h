@@ -5,7 +5,7 @@
 #ifndef CREST_LIFETIME_INSIDE_H
 #define CREST_LIFETIME_INSIDE_H
 
-#include "registry/metric_inside.h"
+#include "metrics/metric_inside.h"
 
 /* Retires all series of a registry that is being freed, without a last export. Takes the lock, and
  * records what was in flight. */

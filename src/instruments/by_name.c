@@ -8,7 +8,7 @@
 #include "base/misuse.h"
 #include "instruments/metric_get.h"
 #include "instruments/name_table.h"
-#include "registry/handles.h"
+#include "metrics/handles.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include "base/misuse.h"
 #include "base/utf8.h"
 #include "instruments/keyed_series.h"
-#include "registry/child.h"
+#include "metrics/child.h"
 #include "registry/child_moves.h"
 #include "registry/children.h"
 #include "registry/growth.h"

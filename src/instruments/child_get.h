@@ -9,7 +9,7 @@
 #ifndef CREST_CHILD_GET_H
 #define CREST_CHILD_GET_H
 
-#include "registry/metric_inside.h"
+#include "metrics/metric_inside.h"
 
 /* The child of these values, as below, taking the lock itself; a failure is counted as misuse.
  * Values are cleaned: valid UTF-8 of bounded length. Any thread; lock-free when the child exists

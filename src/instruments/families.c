@@ -6,7 +6,7 @@
 #include "base/misuse.h"
 #include "instruments/child_get.h"
 #include "instruments/metric_get.h"
-#include "registry/handles.h"
+#include "metrics/handles.h"
 
 /* The family's metric. NULL and *status, counted, on failure; a later call tries again. */
 static crest_metric *family_metric(crest_family *family, crest_kind kind, crest_status *status)

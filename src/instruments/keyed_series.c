@@ -7,8 +7,8 @@
 #include "base/atomic.h"
 #include "base/forked.h"
 #include "base/hash.h"
+#include "metrics/handles.h"
 #include "registry/described.h"
-#include "registry/handles.h"
 
 /* Under the library's lock: the number of metrics of each share. */
 static uint32_t keyed_metrics[CREST_IN_FLIGHT_SHARES];

@@ -6,7 +6,7 @@
 #ifndef CREST_KEYED_SERIES_H
 #define CREST_KEYED_SERIES_H
 
-#include "registry/metric_inside.h"
+#include "metrics/metric_inside.h"
 
 /* Operations in flight and tombstones, of all metrics. Ids are spread over stripes by hash, each
  * stripe has equal room, and memory comes in blocks. */

@@ -6,7 +6,7 @@
 #ifndef CREST_METRIC_GET_H
 #define CREST_METRIC_GET_H
 
-#include "registry/metric_inside.h"
+#include "metrics/metric_inside.h"
 
 /* Finds or creates, taking the lock itself; NULL and *status on failure, counted as misuse. Texts
  * are copied. Any thread, no signal handler. */

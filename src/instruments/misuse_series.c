@@ -9,7 +9,7 @@
 #include "base/misuse.h"
 #include "cells/cells.h"
 #include "instruments/resolve.h"
-#include "registry/handles.h"
+#include "metrics/handles.h"
 
 #include <crest/family.h>
 

@@ -13,11 +13,11 @@
 #include "base/utf8.h"
 #include "instruments/child_get.h"
 #include "instruments/metric_get.h"
+#include "metrics/constant_labels.h"
+#include "metrics/handles.h"
 #include "names/names.h"
-#include "registry/constant_labels.h"
 #include "registry/described.h"
 #include "registry/growth.h"
-#include "registry/handles.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "base/lock.h"
 #include "cells/shards.h"
 #include "instruments/resolve.h"
-#include "registry/handles.h"
+#include "metrics/handles.h"
 
 crest_permit crest_permit_none;
 

@@ -10,7 +10,7 @@
 #include "instruments/permits.h"
 #include "instruments/range_sampler_inside.h"
 #include "instruments/resolve.h"
-#include "registry/handles.h"
+#include "metrics/handles.h"
 
 int64_t crest_range_sampler_value(const crest_range_sampler *sampler)
 {

@@ -11,15 +11,15 @@
  */
 #include "instruments/record_slow.h"
 #include "base/atomic.h"
-#include "base/clock_inside.h"
 #include "base/lock.h"
 #include "base/misuse.h"
 #include "cells/cells.h"
 #include "cells/first_values.h"
+#include "clock/clock_inside.h"
 #include "instruments/resolve.h"
-#include "registry/child.h"
-#include "registry/handles.h"
-#include "registry/slowest_note.h"
+#include "metrics/child.h"
+#include "metrics/handles.h"
+#include "metrics/slowest_note.h"
 
 /*
  * Takes the lock and returns 0. While a fork holds it and the series exists, takes nothing and

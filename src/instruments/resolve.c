@@ -7,9 +7,9 @@
 #include "base/lock.h"
 #include "base/misuse.h"
 #include "instruments/metric_get.h"
-#include "registry/child.h"
+#include "metrics/child.h"
+#include "metrics/handles.h"
 #include "registry/child_moves.h"
-#include "registry/handles.h"
 #include "registry/series.h"
 
 void crest_handle_refused(const crest_handle *handle, crest_status why, uint64_t times)

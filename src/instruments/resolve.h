@@ -5,7 +5,7 @@
 #ifndef CREST_RESOLVE_H
 #define CREST_RESOLVE_H
 
-#include "registry/metric_inside.h"
+#include "metrics/metric_inside.h"
 
 /*
  * Under the lock: the handle's slot, registering its declaration if need be. 0 when it has none;

@@ -5,7 +5,7 @@
  * To the encoder a snapshot is only what it hands to the source: here, the whole difference.
  */
 #include "otlp/otlp_delta.h"
-#include "cells/native_cells.h"
+#include "distributions/native_cells.h"
 #include "snapshot/snapshot_inside.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
 #ifndef CREST_PAGE_NATIVE_H
 #define CREST_PAGE_NATIVE_H
 
-#include "cells/native_buckets.h"
+#include "distributions/native_buckets.h"
 #include "page/page_families.h"
 
 /* Bytes of a series' value: classic buckets, the exemplar twice, and for each native bucket a span

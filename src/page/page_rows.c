@@ -4,9 +4,9 @@
  */
 #include "base/arena.h"
 #include "cells/created.h"
-#include "cells/native_cells.h"
+#include "distributions/native_cells.h"
+#include "metrics/child.h"
 #include "page/page_source.h"
-#include "registry/child.h"
 #include "snapshot/snapshot_inside.h"
 
 #include <string.h>

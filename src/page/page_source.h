@@ -15,9 +15,9 @@
 #ifndef CREST_PAGE_SOURCE_H
 #define CREST_PAGE_SOURCE_H
 
-#include "cells/bucket_totals.h"
-#include "cells/native_buckets.h"
-#include "registry/metric_inside.h"
+#include "distributions/bucket_totals.h"
+#include "distributions/native_buckets.h"
+#include "metrics/metric_inside.h"
 #include <crest/snapshot.h>
 
 /* Rows that are read at a time. So few, because with each row the source prefetches a later one:

@@ -5,7 +5,7 @@
 #ifndef CREST_POLL_VALUE_H
 #define CREST_POLL_VALUE_H
 
-#include "registry/metric_inside.h"
+#include "metrics/metric_inside.h"
 #include <crest/poll.h>
 
 #include <pthread.h>

@@ -11,10 +11,10 @@
 #include "base/error.h"
 #include "base/forked.h"
 #include "base/host_loop.h"
-#include "base/step_clock.h"
 #include "base/sync.h"
 #include "base/thread.h"
 #include "base/uncancelled.h"
+#include "clock/step_clock.h"
 
 #include <stdio.h>
 #include <string.h>

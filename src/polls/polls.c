@@ -7,8 +7,8 @@
 #include "base/atomic.h"
 #include "base/sync.h"
 #include "base/utf8.h"
+#include "metrics/handles.h"
 #include "polls/poller.h"
-#include "registry/handles.h"
 
 #include <string.h>
 

@@ -3,11 +3,11 @@
  * Moves of a series that the program asks for. See child_moves.h.
  */
 #include "registry/child_moves.h"
-#include "registry/child.h"
+#include "metrics/child.h"
+#include "metrics/slots.h"
 #include "registry/children.h"
 #include "registry/growth.h"
 #include "registry/series.h"
-#include "registry/slots.h"
 
 unsigned crest_child_waits(const crest_child *child)
 {

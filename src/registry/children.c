@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/atomic.h"
 #include "base/hash.h"
-#include "registry/child.h"
+#include "metrics/child.h"
 #include "registry/series_state.h"
 
 #include <sched.h>

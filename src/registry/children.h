@@ -15,7 +15,7 @@
 #ifndef CREST_CHILDREN_H
 #define CREST_CHILDREN_H
 
-#include "registry/metric_inside.h"
+#include "metrics/metric_inside.h"
 
 /* The hash of a family's label values; NULL counts as "". */
 uint32_t crest_children_hash(const crest_metric *metric, const char *const *values);

@@ -5,7 +5,7 @@
 #include "registry/described.h"
 #include "cells/cells.h"
 #include "cells/created.h"
-#include "registry/child.h"
+#include "metrics/child.h"
 #include "state/directory_records.h"
 
 /* Texts of a metric: names, constant labels, keys, stages. */

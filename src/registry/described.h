@@ -6,7 +6,7 @@
 #ifndef CREST_DESCRIBED_H
 #define CREST_DESCRIBED_H
 
-#include "registry/metric_inside.h"
+#include "metrics/metric_inside.h"
 
 /* A new metric, and an open family that got a key. */
 void crest_describe_metric(crest_metric *metric);

@@ -3,7 +3,7 @@
  * All metrics and series at once, for a state file that is opened after they were made. See
  * described.h.
  */
-#include "registry/child.h"
+#include "metrics/child.h"
 #include "registry/children.h"
 #include "registry/described.h"
 

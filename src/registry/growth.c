@@ -9,11 +9,11 @@
 #include "base/misuse.h"
 #include "base/sync.h"
 #include "cells/cells.h"
-#include "registry/delivered.h"
-#include "registry/metric_kinds.h"
-#include "registry/readers.h"
+#include "metrics/delivered.h"
+#include "metrics/metric_kinds.h"
+#include "metrics/readers.h"
+#include "metrics/slots.h"
 #include "registry/series_state.h"
-#include "registry/slots.h"
 
 #include <crest/clock.h>
 #include <pthread.h>

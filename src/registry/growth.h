@@ -24,7 +24,7 @@
 #ifndef CREST_GROWTH_H
 #define CREST_GROWTH_H
 
-#include "registry/metric_inside.h"
+#include "metrics/metric_inside.h"
 
 /* Seconds: the least time that a released series is still exported, and the longest wait for a
  * reporter that does not succeed, or for any snapshot. */

@@ -8,7 +8,7 @@
 #include "base/forked.h"
 #include "base/hash.h"
 #include "cells/cells.h"
-#include "registry/child.h"
+#include "metrics/child.h"
 #include "registry/children.h"
 #include "registry/series_state.h"
 

@@ -14,7 +14,7 @@
 #ifndef CREST_INHERITED_H
 #define CREST_INHERITED_H
 
-#include "registry/metric_inside.h"
+#include "metrics/metric_inside.h"
 #include <crest/distribution.h>
 
 /* What makes a series the same in two runs. Keys without a value count as absent, and order does

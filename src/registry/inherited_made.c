@@ -4,7 +4,7 @@
  */
 #include "base/atomic.h"
 #include "cells/cells.h"
-#include "registry/child.h"
+#include "metrics/child.h"
 #include "registry/children.h"
 #include "registry/inherited.h"
 #include "registry/series_state.h"

@@ -12,7 +12,7 @@
 #ifndef CREST_METRIC_MAKE_H
 #define CREST_METRIC_MAKE_H
 
-#include "registry/metric_spec.h"
+#include "metrics/metric_spec.h"
 
 /* A metric that is being made. */
 typedef struct crest_metric_draft {

@@ -5,8 +5,8 @@
 #include "registry/remembered.h"
 #include "base/atomic.h"
 #include "base/hash.h"
+#include "metrics/name_claims.h"
 #include "names/lookalike_names.h"
-#include "registry/name_claims.h"
 #include "registry/series_state.h"
 
 #include <string.h>

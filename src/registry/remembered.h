@@ -10,7 +10,7 @@
 #ifndef CREST_REMEMBERED_H
 #define CREST_REMEMBERED_H
 
-#include "registry/metric_spec.h"
+#include "metrics/metric_spec.h"
 
 /* Under the lock, all of these. Remembers a registry that is being freed; its series are retired.
  */

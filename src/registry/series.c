@@ -8,15 +8,15 @@
 #include "base/utf8.h"
 #include "cells/cells.h"
 #include "cells/created.h"
-#include "registry/child.h"
+#include "metrics/child.h"
+#include "metrics/generation.h"
+#include "metrics/handle_pool.h"
+#include "metrics/metric_kinds.h"
+#include "metrics/slots.h"
 #include "registry/children.h"
 #include "registry/described.h"
-#include "registry/generation.h"
-#include "registry/handle_pool.h"
 #include "registry/inherited.h"
-#include "registry/metric_kinds.h"
 #include "registry/series_state.h"
-#include "registry/slots.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #ifndef CREST_SERIES_H
 #define CREST_SERIES_H
 
-#include "registry/metric_inside.h"
+#include "metrics/metric_inside.h"
 
 /* A new, unpublished child with its series and handle; NULL and *status on failure. Values are
  * copied. */

@@ -4,8 +4,8 @@
  */
 #include "registry/series_state.h"
 #include "base/lock.h"
-#include "registry/child.h"
-#include "registry/generation.h"
+#include "metrics/child.h"
+#include "metrics/generation.h"
 
 static uint64_t life_born; /* under the lock */
 

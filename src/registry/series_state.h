@@ -16,7 +16,7 @@
 #define CREST_SERIES_STATE_H
 
 #include "base/atomic.h"
-#include "registry/metric_inside.h"
+#include "metrics/metric_inside.h"
 
 typedef enum crest_life {
     CREST_LIFE_SHOWN,       /* in snapshots */

@@ -12,7 +12,7 @@
 #ifndef CREST_DEAD_VALUES_H
 #define CREST_DEAD_VALUES_H
 
-#include "cells/distribution_inside.h"
+#include "distributions/distribution_inside.h"
 #include "state/state_view.h"
 
 typedef struct crest_dead crest_dead;

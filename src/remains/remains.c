@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/uncancelled.h"
-#include "registry/metric_inside.h"
+#include "metrics/metric_inside.h"
 #include "state/state_place.h"
 
 #include <crest/timer.h>
@@ -70,10 +70,10 @@ static int remains_metric(crest_remains *remains, uint32_t id)
     metric->constant_values = metric->keys + constants + keys + 1;
     metric->constants = constants;
     metric->labels = constants + keys + (unsigned)timer;
-    metric->buckets = (crest_buckets){(const double *)(const void *)(record + 1),
-                                      record->bound_count};
-    metric->layout = (crest_layout){record->layout_bits, record->layout_unit,
-                                    record->layout_blocks, record->layout_highest};
+    metric->buckets =
+        (crest_buckets){(const double *)(const void *)(record + 1), record->bound_count};
+    metric->layout = (crest_layout){record->layout_bits, record->layout_unit, record->layout_blocks,
+                                    record->layout_highest};
     metric->record = record;
     return 1;
 }
@@ -206,8 +206,7 @@ static int remains_op(crest_remains *remains, const unsigned char *entry)
     const crest_state_header *header = remains->view->header;
     if ((remains_word(entry + CREST_STATE_ENTRY_STATE) & 3) != 1)
         return 1;
-    crest_remains_op *more =
-        crest_alloc_resize(remains->ops, remains->op_count + 1, sizeof *more);
+    crest_remains_op *more = crest_alloc_resize(remains->ops, remains->op_count + 1, sizeof *more);
     if (more == NULL)
         return 0;
     remains->ops = more;

@@ -2,11 +2,11 @@
 /*
  * Pages of state files: what the encoder reads, as of a snapshot. See <crest/state.h>.
  */
-#include "remains/remains.h"
 #include "base/error.h"
 #include "base/uncancelled.h"
-#include "cells/native_cells.h"
+#include "distributions/native_cells.h"
 #include "page/exposition.h"
+#include "remains/remains.h"
 
 #include <string.h>
 

@@ -7,10 +7,10 @@
 #include "base/alloc.h"
 #include "base/atomic.h"
 #include "base/forked.h"
-#include "base/step_clock.h"
 #include "base/sync.h"
 #include "base/thread.h"
-#include "registry/metric_inside.h"
+#include "clock/step_clock.h"
+#include "metrics/metric_inside.h"
 #include "reporting/reporter_kinds.h"
 
 #include <sys/random.h>

@@ -16,7 +16,7 @@
 #ifndef CREST_ATTACHMENT_H
 #define CREST_ATTACHMENT_H
 
-#include "registry/delivered.h"
+#include "metrics/delivered.h"
 #include "reporting/one_report.h"
 #include "reporting/report_schedule.h"
 

@@ -5,10 +5,10 @@
 #define _GNU_SOURCE
 #include "reporting/reporter_thread.h"
 #include "base/atomic.h"
-#include "base/clock_inside.h"
 #include "base/error.h"
 #include "base/sync.h"
 #include "base/thread.h"
+#include "clock/clock_inside.h"
 #include "reporting/report_watchdog.h"
 
 #include <stddef.h>

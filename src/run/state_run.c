@@ -7,10 +7,10 @@
 #include "adopt/adoption.h"
 #include "base/arena.h"
 #include "base/atomic.h"
-#include "base/clock_inside.h"
 #include "base/error.h"
 #include "base/lock.h"
 #include "cells/cells.h"
+#include "clock/clock_inside.h"
 #include "in_flight/in_flight_entries.h"
 #include "registry/described.h"
 #include "state/directory_records.h"
@@ -118,8 +118,8 @@ static void state_run_tell(const crest_state_found *found, const crest_adoption 
     char flight[420] = "";
     if (done->in_flight != 0)
         snprintf(flight, sizeof flight, "; %llu operation%s in flight, the oldest %s for %.1f s",
-                 (unsigned long long)done->in_flight, done->in_flight == 1 ? "" : "s",
-                 done->oldest, (double)done->oldest_ns / 1e9);
+                 (unsigned long long)done->in_flight, done->in_flight == 1 ? "" : "s", done->oldest,
+                 (double)done->oldest_ns / 1e9);
     double age_s = (double)(int64_t)(crest_clock_wall_ns() - found->beat_wall_ns) / 1e9;
     if (found->end == CREST_STATE_END_KILLED)
         crest_log_write(CREST_LOG_WARNING,

@@ -4,7 +4,7 @@
  */
 #include "snapshot/carried.h"
 #include "base/alloc.h"
-#include "cells/distribution_inside.h"
+#include "distributions/distribution_inside.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 #ifndef CREST_CARRIED_H
 #define CREST_CARRIED_H
 
-#include "registry/metric_inside.h"
+#include "metrics/metric_inside.h"
 
 /* A carried series, as it was last seen. */
 typedef struct crest_carried {

@@ -6,8 +6,8 @@
 #include "base/alloc.h"
 #include "base/atomic.h"
 #include "instruments/misuse_series.h"
+#include "metrics/child.h"
 #include "polls/poller.h"
-#include "registry/child.h"
 #include "registry/children.h"
 #include "registry/series_state.h"
 
@@ -15,7 +15,7 @@
 #include <string.h>
 
 /*
- * "The lock" here is the readers' (registry/readers.h). It guards every registry's `directory` and
+ * "The lock" here is the readers' (metrics/readers.h). It guards every registry's `directory` and
  * the directories' users and readers. It is held while a directory is made, so that each new
  * directory has all series of its predecessor.
  */

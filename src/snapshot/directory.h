@@ -10,7 +10,7 @@
 #ifndef CREST_DIRECTORY_H
 #define CREST_DIRECTORY_H
 
-#include "registry/readers.h"
+#include "metrics/readers.h"
 
 /* The series of one metric, which lie together. */
 typedef struct crest_directory_run {

@@ -5,7 +5,7 @@
 #ifndef CREST_READ_VALUES_H
 #define CREST_READ_VALUES_H
 
-#include "cells/distribution_inside.h"
+#include "distributions/distribution_inside.h"
 #include "snapshot/directory.h"
 
 #include <crest/snapshot.h>

@@ -6,8 +6,8 @@
 #ifndef CREST_SNAPSHOT_INSIDE_H
 #define CREST_SNAPSHOT_INSIDE_H
 
-#include "cells/bucket_totals.h"
-#include "cells/distribution_inside.h"
+#include "distributions/bucket_totals.h"
+#include "distributions/distribution_inside.h"
 #include "snapshot/directory.h"
 #include <crest/snapshot.h>
 

@@ -5,8 +5,8 @@
 #include "snapshot/streaming.h"
 #include "base/atomic.h"
 #include "cells/shards.h"
+#include "metrics/series_merge.h"
 #include "registry/series.h"
-#include "registry/series_merge.h"
 #include "snapshot/read_values.h"
 
 #include <string.h>

@@ -6,8 +6,8 @@
 #ifndef CREST_STREAMING_H
 #define CREST_STREAMING_H
 
-#include "cells/bucket_counts.h"
-#include "cells/bucket_totals.h"
+#include "distributions/bucket_counts.h"
+#include "distributions/bucket_totals.h"
 #include "snapshot/directory.h"
 #include "snapshot/snapshot_inside.h"
 

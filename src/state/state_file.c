@@ -6,9 +6,9 @@
 #include "state/state_file.h"
 #include "base/arena.h"
 #include "base/atomic.h"
-#include "base/clock_inside.h"
 #include "base/error.h"
 #include "base/forked.h"
+#include "clock/clock_inside.h"
 
 #include <errno.h>
 #include <fcntl.h>

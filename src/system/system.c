@@ -13,13 +13,13 @@
  */
 #define _GNU_SOURCE
 #include "base/alloc.h"
-#include "base/clock_inside.h"
 #include "base/error.h"
 #include "base/forked.h"
 #include "base/sync.h"
 #include "base/uncancelled.h"
+#include "clock/clock_inside.h"
+#include "metrics/metric_inside.h"
 #include "polls/poller.h"
-#include "registry/metric_inside.h"
 #include "system/collectors.h"
 #include "system/system_groups.h"
 #include "system/system_inside.h"

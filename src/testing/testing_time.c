@@ -4,7 +4,7 @@
  */
 #include <crest/testing.h>
 
-#include "base/clock_inside.h"
+#include "clock/clock_inside.h"
 #include "windows/ticker.h"
 
 #include <pthread.h>

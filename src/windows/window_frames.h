@@ -11,7 +11,7 @@
 #ifndef CREST_WINDOW_FRAMES_H
 #define CREST_WINDOW_FRAMES_H
 
-#include "registry/metric_inside.h"
+#include "metrics/metric_inside.h"
 #include "windows/window_times.h"
 
 #define CREST_FRAMES_SERIES 64u

@@ -4,8 +4,8 @@
  */
 #include "windows/window_idle.h"
 #include "base/alloc.h"
+#include "metrics/metric_kinds.h"
 #include "registry/growth.h"
-#include "registry/metric_kinds.h"
 #include "registry/series_state.h"
 
 /* Only series that are recorded into can be idle: gauges and range samplers stand. */

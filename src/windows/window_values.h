@@ -6,8 +6,8 @@
 #ifndef CREST_WINDOW_VALUES_H
 #define CREST_WINDOW_VALUES_H
 
-#include "cells/distribution_inside.h"
-#include "registry/slowest_note.h"
+#include "distributions/distribution_inside.h"
+#include "metrics/slowest_note.h"
 #include "windows/window_times.h"
 
 /* A window's quantiles are of what was recorded since an earlier reading, up to a tenth of the

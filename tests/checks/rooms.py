@@ -6,13 +6,16 @@ check_layering holds the tree to this list, and scripts/make-map draws it into t
 
 # (room, what it has); a file may use files of its own room and of those above its line here.
 SRC = [
-    ("base", "memory, lock, clock, numbers, text, misuse, sync, fork, leavable; no metric"),
+    ("base", "memory, lock, numbers, text, misuse, sync, fork, leavable; no metric"),
+    ("clock", "time: the counter of the processor made nanoseconds, the wall, clocks of tests"),
     ("state", "the file that keeps cells and names over a kill: format, writer, raw reader"),
     ("wire", "bytes of Protocol Buffers, streamed; knows no metric"),
     ("names", "which names are valid, look alike, what is exported and derived; pure"),
-    ("cells", "where values live: slots, threads' tables, shards; sums and distributions of them"),
+    ("cells", "where values live: slots, threads' tables, shards; sums of cells"),
+    ("distributions", "shards read back: counts, quantiles, merges, buckets classic and native"),
     ("hdr", "distributions as HdrHistogram's bytes, both ways"),
-    ("registry", "what exists: metrics, children, series, handles; how series end"),
+    ("metrics", "what a metric, a series and a handle are made of: claims, kinds, slots, notes"),
+    ("registry", "what exists: metrics and children made, found and ended; room that grows"),
     ("instruments", "from a declaration, a name or labels to a handle; cold paths of recording"),
     ("in_flight", "operations begun by an id, and the end of series, which settles them"),
     ("polls", "values fetched by callback, and the thread that calls"),

@@ -10,8 +10,8 @@
  */
 #define _GNU_SOURCE
 #include "base/atomic.h"
-#include "base/clock_inside.h"
 #include "cells/cells.h"
+#include "clock/clock_inside.h"
 #include "support/child_fixture.h"
 #include "support/lane_fixture.h"
 #include "windows/windows.h"

@@ -9,8 +9,8 @@
 #define _GNU_SOURCE
 #include "base/atomic.h"
 #include "cells/cells.h"
+#include "metrics/slots.h"
 #include "registry/growth.h"
-#include "registry/slots.h"
 #include "support/child_fixture.h"
 #include "support/owned_records.h"
 

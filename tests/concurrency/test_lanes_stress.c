@@ -5,7 +5,7 @@
  * reading goes back, a sum covers only what the counts have, and the slowest operation is found.
  */
 #include "base/atomic.h"
-#include "base/clock_inside.h"
+#include "clock/clock_inside.h"
 #include "snapshot/snapshot_inside.h"
 #include "support/lane_fixture.h"
 #include "windows/windows.h"

@@ -4,7 +4,7 @@
  * other is released and comes back: all threads get the same handle for the same series, no two
  * handles overlap, and in the end every record is there.
  */
-#include "registry/handle_pool.h"
+#include "metrics/handle_pool.h"
 #include "support/core_fixture.h"
 
 #include <crest/lifetime.h>

@@ -4,7 +4,7 @@
  * that was not there, and the areas of all windows add up to the integral. Exactly.
  */
 #include "base/atomic.h"
-#include "base/clock_inside.h"
+#include "clock/clock_inside.h"
 #include "support/core_fixture.h"
 #include "support/random_numbers.h"
 #include "windows/range_windows.h"

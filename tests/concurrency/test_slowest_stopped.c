@@ -6,7 +6,7 @@
  * name their own durations, and totals are exact.
  */
 #include "base/atomic.h"
-#include "registry/slowest_note.h"
+#include "metrics/slowest_note.h"
 #include "support/core_fixture.h"
 
 #include <signal.h>

@@ -5,9 +5,9 @@
  * every range, read while they are recorded into.
  */
 #include "base/atomic.h"
-#include "base/clock_inside.h"
-#include "registry/metric_inside.h"
-#include "registry/slowest_note.h"
+#include "clock/clock_inside.h"
+#include "metrics/metric_inside.h"
+#include "metrics/slowest_note.h"
 #include "support/core_fixture.h"
 #include "support/random_numbers.h"
 #include "windows/windows.h"

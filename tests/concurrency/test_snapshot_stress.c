@@ -6,7 +6,7 @@
  * crest-test: timeout=300
  */
 #include "base/atomic.h"
-#include "registry/metric_inside.h"
+#include "metrics/metric_inside.h"
 #include "support/core_fixture.h"
 #include "windows/windows.h"
 

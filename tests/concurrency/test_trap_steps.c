@@ -19,12 +19,12 @@ int main(void)
 #else
 
 #define _GNU_SOURCE
-#include "cells/distribution_inside.h"
 #include "cells/range_cell.h"
 #include "cells/shards.h"
+#include "distributions/distribution_inside.h"
 #include "in_flight/in_flight_entries.h"
-#include "registry/series_merge.h"
-#include "registry/slowest_note.h"
+#include "metrics/series_merge.h"
+#include "metrics/slowest_note.h"
 #include "snapshot/snapshot_inside.h"
 #include "support/trap_fixture.h"
 

@@ -2,7 +2,7 @@
 /*
  * The slowest operation of a tick: a thread, a handler that interrupts it anywhere or another thread
  * of the same series, and the ticker, every interleaving. The steps bear the names of the functions
- * in src/cells/slowest_board.c and src/registry/slowest_note.c; the thread and its handler have one shard, so one word
+ * in src/cells/slowest_board.c and src/metrics/slowest_note.c; the thread and its handler have one shard, so one word
  * `noted`. Each line between semicolons is one access of the code. Between a writer's store
  * to `noted` and its look at the turn, and between the ticker's end of a turn and its reset of
  * `noted`, there are full barriers, so sequential consistency is the right model.

@@ -6,8 +6,8 @@
 #ifndef CREST_TESTS_LATE_FIXTURE_H
 #define CREST_TESTS_LATE_FIXTURE_H
 
+#include "metrics/slots.h"
 #include "registry/growth.h"
-#include "registry/slots.h"
 #include "support/core_fixture.h"
 
 #include <crest/testing.h>

@@ -6,7 +6,7 @@
 #ifndef CREST_TESTS_WINDOW_FIXTURE_H
 #define CREST_TESTS_WINDOW_FIXTURE_H
 
-#include "base/clock_inside.h"
+#include "clock/clock_inside.h"
 #include "registry/growth.h"
 #include "support/core_fixture.h"
 #include "windows/windows.h"

@@ -123,7 +123,7 @@ def a_new_kind_has_its_places_listed(_):
     if left_out:
         raise Failure(f"the table of docs/contributing.md lacks {', '.join(left_out)}, which ask "
                       "for the kind of a metric: add the file or its folder to a row, or ask "
-                      "registry/metric_kinds.h instead")
+                      "metrics/metric_kinds.h instead")
     for path in listed:
         if not (ROOT / path).exists():
             raise Failure(f"the table has {path}, which is not there")

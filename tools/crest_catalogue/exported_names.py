@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The exported names of a metric. A twin of the library's src/names/names.c,
-src/registry/name_claims.c and src/names/derived_results.c: like these, a pure function of name,
+src/metrics/name_claims.c and src/names/derived_results.c: like these, a pure function of name,
 instrument and unit.
 
     exported_name("a.data-sent", "counter", "bytes")            a_data_sent_bytes_total

@@ -5,7 +5,7 @@
 #ifndef CREST_PEER_CLOCK_INSIDE_H
 #define CREST_PEER_CLOCK_INSIDE_H
 
-#include "base/clock_inside.h"
+#include "clock/clock_inside.h"
 
 #include <crest/crest.h>
 #include <crest/peer_clock.h>

@@ -5,8 +5,8 @@
  * Gauges exist only while there is an estimate: a reader would take an offset of 0 for a measured
  * one.
  */
-#include "registry/handles.h"
 #include "latency/peers/peer_clock_inside.h"
+#include "metrics/handles.h"
 
 #define PEER_SERIES_NS_PER_S 1e9
 

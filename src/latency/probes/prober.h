@@ -21,7 +21,7 @@
 
 #include "base/leavable.h"
 #include "base/sync.h"
-#include "registry/metric_inside.h"
+#include "metrics/metric_inside.h"
 #include <crest/lifetime.h>
 #include <crest/probe.h>
 

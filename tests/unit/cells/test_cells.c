@@ -4,11 +4,11 @@
  * nothing can be registered after it.
  */
 #include "base/arena.h"
-#include "cells/cells.h"
-#include "support/core_fixture.h"
 #include "base/lock.h"
 #include "base/misuse.h"
-#include "registry/metric_inside.h"
+#include "cells/cells.h"
+#include "metrics/metric_inside.h"
+#include "support/core_fixture.h"
 
 static uint32_t slot_new(void)
 {

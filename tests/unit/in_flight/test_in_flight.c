@@ -3,8 +3,8 @@
  * <crest/in_flight.h>: begin and end by id, the deadline with and without anybody sweeping,
  * tombstones, the bound, and what is exported.
  */
-#include "base/clock_inside.h"
 #include "base/misuse.h"
+#include "clock/clock_inside.h"
 #include "in_flight/in_flight_figures.h"
 #include "in_flight/in_flight_table.h"
 #include "in_flight/in_flight_walks.h"

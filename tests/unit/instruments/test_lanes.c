@@ -4,12 +4,12 @@
  * by itself. The first test is of a process that has no lanes yet.
  */
 #include "base/arena.h"
-#include "cells/cells.h"
-#include "support/lane_fixture.h"
 #include "base/lock.h"
 #include "base/misuse.h"
+#include "cells/cells.h"
+#include "metrics/slowest_note.h"
+#include "support/lane_fixture.h"
 #include "support/owned_records.h"
-#include "registry/slowest_note.h"
 
 #include <crest/lifetime.h>
 

@@ -4,12 +4,12 @@
  * stands for a thread that loaded its slot before the series was released.
  */
 #include "base/arena.h"
-#include "cells/cells.h"
-#include "support/core_fixture.h"
 #include "base/misuse.h"
-#include "registry/child.h"
+#include "cells/cells.h"
+#include "metrics/child.h"
+#include "metrics/slots.h"
 #include "registry/growth.h"
-#include "registry/slots.h"
+#include "support/core_fixture.h"
 
 #include <crest/testing.h>
 

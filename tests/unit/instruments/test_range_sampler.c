@@ -3,11 +3,11 @@
  * <crest/range_sampler.h>: values without a ticker, all ways to get a handle, what is refused, and
  * the change of windows. What windows make of it is in test_range_windows.c.
  */
-#include "base/clock_inside.h"
-#include "support/core_fixture.h"
 #include "base/misuse.h"
 #include "cells/range_cell.h"
+#include "clock/clock_inside.h"
 #include "instruments/range_sampler_inside.h"
+#include "support/core_fixture.h"
 
 #include <crest/by_name.h>
 #include <signal.h>

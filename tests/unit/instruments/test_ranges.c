@@ -4,11 +4,11 @@
  * clamps and keeps, and what it costs.
  */
 #include "base/arena.h"
-#include "cells/cells.h"
-#include "support/core_fixture.h"
 #include "base/misuse.h"
+#include "cells/cells.h"
+#include "metrics/metric_inside.h"
+#include "support/core_fixture.h"
 #include "support/random_numbers.h"
-#include "registry/metric_inside.h"
 
 #define HOUR UINT64_C(3600000000000)
 

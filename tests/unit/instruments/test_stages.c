@@ -3,8 +3,8 @@
  * <crest/stages.h>: marks in and out of order, twice, never, late; what is exported; and which
  * declarations are refused.
  */
-#include "base/clock_inside.h"
 #include "base/misuse.h"
+#include "clock/clock_inside.h"
 #include "in_flight/in_flight_table.h"
 #include "in_flight/in_flight_walks.h"
 #include "support/core_fixture.h"

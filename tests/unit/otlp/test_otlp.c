@@ -5,7 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "base/alloc.h"
-#include "cells/native_cells.h"
+#include "distributions/native_cells.h"
 #include "snapshot/snapshot_inside.h"
 
 #include <crest/crest.h>

@@ -4,11 +4,11 @@
  * before, rows of one batch, the short form of labels; and pages that end early.
  */
 #include "base/alloc.h"
-#include "base/clock_inside.h"
+#include "clock/clock_inside.h"
 #include "page/exposition.h"
 #include "page/page_escape.h"
-#include "support/page_lines_apart.h"
 #include "page/page_source.h"
+#include "support/page_lines_apart.h"
 
 #define SECOND UINT64_C(1000000000)
 

@@ -3,11 +3,11 @@
  * children.h: found by values, walked while the table grows; and what a series costs.
  */
 #include "base/arena.h"
-#include "registry/children.h"
-#include "support/core_fixture.h"
 #include "instruments/child_get.h"
 #include "instruments/metric_get.h"
-#include "registry/child.h"
+#include "metrics/child.h"
+#include "registry/children.h"
+#include "support/core_fixture.h"
 
 #define CHILDREN_PER_FAMILY 2000u
 #define CHILDREN_FAMILIES 5u

@@ -6,9 +6,9 @@
  *
  * crest-test: sanitizers=none
  */
-#include "support/core_fixture.h"
+#include "metrics/slots.h"
 #include "registry/growth.h"
-#include "registry/slots.h"
+#include "support/core_fixture.h"
 
 #include <crest/lifetime.h>
 #include <crest/testing.h>

@@ -7,9 +7,9 @@
  *
  * crest-test: sanitizers=none
  */
-#include "support/core_fixture.h"
-#include "cells/distribution_inside.h"
+#include "distributions/distribution_inside.h"
 #include "snapshot/snapshot_inside.h"
+#include "support/core_fixture.h"
 
 #define NOTES_BEFORE 10
 #define NOTES_SMALL 1000

@@ -4,9 +4,9 @@
  * what a lack of memory leaves behind.
  */
 #include "base/arena.h"
-#include "support/core_fixture.h"
 #include "base/misuse.h"
-#include "registry/metric_inside.h"
+#include "metrics/metric_inside.h"
+#include "support/core_fixture.h"
 
 CREST_REGISTRY(static_registry, .prefix = "embedded");
 CREST_COUNTER(in_default, "test.in-default", "Declared before the registry was changed.");

@@ -5,11 +5,11 @@
  * nothing of the new one.
  */
 #include "base/arena.h"
-#include "support/core_fixture.h"
 #include "cells/shards.h"
-#include "registry/child.h"
+#include "metrics/child.h"
 #include "registry/growth.h"
 #include "registry/series_state.h"
+#include "support/core_fixture.h"
 
 #include <crest/lifetime.h>
 #include <crest/stages.h>

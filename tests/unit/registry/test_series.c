@@ -3,12 +3,12 @@
  * series.h from inside: children, what dead series stand for, and that publishing one fails whole.
  */
 #include "base/arena.h"
-#include "registry/children.h"
-#include "support/core_fixture.h"
 #include "base/lock.h"
 #include "instruments/child_get.h"
 #include "instruments/metric_get.h"
-#include "registry/child.h"
+#include "metrics/child.h"
+#include "registry/children.h"
+#include "support/core_fixture.h"
 
 static void test_dead(void **state)
 {

@@ -3,11 +3,11 @@
  * That a slot is not used again before it was looked at often enough, however far the clock goes
  * at once; and that snapshots taken before stay as they are.
  */
-#include "support/core_fixture.h"
-#include "snapshot/directory.h"
-#include "registry/metric_inside.h"
+#include "metrics/metric_inside.h"
+#include "metrics/slots.h"
 #include "registry/growth.h"
-#include "registry/slots.h"
+#include "snapshot/directory.h"
+#include "support/core_fixture.h"
 
 #include <crest/lane.h>
 #include <crest/lifetime.h>

@@ -3,13 +3,13 @@
  * directory.c: whatever came and went since the directory before, the next one is what one made
  * from nothing would be, in order, with the slots and lives that the series have.
  */
+#include "metrics/child.h"
+#include "metrics/slots.h"
 #include "registry/children.h"
-#include "support/core_fixture.h"
-#include "snapshot/directory.h"
-#include "support/random_numbers.h"
-#include "registry/child.h"
-#include "registry/slots.h"
 #include "registry/series_state.h"
+#include "snapshot/directory.h"
+#include "support/core_fixture.h"
+#include "support/random_numbers.h"
 
 #define DIRECTORY_FAMILIES 12u
 #define DIRECTORY_STEPS 600u

@@ -6,9 +6,9 @@
  *
  * crest-test: sanitizers=none
  */
-#include "support/core_fixture.h"
-#include "registry/generation.h"
+#include "metrics/generation.h"
 #include "snapshot/directory.h"
+#include "support/core_fixture.h"
 
 #include "base/atomic.h"
 

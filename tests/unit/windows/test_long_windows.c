@@ -4,14 +4,14 @@
  * closed forms, who has a place, and what it costs.
  */
 #include "base/alloc.h"
-#include "base/clock_inside.h"
-#include "support/core_fixture.h"
 #include "base/misuse.h"
-#include "support/random_numbers.h"
-#include "windows/windows.h"
+#include "clock/clock_inside.h"
 #include "instruments/child_get.h"
 #include "instruments/metric_get.h"
 #include "registry/growth.h"
+#include "support/core_fixture.h"
+#include "support/random_numbers.h"
+#include "windows/windows.h"
 
 #include <crest/lifetime.h>
 #include <crest/page.h>

@@ -5,10 +5,10 @@
  */
 #define _GNU_SOURCE
 #include "base/alloc.h"
-#include "base/clock_inside.h"
+#include "base/misuse.h"
+#include "clock/clock_inside.h"
 #include "support/core_fixture.h"
 #include "support/fake_reporter.h"
-#include "base/misuse.h"
 #include "windows/ticker.h"
 #include "windows/windows.h"
 

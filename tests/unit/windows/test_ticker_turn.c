@@ -7,9 +7,9 @@
  * crest-test: sanitizers=none
  */
 #include "base/atomic.h"
-#include "support/core_fixture.h"
+#include "metrics/metric_inside.h"
 #include "snapshot/snapshot_inside.h"
-#include "registry/metric_inside.h"
+#include "support/core_fixture.h"
 #include "windows/ticker.h"
 
 #include <crest/window.h>

@@ -3,7 +3,7 @@
  * windows.h against closed forms: readings are taken at times of the test's choosing.
  */
 #include "base/alloc.h"
-#include "base/clock_inside.h"
+#include "clock/clock_inside.h"
 #include "support/core_fixture.h"
 #include "support/random_numbers.h"
 #include "windows/windows.h"
