@@ -281,8 +281,8 @@ typedef struct crest_spans_settings {
 
 /*
  * Traces the timers that match, from now on, as the options spans=… do. Later calls replace what
- * was set. CREST_INVALID_ARGUMENT for a bad glob or ratio, and then nothing changes; CREST_NO_MEMORY,
- * CREST_SYSTEM without a thread. error may be NULL. Thread-safe; locks; allocates.
+ * was set. CREST_INVALID_ARGUMENT for a ratio or a list that is too long, and nothing changes then;
+ * CREST_NO_MEMORY, CREST_SYSTEM without a thread. error may be NULL. Thread-safe; locks; allocates.
  */
 CREST_API crest_status crest_spans_set(const crest_spans_settings *settings, crest_error *error);
 
