@@ -27,7 +27,8 @@ metrics:
   - {name: a.comm.level, instrument: gauge, unit: microseconds, meaning: x,
      labels: [{kind: {values: [p, q]}}, {why: {values: [r], meaning: the reason}},
               {who: {bound: 3}}]}
-  - {name: a.comm.ask-time, instrument: keyed-timer, deadline: 90s, meaning: asked}
+  - {name: a.comm.ask-time, instrument: keyed-timer, deadline: 90s, meaning: asked,
+     span: "a question, by its number"}
   - {name: a.comm.soon, instrument: gauge, meaning: later, status: planned}
   - {name: a.comm.old, instrument: gauge, meaning: gone, status: lost, since: v1, last: v2,
      replaced-by: [a.comm.level, a.comm.cpu]}
@@ -41,7 +42,8 @@ ROWS = [
     "| `a.comm.level` | gauge | µs | `kind`: `p`, `q`; `why`: the reason (`r`); `who`: at most 3 | "
     "x | `a_comm_level_seconds` |",
     "| `a.comm.ask-time` | keyed timer | s | | asked. What has not ended after 90 s is a "
-    "`timeout`. | `a_comm_ask_time_seconds_{bucket,sum,count}`, `a_comm_ask_time_in_flight`, "
+    "`timeout`. **Span** of a question, by its number. | "
+    "`a_comm_ask_time_seconds_{bucket,sum,count}`, `a_comm_ask_time_in_flight`, "
     "`a_comm_ask_time_oldest_seconds`, `a_comm_ask_time_stuck_seconds` |",
     "| `a.comm.soon` | gauge | | | later. **Planned**: not recorded yet. | `a_comm_soon` |",
     "| `a.comm.old` | gauge | v1 | v2 | `a.comm.level`, `a.comm.cpu` | gone |",

@@ -88,6 +88,8 @@ OF_A_METRIC = [
     ("instrument: keyed-timer, deadline: ^1 h", "expected a duration"),
     ("instrument: keyed-timer, deadline: ^0s", "from 1 millisecond"),
     ("instrument: keyed-timer, deadline: ^50d", "to 49 days"),
+    ("instrument: counter, span: ^a block", "found span of a counter"),
+    ("instrument: timer, span: ^[a]", "expected a text"),
     ("instrument: counter, idle: ^1500ms", "whole seconds"),
     ("instrument: gauge, idle: ^1h", "found idle of a gauge"),
     ("instrument: stages", "have no stages"),

@@ -75,6 +75,8 @@ def meaning_text(metric):
         said.append("Stages: " + ", ".join(f"`{stage}`" for stage in metric.stages))
     if metric.deadline_ms:
         said.append(f"What has not ended after {duration(metric.deadline_ms)} is a `timeout`")
+    if metric.span:
+        said.append(f"**Span** of {metric.span}")
     if metric.optional:
         said.append(f"Not everywhere: {metric.optional}")
     if metric.status == "planned":

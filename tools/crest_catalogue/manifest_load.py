@@ -24,7 +24,7 @@ MANIFEST_KEYS = ("manifest", "team", "prefixes", "about", "labels", "metrics", "
 LABEL_KEYS = ("meaning", "bound", "values")
 METRIC_KEYS = ("name", "instrument", "unit", "labels", "meaning", "help", "variable", "buckets",
                "range", "stages", "deadline", "idle", "windows", "quantiles",
-               "native", "status", "since", "last", "replaced-by", "exempt",
+               "native", "span", "status", "since", "last", "replaced-by", "exempt",
                "recorded-by", "same-as", "optional", "idle-ok", "alert")
 RULE_KEYS = ("record", "expr", "labels")
 

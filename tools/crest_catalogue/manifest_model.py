@@ -115,6 +115,7 @@ class Metric:
     quantiles: tuple = ()
     native: str = ""        # one of NATIVES; empty: as for all metrics
     native_factor: float = 0
+    span: str = ""          # what its spans are of, when it is traced: "a block", by its hash
     status: str = "active"
     since: str = ""
     last: str = ""

@@ -18,6 +18,7 @@ QUANTILE_PARTS = 100000000
 
 VALUES = ("counter", "gauge", "range-sampler", "histogram")
 KEYED = ("keyed-timer", "stages")
+SPANS = ("timer", *KEYED)
 # The instruments that have each setting.
 HAVE = {
     "unit": VALUES,
@@ -30,6 +31,7 @@ HAVE = {
     "windows": tuple(word for word in model.INSTRUMENTS if word not in ("gauge", "mutex")),
     "quantiles": model.DISTRIBUTIONS,
     "native": model.DISTRIBUTIONS,
+    "span": SPANS,
 }
 WHY_NOT = {"unit": "durations are recorded in nanoseconds and exported in seconds",
            "deadline": "what is begun and ended by its id has one; is it a keyed-timer?"}
@@ -155,9 +157,13 @@ def read_native(reading, node, metric):
             metric.native_factor = found
 
 
+def read_span(reading, node, metric):
+    metric.span = reading.text(node) or ""
+
+
 READERS = {"unit": read_unit, "buckets": read_buckets, "range": read_range, "stages": read_stages,
            "deadline": read_deadline, "idle": read_idle, "windows": read_windows,
-           "quantiles": read_quantiles, "native": read_native}
+           "quantiles": read_quantiles, "native": read_native, "span": read_span}
 
 
 def read_options(reading, fields, metric):
