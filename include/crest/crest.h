@@ -36,6 +36,7 @@
 #include <crest/system.h>
 #include <crest/timed_io.h>
 #include <crest/timer.h>
+#include <crest/trace_context.h>
 #include <crest/window.h>
 
 #endif

@@ -39,6 +39,10 @@ extern _Bool __tsan_atomic128_compare_exchange_strong(volatile void *pair, void 
 #define CREST_ATOMIC_FENCE() ck_pr_fence_memory()
 #endif
 
+/* Between a thread and what interrupts it, a signal handler or a reader that stops it: the compiler
+ * moves no access over it. No instruction. */
+#define CREST_COMPILER_FENCE() __asm__ volatile("" ::: "memory")
+
 static inline uint64_t crest_atomic_load(const uint64_t *word)
 {
 #ifdef CREST_THREAD_SANITIZER

@@ -38,6 +38,7 @@
     X(STAGE_AGAIN, "stage-again", "a stage was marked twice; the first mark stays")                \
     X(BACKWARDS, "negative-duration", "a duration came out negative and was recorded as 0")        \
     X(STAMP, "invalid-stamp", "what was to be a stamp is none, or is another operation's")         \
+    X(CONTEXT, "invalid-context", "a traceparent or tracestate is none; what follows is a root")   \
     X(EARLY, "early-stamp", "a message came before it was sent, by the clocks: not recorded")      \
     X(EXCHANGE, "impossible-exchange", "times that cannot have been were given to a peer clock")   \
     X(LATE, "late-record", "a record came after its registry was freed")                           \

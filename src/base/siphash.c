@@ -53,6 +53,12 @@ void crest_siphash_begin(crest_siphash *hash)
     crest_siphash_begin_key(hash, key[0], key[1]);
 }
 
+void crest_siphash_begin_public(crest_siphash *hash)
+{
+    /* "crest wire stamp", little-endian */
+    crest_siphash_begin_key(hash, UINT64_C(0x6977207473657263), UINT64_C(0x706d617473206572));
+}
+
 void crest_siphash_byte(crest_siphash *hash, unsigned char byte)
 {
     hash->word |= (uint64_t)byte << (hash->bytes % 8 * 8);
@@ -71,6 +77,14 @@ void crest_siphash_end(crest_siphash *hash, uint64_t out[2])
     hash->v[1] ^= 0xdd;
     siphash_rounds(hash->v, 4);
     out[1] = hash->v[0] ^ hash->v[1] ^ hash->v[2] ^ hash->v[3];
+}
+
+void crest_siphash_end_bytes(crest_siphash *hash, unsigned char digest[16])
+{
+    uint64_t out[2];
+    crest_siphash_end(hash, out);
+    for (int i = 0; i < 16; i++)
+        digest[i] = (unsigned char)(out[i / 8] >> (i % 8 * 8));
 }
 
 void crest_siphash128(const void *bytes, size_t length, uint64_t out[2])

@@ -25,6 +25,13 @@ void crest_siphash_end(crest_siphash *hash, uint64_t out[2]);
 /* All at once. */
 void crest_siphash128(const void *bytes, size_t length, uint64_t out[2]);
 
+/* Begins a hash that every process makes alike, of ids that travel: under the public key "crest
+ * wire stamp". A peer that chooses the bytes can make two of one hash. */
+void crest_siphash_begin_public(crest_siphash *hash);
+
+/* Ends it: its 16 bytes, as its authors print them. */
+void crest_siphash_end_bytes(crest_siphash *hash, unsigned char digest[16]);
+
 /* For tests against published vectors: under this key instead of the process's. */
 void crest_siphash_begin_key(crest_siphash *hash, uint64_t k0, uint64_t k1);
 

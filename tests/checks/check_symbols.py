@@ -44,7 +44,8 @@ def main():
     for library in LIBRARIES:
         names, why = exported(library)
         listed = rules.rule(f"{library}.so exports what tests/checks/{library}.symbols lists")
-        prefixed = rules.rule(f"{library}.so exports only names that begin with crest_")
+        prefixed = rules.rule(f"{library}.so exports only names that begin with crest_, and one "
+                              "that OpenTelemetry has named")
         if names is None:
             rules.broken(listed, why)
             continue
@@ -55,7 +56,7 @@ def main():
         for name in sorted(set(wanted) - set(names)):
             rules.broken(listed, f"in the list, not exported: {name}")
         for name in names:
-            if not name.startswith("crest_"):
+            if not name.startswith("crest_") and name != "otel_thread_ctx_v1":
                 rules.broken(prefixed, name)
     rules.finish()
 

@@ -16,6 +16,7 @@ SRC = [
     ("hdr", "distributions as HdrHistogram's bytes, both ways"),
     ("metrics", "what a metric, a series and a handle are made of: claims, kinds, slots, notes"),
     ("registry", "what exists: metrics and children made, found and ended; room that grows"),
+    ("spans", "traces' and spans' ids, the texts that carry them, the thread's current span"),
     ("instruments", "from a declaration, a name or labels to a handle; cold paths of recording"),
     ("in_flight", "operations begun by an id, and the end of series, which settles them"),
     ("polls", "values fetched by callback, and the thread that calls"),

@@ -33,7 +33,8 @@ FIELDS = {"file", "why", "tests", "equivalent", "sanitizer"}
 MUTANTS_AT_LEAST = 200
 PARTS = ("base", "record", "shards", "cells", "range", "windows", "ticker", "snapshot", "lives",
          "in_flight", "pages", "native", "otlp", "hdr", "distribution", "options", "reporting",
-         "reporters", "otlp_http", "system", "latency", "headers", "orders")
+         "reporters", "otlp_http", "system", "latency", "contexts", "headers",
+         "orders")
 
 TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\w+|\S')
 

@@ -69,15 +69,11 @@ static uint64_t stamp_take(const unsigned char *from, unsigned bytes)
 static void stamp_digest(const void *bytes, size_t length, unsigned char *digest)
 {
     crest_siphash hash;
-    uint64_t out[2];
-    uint64_t key[2] = {UINT64_C(0x6977207473657263), UINT64_C(0x706d617473206572)};
-    crest_siphash_begin_key(&hash, key[0], key[1]); /* "crest wire stamp", little-endian */
+    crest_siphash_begin_public(&hash);
     const unsigned char *at = bytes;
     for (size_t i = 0; i < length; i++)
         crest_siphash_byte(&hash, at[i]);
-    crest_siphash_end(&hash, out);
-    for (int i = 0; i < 16; i++)
-        digest[i] = (unsigned char)(out[i / 8] >> (i % 8 * 8));
+    crest_siphash_end_bytes(&hash, digest);
 }
 
 int crest_stamp_identify(const crest_op *op, crest_stamp_view *view)
