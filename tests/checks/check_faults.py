@@ -37,10 +37,6 @@ APART = {
     "crest_timer_end_by_name_in": "by-name", "crest_log_to": "start",
     "crest_testing_reporter_fail": "attach", "crest_testing_reporter_count": "attach",
     "crest_testing_reporter_stops": "attach", "crest_testing_reporter_get": "attach",
-    # Not failed in turn yet; tests/unit/remains and the tests of hlog give them broken files.
-    "crest_hlog_parse": "bytes",
-    **{f"crest_remains_{name}": "state" for name in
-       ("read", "free", "tell", "series", "in_flight", "write")},
     "crest_testing_reporter_wait": "attach", "crest_windows_configure": "start",
 }
 

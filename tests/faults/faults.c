@@ -21,8 +21,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A run that takes longer hangs; on a busy machine one takes tens of milliseconds. */
+/* A run that takes longer hangs; on a busy machine one takes tens of milliseconds. The full form is
+ * for machines that are busy with more than that. */
 #define FAULT_PATIENCE_S 60
+#define FAULT_PATIENCE_FULL_S 900
 /* How long threads and what they free may take to go. */
 #define FAULT_SETTLE_MS 3000
 #define FAULT_PATIENCE_MS 20000
@@ -252,7 +254,7 @@ static crest_status fault_through(const fault_scenario *scenario)
     for (fault_function *each = __start_fault_functions; each < __stop_fault_functions; each++)
         each->calls = 0;
     crest_arena_fail_after(fault_chosen == &fault_arena ? (unsigned long)fault_from : 0);
-    alarm(FAULT_PATIENCE_S);
+    alarm(fault_full ? FAULT_PATIENCE_FULL_S : FAULT_PATIENCE_S);
     __atomic_store_n(&fault_armed, 1, __ATOMIC_RELEASE);
     crest_status status = scenario->call(&run, &error);
     __atomic_store_n(&fault_armed, 0, __ATOMIC_RELEASE);

@@ -186,6 +186,27 @@ static crest_status call_bytes(fault_run *run, crest_error *error)
     return status;
 }
 
+/* The lines of a log that others wrote: what was recorded are 1, 2 and 3. */
+static crest_status call_lines(fault_run *run, crest_error *error)
+{
+    static const char *const lines[] = {"#[StartTime: 1700000000.000 (seconds since epoch)]",
+                                        "Tag=a,0.1,1.0,2.5,"
+                                        "HISTFAAAACJ4nJNpmSzMwMDAwgABTFCakYGB+T8I2H+AyTAxAQCPbweB"};
+    (void)run;
+    crest_hlog_log log = {0};
+    for (unsigned i = 0; i < 2; i++) {
+        crest_hlog_interval interval;
+        crest_status status = crest_hlog_parse(&log, lines[i], strlen(lines[i]), &interval, error);
+        FAULT_HOLDS((status == CREST_OK && i == 1) == (interval.distribution != NULL));
+        if (status != CREST_OK)
+            return status;
+        if (i == 1)
+            FAULT_HOLDS(crest_distribution_sum(interval.distribution) == 6);
+        crest_distribution_free(interval.distribution);
+    }
+    return CREST_OK;
+}
+
 static crest_status console(fault_run *run, crest_console_format format, crest_error *error)
 {
     snprintf(run->text, sizeof run->text, "%s/console", run->folder);
@@ -442,6 +463,7 @@ static const fault_scenario scenarios[] = {
     {"json", begin_metrics, call_json, NULL, REPORTS, NULL},
     {"hlog", begin_metrics, call_hlog, NULL, REPORTS, NULL},
     {"bytes", NULL, call_bytes, NULL, FAULT_TELLS, NULL},
+    {"lines", NULL, call_lines, NULL, FAULT_TELLS, NULL},
     {"console-table", begin_metrics, call_console_table, NULL, REPORTS, NULL},
     {"console-json", begin_metrics, call_console_json, NULL, REPORTS, NULL},
     {"statsd-udp", begin_datagrams, call_datagrams, end_datagrams, REPORTS, NULL},

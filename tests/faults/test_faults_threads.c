@@ -9,6 +9,7 @@
 #include <crest/hiccups.h>
 #include <crest/prepare.h>
 #include <crest/run.h>
+#include <crest/state.h>
 #include <crest/system.h>
 #include <crest/testing.h>
 #include <crest/timed_io.h>
@@ -485,6 +486,64 @@ static void end_state(fault_run *run)
     rmdir(folder);
 }
 
+/* A file that a run left; one for all runs of the scenario. */
+static const char *remains_path(const fault_run *run)
+{
+    static char path[120];
+    snprintf(path, sizeof path, "%s/left.crest", run->folder);
+    return path;
+}
+
+static void begin_remains(fault_run *run)
+{
+    crest_error error = {CREST_OK, ""};
+    if (access(remains_path(run), R_OK) == 0)
+        return;
+    snprintf(run->text, sizeof run->text,
+             "service=faults,atexit=off,interval=1h,state=%s,state.name=left,state.disk=on",
+             run->folder);
+    if (started(run->text, &error) != CREST_OK)
+        faults_wrong("no state file: %s", error.message);
+}
+
+static int count_bytes(void *context, const void *bytes, size_t length)
+{
+    (void)bytes;
+    *(size_t *)context += length;
+    return 0;
+}
+
+static crest_status call_remains(fault_run *run, crest_error *error)
+{
+    crest_remains *remains;
+    crest_remains_about about;
+    crest_remains_op op;
+    crest_series_view view;
+    size_t series = 0, ops = 0;
+    crest_status all = crest_remains_read(remains_path(run), &remains, error);
+    FAULT_HOLDS((all == CREST_OK) == (remains != NULL));
+    if (all != CREST_OK)
+        return all;
+    crest_remains_tell(remains, &about);
+    FAULT_HOLDS(about.damaged == 0 && about.series > 8);
+    while (crest_remains_series(remains, series, &view) == CREST_OK)
+        series++;
+    while (crest_remains_in_flight(remains, ops, &op) == CREST_OK)
+        ops++;
+    FAULT_HOLDS(series == about.series && ops == about.in_flight);
+    for (int format = 0; format <= CREST_FORMAT_PROMETHEUS_PROTOBUF; format++) {
+        size_t length = 0;
+        crest_error own = {CREST_OK, ""};
+        crest_status status =
+            crest_remains_write(remains, (crest_format)format, count_bytes, &length, &own);
+        FAULT_HOLDS(status != CREST_OK || length > 500);
+        if (all == CREST_OK && (all = status) != CREST_OK)
+            *error = own;
+    }
+    crest_remains_free(remains);
+    return all;
+}
+
 static const fault_scenario scenarios[] = {
     {"polls", begin_polls, call_polls, NULL, 0, NULL},
     {"peer-clock", NULL, call_peer_clock, NULL, FAULT_TELLS, NULL},
@@ -500,6 +559,7 @@ static const fault_scenario scenarios[] = {
     {"thread", NULL, call_thread, NULL, FAULT_TELLS, NULL},
     {"start", NULL, call_start, NULL, FAULT_TELLS, NULL},
     {"state", NULL, call_state, end_state, FAULT_TELLS, NULL},
+    {"remains", begin_remains, call_remains, NULL, FAULT_TELLS, NULL},
     {"start-all", begin_statsd, call_start_all, end_statsd, FAULT_TELLS | FAULT_SLOW, WAKING},
     {"options", NULL, call_options, NULL, FAULT_TELLS, NULL},
     {"loop", NULL, call_loop, NULL, FAULT_TELLS | FAULT_SLOW, WAKING},
