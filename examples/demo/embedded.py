@@ -13,7 +13,7 @@ from servers import ROOT, Failure, Started, last_lines
 
 WATCH_S = 26
 REPORT_S = 4
-FIRST_REPORT_S = 24
+FIRST_REPORT_S = 240
 BURST_AFTER_S = 9
 BURST_MESSAGES = 2000
 LOOK_EVERY_S = 0.2
@@ -73,7 +73,7 @@ def shorter(name):
 def watch(screen, network):
     """Shows the nodes' newest tables in turn."""
     node, told, burst = None, {}, False
-    while screen.seconds() < WATCH_S:
+    while screen.seconds() < WATCH_S or len(told) < COUNT:
         network.check_alive()
         if not burst and screen.seconds() > BURST_AFTER_S:
             network.nodes[1].tell(f"burst {BURST_MESSAGES}")
@@ -85,7 +85,8 @@ def watch(screen, network):
                           f"nothing on its console after {FIRST_REPORT_S} s. The end of its log, "
                           f"{node.log}:\n{last_lines(node.log)}")
         lines = wanted_lines(shown[-1]) if shown else ["   waiting for the first report"]
-        told[node.name] = len(shown)
+        if shown:
+            told[node.name] = len(shown)
         screen.redraw(lines, f"{node.name} has reported {len(shown)} times")
         time.sleep(LOOK_EVERY_S)
     screen.wipe()

@@ -20,7 +20,7 @@ DEPLOYS_PER_SECOND = 30
 TRANSFERS_PER_DEPLOY = 5
 # One of them has a clock that is this far ahead, as clocks of other machines are.
 SKEWED, SKEW_MS = 2, 2000
-READY_S = 60
+READY_S = 240
 STOP_S = 60
 
 

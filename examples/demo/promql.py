@@ -26,6 +26,14 @@ class Refused(Exception):
 class Client:
     def __init__(self, url):
         self.url = url
+        self.moment = None  # of instant queries that name none: now
+
+    def settle(self, seconds):
+        """From here on all is asked of one moment: now; or, where the newest scrape took longer
+        than it may and every series is gone until the next, that of the last good one of so many
+        seconds."""
+        good = f"max_over_time(timestamp(up == 1)[{seconds}s:1s])"
+        self.moment = None if self.one("up") == 1 else self.one(good)
 
     def ask(self, path, **parameters):
         """The data of one answer."""
@@ -44,6 +52,7 @@ class Client:
 
     def instant(self, query, at=None):
         """[(labels, value)]; values that are not numbers (0 / 0) are left out."""
+        at = self.moment if at is None else at
         parameters = {"query": query} if at is None else {"query": query, "time": f"{at:.3f}"}
         found = [(series["metric"], float(series["value"][1]))
                  for series in self.ask("query", **parameters)["result"]]

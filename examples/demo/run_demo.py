@@ -35,10 +35,10 @@ from table import Live
 RUNS = servers.ROOT / "build/demo"
 BUILD = servers.ROOT / os.environ.get("CREST_BUILD", "build/release")
 # How long all figures are waited for, and how long the first.
-PATIENT_S, FIRST_FIGURES_S = 12, 60
+PATIENT_S, FIRST_FIGURES_S = 12, 240
 TABLE_UNTIL_S = 20
 # A scrape that takes longer than its second leaves a table with holes: then it is read again.
-TABLE_AT_MOST_S = 90
+TABLE_AT_MOST_S = 240
 REDRAW_S = 1
 BENCH_S = 120
 TO_PASTE = [

@@ -255,12 +255,12 @@ class Report:
             "not bound to its block pairs the start of one with",
             f"the end of another: its mean is {off:+.0f} % off."])
         means = overlap["means"]
-        top = nice_top(max(max(row[1:]) for row in means.values()) * 1.1)
+        top = nice_top(max(max(row[1:4]) for row in means.values()) * 1.1)
         panel = self.canvas.panel(x + 56, y + PLOT_TOP, width - 80, PLOT_HEIGHT,
                                   (0, len(means)), (0, top))
         panel.grid(labels=True)
         bar = panel.width / len(means) * 0.3
-        for index, (name, (_, truth, bound, unbound)) in enumerate(means.items()):
+        for index, (name, (_, truth, bound, unbound, _)) in enumerate(means.items()):
             middle = panel.to_x(index + 0.5)
             for place, value, color in ((-1, bound, BLUE), (0, unbound, RED)):
                 high = panel.height * value / top

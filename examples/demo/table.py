@@ -5,6 +5,8 @@ import figures
 
 LABEL_COLUMNS = 33
 CELL_COLUMNS = 13
+# How old a table may be on a machine that is too busy for scrapes.
+SCRAPES_S = 30
 
 
 def small(screen, head, rows, marked=()):
@@ -42,6 +44,7 @@ class Live:
         lines = [self.head()]
         self.unknown = 0
         cells = {}
+        self.prometheus.settle(SCRAPES_S)
         for title, rows in self.sections:
             if title:
                 lines.append(self.screen.paint(" " + title, "cyan"))
@@ -51,6 +54,7 @@ class Live:
                 cells[row.label] = found
                 lines.append(f"   {row.label:<{LABEL_COLUMNS - 3}}"
                              + "".join(text.rjust(CELL_COLUMNS) for text in found))
+        self.prometheus.moment = None
 
         def of(label):
             return next(found[-1] for key, found in cells.items() if key.endswith(label))

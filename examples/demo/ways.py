@@ -13,7 +13,7 @@ import time
 from servers import Failure, last_lines
 from table import small
 
-SEEN_S = 60
+SEEN_S = 240
 SAMPLE = re.compile(r"^([a-zA-Z_:][\w:]*)(?:\{.*\})? \S+$", re.MULTILINE)
 HISTOGRAM = re.compile(r"^# TYPE (\S+) histogram$", re.MULTILINE)
 # name at the node: what it is, how its series are counted

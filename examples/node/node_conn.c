@@ -29,7 +29,7 @@ struct conn_out {
     conn_out *next;
     crest_op op;
     crest_timing timing;
-    uint64_t start_ns;
+    report_clock clock;
     size_t size, sent;
     uint8_t bytes[];
 };
@@ -62,9 +62,10 @@ void conn_measure(conn *c, conn_meter *meter)
 static void conn_finish_first(conn *c, crest_outcome outcome)
 {
     conn_out *out = c->out_first;
-    if (out->start_ns != 0) {
+    if (out->clock.start_ns != 0) {
+        report_clock_end(&out->clock);
         crest_timing_end(&out->timing, out->op, outcome);
-        report_timer_add(&c->meter->sent[outcome], node_now_ns() - out->start_ns);
+        report_timer_add_clock(&c->meter->sent[outcome], &out->clock);
     }
     c->out_first = out->next;
     if (c->out_first == NULL)
@@ -120,8 +121,9 @@ bool conn_send(conn *c, wire_type type, const void *payload, size_t size)
     if (taken) {
         if (c->meter != NULL) {
             out->op = crest_op_u64x2((uint64_t)(uintptr_t)c, c->out_sequence++);
-            out->start_ns = node_now_ns();
+            report_clock_start(&out->clock);
             out->timing = crest_timer_start(c->meter->send_time, out->op);
+            report_clock_started(&out->clock);
         }
         *(c->out_last != NULL ? &c->out_last->next : &c->out_first) = out;
         c->out_last = out;

@@ -32,7 +32,7 @@ struct watch {
     crest_op op;
     crest_timing level[CONSENSUS_LEVELS];
     bool open[CONSENSUS_LEVELS];
-    uint64_t start_ns;
+    report_clock clock;
 };
 
 static struct watch *consensus_watches;
@@ -60,13 +60,13 @@ static void consensus_end_level(struct watch *w, unsigned level, crest_outcome o
     if (!w->open[level])
         return;
     w->open[level] = false;
+    report_clock_end(&w->clock);
     crest_timing_end(&w->level[level], w->op, outcome);
-    uint64_t now_ns = node_now_ns();
+    report_clock took = report_timer_add_clock(&consensus_total[level][outcome], &w->clock);
     char timer[64];
-    report_timer_add(&consensus_total[level][outcome], now_ns - w->start_ns);
     snprintf(timer, sizeof timer, "rchain.casper.consensus-time support=%s",
              consensus_level_name[level]);
-    report_timed(timer, w->hash, w->start_ns, now_ns, crest_outcome_text(outcome), 0);
+    report_timed(timer, w->hash, &took, crest_outcome_text(outcome));
 }
 
 static void consensus_unwatch(chain_block *b, crest_outcome outcome)
@@ -98,7 +98,7 @@ static void consensus_naive_end(void)
 {
     uint64_t ns = node_now_ns() - consensus_naive_start_ns;
     crest_timer_record(&unbound_consensus_time, (int64_t)ns, CREST_OUTCOME_OK);
-    report_timer_add(&consensus_naive_total, ns);
+    report_timer_add(&consensus_naive_total, ns, 0);
 }
 
 void consensus_begin(chain_block *own)
@@ -106,11 +106,12 @@ void consensus_begin(chain_block *own)
     struct watch *w = node_alloc_zero(1, sizeof *w);
     memcpy(w->hash, own->hash, NODE_HASH_BYTES);
     w->op = crest_op_bytes(own->hash, NODE_HASH_BYTES);
-    w->start_ns = node_now_ns();
+    report_clock_start(&w->clock);
     for (unsigned i = 0; i < CONSENSUS_LEVELS; i++) {
         w->level[i] = crest_timer_start(consensus_timer[i], w->op);
         w->open[i] = true;
     }
+    report_clock_started(&w->clock);
     w->next = consensus_watches;
     if (w->next != NULL)
         w->next->place = &w->next;
@@ -149,10 +150,13 @@ static void consensus_weigh(chain_block *b)
         return;
     b->finalised = true;
     if (b->watch != NULL) {
-        uint64_t start_ns = b->watch->start_ns;
+        report_clock clock = b->watch->clock;
+        report_clock_end(&clock);
         consensus_finalise_own(b);
-        report_event("finalised", "\"height\":%u,\"took_ms\":%.3f", b->head.height,
-                     (double)(node_now_ns() - start_ns) / NODE_NS_PER_MS);
+        uint64_t now_ns = node_now_ns();
+        report_event("finalised", "\"height\":%u,\"took_ms\":%.6f,\"within_ms\":%.6f",
+                     b->head.height, (double)(now_ns - clock.start_ns) / NODE_NS_PER_MS,
+                     (double)(clock.apart_ns + now_ns - clock.end_ns) / NODE_NS_PER_MS);
     }
 }
 

@@ -45,6 +45,7 @@ bool inbox_push(int from, wire_type type, const void *bytes, size_t size)
     message->type = type;
     message->arrived_ns = node_now_ns();
     message->come_ns = crest_wall_now();
+    message->apart_ns = node_now_ns() - message->arrived_ns;
     message->size = size;
     memcpy(message->bytes, bytes, size);
 

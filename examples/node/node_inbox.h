@@ -19,6 +19,7 @@ typedef struct inbox_message {
     wire_type type;
     uint64_t arrived_ns; /* node_now_ns */
     uint64_t come_ns;    /* the same moment by the wall clock */
+    uint64_t apart_ns;   /* and how far the two may be apart */
     size_t size;
     uint8_t bytes[];
 } inbox_message;

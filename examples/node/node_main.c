@@ -179,9 +179,7 @@ static void main_final_report(uint64_t ran_ns)
     worker_report(&r);
     net_report(&r);
     report_series_end(&r);
-    report_series_begin(&r, "within");
-    spread_report_within(&r);
-    report_series_end(&r);
+    report_within(&r);
     report_print(&r);
 }
 

@@ -21,13 +21,14 @@ static report_timer peer_discovery_total[CREST_OUTCOME_COUNT];
 /* ---- how long this node is alone ---- */
 
 static crest_timing peer_discovery;
-static uint64_t peer_discovery_ns;
+static report_clock peer_discovery_clock;
 static bool peer_discovered;
 
 void peer_discovery_begin(void)
 {
-    peer_discovery_ns = node_now_ns();
+    report_clock_start(&peer_discovery_clock);
     peer_discovery = crest_timer_start(&discovery_time, crest_op_text(node_name()));
+    report_clock_started(&peer_discovery_clock);
 }
 
 void peer_discovery_end(crest_outcome outcome)
@@ -35,8 +36,9 @@ void peer_discovery_end(crest_outcome outcome)
     if (peer_discovered)
         return;
     peer_discovered = true;
+    report_clock_end(&peer_discovery_clock);
     crest_timing_end(&peer_discovery, crest_op_text(node_name()), outcome);
-    report_timer_add(&peer_discovery_total[outcome], node_now_ns() - peer_discovery_ns);
+    report_timer_add_clock(&peer_discovery_total[outcome], &peer_discovery_clock);
 }
 
 void peer_discovery_report(report *r)
@@ -96,8 +98,9 @@ void peer_open(neighbour *p, unsigned index, uint16_t port, unsigned own_index, 
 
 static void peer_end_ping(neighbour *p, peer_ping *ping, crest_outcome outcome)
 {
+    report_clock_end(&ping->clock);
     crest_timing_end(&ping->timing, ping->op, outcome);
-    report_timer_add(&p->pings[outcome], node_now_ns() - ping->start_ns);
+    report_timer_add_clock(&p->pings[outcome], &ping->clock);
     ping->used = false;
 }
 
@@ -111,8 +114,9 @@ static void peer_send_ping(neighbour *p)
         uint64_t nonce = ++p->nonces;
         ping->used = true;
         ping->op = crest_op_u64(nonce);
-        ping->start_ns = node_now_ns();
+        report_clock_start(&ping->clock);
         ping->timing = crest_timer_start(p->ping_time, ping->op);
+        report_clock_started(&ping->clock);
         ping->sent_ns = crest_wall_now();
         wire_put_u64(&out, nonce);
         wire_put_u64(&out, ping->sent_ns);
@@ -153,8 +157,9 @@ static bool peer_pong(neighbour *p, const wire_pong *pong)
 
 static void peer_end_dial(neighbour *p, crest_outcome outcome)
 {
+    report_clock_end(&p->dial_clock);
     crest_timing_end(&p->dial, p->dial_op, outcome);
-    report_timer_add(&p->connects[outcome], node_now_ns() - p->dial_ns);
+    report_timer_add_clock(&p->connects[outcome], &p->dial_clock);
 }
 
 static void peer_fail(neighbour *p, crest_outcome outcome)
@@ -190,10 +195,11 @@ static void peer_dial(neighbour *p)
                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int one = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     p->dial_op = crest_op_u64x2(p->index, p->dials++);
-    p->dial_ns = node_now_ns();
+    report_clock_start(&p->dial_clock);
     p->dial = crest_timer_start(p->connect_time, p->dial_op);
+    report_clock_started(&p->dial_clock);
     peer_set_state(p, PEER_DIALING);
-    p->due_ns = p->dial_ns + PEER_PATIENCE_NS;
+    p->due_ns = p->dial_clock.start_ns + PEER_PATIENCE_NS;
     if (fd < 0) {
         node_say("cannot open a socket for %s: %s; the node tries again", p->name, strerror(errno));
         peer_fail(p, CREST_OUTCOME_ERROR);
@@ -210,7 +216,7 @@ static void peer_dial(neighbour *p)
 void peer_tick(neighbour *p, uint64_t now_ns)
 {
     for (unsigned i = 0; i < PEER_PINGS_MAX; i++)
-        if (p->ping[i].used && now_ns > p->ping[i].start_ns + PEER_PATIENCE_NS)
+        if (p->ping[i].used && now_ns > p->ping[i].clock.start_ns + PEER_PATIENCE_NS)
             peer_end_ping(p, &p->ping[i], CREST_OUTCOME_TIMEOUT);
     if (p->state == PEER_READY && now_ns >= p->ping_due_ns) {
         p->ping_due_ns = now_ns + PEER_PING_EVERY_NS;

@@ -23,7 +23,7 @@ typedef struct peer_ping {
     bool used;
     crest_op op; /* the ping's nonce */
     crest_timing timing;
-    uint64_t start_ns;
+    report_clock clock;
     uint64_t sent_ns; /* the same moment by the wall clock, as it stands in the ping */
 } peer_ping;
 
@@ -43,7 +43,8 @@ typedef struct neighbour {
     conn_meter meter;
     crest_op dial_op;
     crest_timing dial;
-    uint64_t dial_ns, dials, nonces;
+    report_clock dial_clock;
+    uint64_t dials, nonces;
     peer_ping ping[PEER_PINGS_MAX];
 
     report_timer connects[CREST_OUTCOME_COUNT], pings[CREST_OUTCOME_COUNT];

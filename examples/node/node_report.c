@@ -120,6 +120,18 @@ void report_series_end(report *r)
     r->first = false;
 }
 
+void report_within(report *r)
+{
+    report_series_begin(r, "within");
+    if (r->within != NULL) {
+        report_add_text(r, r->within->text);
+        free(r->within->text);
+        free(r->within);
+        r->within = NULL;
+    }
+    report_series_end(r);
+}
+
 void report_print(report *r)
 {
     report_add_text(r, "}\n");
@@ -154,21 +166,46 @@ void report_event(const char *event, const char *format, ...)
     report_print(&r);
 }
 
-void report_timed(const char *timer, const uint8_t hash[NODE_HASH_BYTES], uint64_t from_ns,
-                  uint64_t to_ns, const char *outcome, uint64_t within_ns)
+void report_timed(const char *timer, const uint8_t hash[NODE_HASH_BYTES], const report_clock *took,
+                  const char *outcome)
 {
     char text[NODE_HEX_BYTES];
     if (report_events)
         report_event("timed",
                      "\"timer\":\"%s\",\"block\":\"%s\",\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64
                      ",\"outcome\":\"%s\",\"within_ns\":%" PRIu64,
-                     timer, node_hex(hash, text), from_ns, to_ns, outcome, within_ns);
+                     timer, node_hex(hash, text), took->start_ns, took->end_ns, outcome,
+                     took->apart_ns);
 }
 
-void report_timer_add(report_timer *timer, uint64_t ns)
+void report_clock_start(report_clock *clock)
+{
+    clock->start_ns = node_now_ns();
+}
+
+void report_clock_started(report_clock *clock)
+{
+    clock->apart_ns = node_now_ns() - clock->start_ns;
+}
+
+void report_clock_end(report_clock *clock)
+{
+    clock->end_ns = node_now_ns();
+}
+
+void report_timer_add(report_timer *timer, uint64_t ns, uint64_t within_ns)
 {
     timer->count++;
     timer->sum_ns += ns;
+    timer->within_ns += within_ns;
+}
+
+report_clock report_timer_add_clock(report_timer *timer, const report_clock *clock)
+{
+    uint64_t now_ns = node_now_ns();
+    report_clock took = {clock->start_ns, now_ns, clock->apart_ns + now_ns - clock->end_ns};
+    report_timer_add(timer, took.end_ns - took.start_ns, took.apart_ns);
+    return took;
 }
 
 void report_timer_print(report *r, const report_timer *timer, bool always, const char *name,
@@ -183,4 +220,9 @@ void report_timer_print(report *r, const report_timer *timer, bool always, const
     va_end(arguments);
     report_count(r, timer->count, "%s_seconds_count{%s}", name, text);
     report_seconds(r, timer->sum_ns, "%s_seconds_sum{%s}", name, text);
+    if (r->within == NULL) {
+        r->within = node_alloc_zero(1, sizeof *r->within);
+        r->within->first = true;
+    }
+    report_seconds(r->within, timer->within_ns, "%s_seconds_sum{%s}", name, text);
 }

@@ -14,8 +14,6 @@
 /* the truth: one clock for all, since the nodes of this network run on one machine */
 static report_timer spread_propagated, spread_covered[CREST_OUTCOME_COUNT];
 static uint64_t spread_refused;
-/* Crest's own bounds on how far all propagations, all coverages, may be from the truth. */
-static uint64_t spread_propagated_error_ns, spread_covered_error_ns;
 
 _Static_assert(sizeof(crest_stamp) == WIRE_STAMP_BYTES, "the envelope has room for the stamp");
 /* With up to a hundred nodes, 99 % of them are all, so the truth is when the last one had it. */
@@ -44,10 +42,10 @@ static void spread_measure(const inbox_message *m, const wire_envelope *envelope
         spread_refuse();
         return;
     }
-    report_timer_add(&spread_propagated, m->arrived_ns - envelope->truth_ns);
-    spread_propagated_error_ns += found.error_ns;
-    report_timed("rchain.casper.block-propagation-time", hash, envelope->truth_ns, m->arrived_ns,
-                 "ok", found.error_ns);
+    report_clock took = {envelope->truth_ns, m->arrived_ns,
+                         found.error_ns + m->apart_ns + envelope->apart_ns};
+    report_timer_add(&spread_propagated, took.end_ns - took.start_ns, took.apart_ns);
+    report_timed("rchain.casper.block-propagation-time", hash, &took, "ok");
 }
 
 void spread_come(const inbox_message *m, const wire_envelope *envelope, const uint8_t *bytes,
@@ -56,7 +54,7 @@ void spread_come(const inbox_message *m, const wire_envelope *envelope, const ui
     wire_in in = wire_read(bytes, size);
     wire_block head;
     wire_out out = {0};
-    wire_have have = {hash, m->come_ns, m->arrived_ns};
+    wire_have have = {hash, m->come_ns, m->arrived_ns, m->apart_ns};
     if (envelope != NULL)
         spread_measure(m, envelope, hash);
     if (!wire_get_block(&in, &head))
@@ -78,7 +76,8 @@ typedef struct spread_watch {
     uint64_t truth_ns;      /* node_now_ns */
     uint64_t nodes;         /* a bit for each that has it */
     uint64_t last_truth_ns; /* when the last of them had it, node_now_ns */
-    uint64_t error_ns;      /* how far Crest's time of that may be off */
+    uint64_t apart_ns;      /* how far sent_ns may be from truth_ns */
+    uint64_t error_ns;      /* how far Crest's time of the last may be off */
 } spread_watch;
 
 static spread_watch spread_watched[SPREAD_WATCHED_MAX]; /* the oldest first */
@@ -98,18 +97,18 @@ void spread_open(const node_options *options)
         node_say("how blocks get around is not measured: %s", error.message);
 }
 
-static void spread_end(unsigned which, crest_outcome outcome, uint64_t truth_ns)
+static void spread_end(unsigned which, crest_outcome outcome, uint64_t truth_ns, uint64_t within_ns)
 {
     const spread_watch *w = &spread_watched[which];
-    report_timer_add(&spread_covered[outcome], truth_ns);
-    report_timed("rchain.casper.block-coverage-time", w->hash, w->truth_ns, w->truth_ns + truth_ns,
-                 crest_outcome_text(outcome), w->error_ns);
+    report_clock took = {w->truth_ns, w->truth_ns + truth_ns, within_ns};
+    report_timer_add(&spread_covered[outcome], truth_ns, within_ns);
+    report_timed("rchain.casper.block-coverage-time", w->hash, &took, crest_outcome_text(outcome));
     spread_count--;
     memmove(&spread_watched[which], &spread_watched[which + 1],
             (spread_count - which) * sizeof spread_watched[0]);
 }
 
-static void spread_watch_own(const uint8_t *hash, uint64_t sent_ns, uint64_t truth_ns)
+static void spread_watch_own(const uint8_t *hash, uint64_t sent_ns, const wire_envelope *envelope)
 {
     crest_op op = crest_op_bytes(hash, NODE_HASH_BYTES);
     if (spread_nodes == 1 || spread_coverage == NULL || spread_count == SPREAD_WATCHED_MAX ||
@@ -117,8 +116,10 @@ static void spread_watch_own(const uint8_t *hash, uint64_t sent_ns, uint64_t tru
         return; /* no other node is to have it, or too many are on their way */
     crest_coverage_add(spread_coverage, &op, spread_index, sent_ns);
     spread_watch *w = &spread_watched[spread_count++];
-    *w = (spread_watch){
-        .sent_ns = sent_ns, .truth_ns = truth_ns, .nodes = UINT64_C(1) << spread_index};
+    *w = (spread_watch){.sent_ns = sent_ns,
+                        .truth_ns = envelope->truth_ns,
+                        .apart_ns = envelope->apart_ns,
+                        .nodes = UINT64_C(1) << spread_index};
     memcpy(w->hash, hash, NODE_HASH_BYTES);
 }
 
@@ -126,11 +127,12 @@ void spread_hand_out(const chain_block *own)
 {
     crest_stamp stamp;
     wire_out out = {0};
-    wire_envelope envelope = {stamp.bytes, node_now_ns()};
+    wire_envelope envelope = {.stamp = stamp.bytes, .truth_ns = node_now_ns()};
     uint64_t sent_ns = crest_wall_now();
+    envelope.apart_ns = node_now_ns() - envelope.truth_ns;
     crest_stamp_make_at(crest_op_bytes(own->hash, NODE_HASH_BYTES), sent_ns, crest_wall_error(),
                         &stamp, NULL);
-    spread_watch_own(own->hash, sent_ns, envelope.truth_ns);
+    spread_watch_own(own->hash, sent_ns, &envelope);
     wire_put_envelope(&out, &envelope);
     wire_put_bytes(&out, own->bytes, own->size);
     net_broadcast(WIRE_BLOCK, out.bytes, out.length);
@@ -171,28 +173,31 @@ void spread_have(unsigned from, const wire_have *have)
     if (crest_coverage_add(spread_coverage, &op, from, wall_ns) != CREST_OK)
         return;
     w->nodes |= bit;
+    error_ns += have->apart_ns;
     if (error_ns > w->error_ns)
         w->error_ns = error_ns;
     if (have->truth_ns > w->last_truth_ns)
         w->last_truth_ns = have->truth_ns;
     if ((unsigned)__builtin_popcountll(w->nodes) < spread_nodes)
         return;
-    spread_covered_error_ns += w->error_ns;
-    spread_end(which, CREST_OUTCOME_OK, w->last_truth_ns - w->truth_ns);
+    spread_end(which, CREST_OUTCOME_OK, w->last_truth_ns - w->truth_ns, w->apart_ns + w->error_ns);
 }
 
 void spread_due(uint64_t now_ns)
 {
     while (spread_count > 0 && now_ns > spread_watched[0].truth_ns + SPREAD_PATIENCE_NS)
-        spread_end(0, CREST_OUTCOME_TIMEOUT, SPREAD_PATIENCE_NS);
+        spread_end(0, CREST_OUTCOME_TIMEOUT, SPREAD_PATIENCE_NS, 0);
 }
 
 void spread_close(void)
 {
+    uint64_t before_ns = node_now_ns();
     crest_coverage_free(spread_coverage);
+    uint64_t after_ns = node_now_ns();
     spread_coverage = NULL;
     while (spread_count > 0)
-        spread_end(0, CREST_OUTCOME_CANCELLED, node_now_ns() - spread_watched[0].truth_ns);
+        spread_end(0, CREST_OUTCOME_CANCELLED, after_ns - spread_watched[0].truth_ns,
+                   spread_watched[0].apart_ns + after_ns - before_ns);
 }
 
 void spread_report(report *r)
@@ -206,12 +211,4 @@ void spread_report(report *r)
                            "rchain_casper_block_coverage_time", "outcome=\"%s\"",
                            crest_outcome_text((crest_outcome)i));
     report_count(r, spread_refused, "rchain_casper_stamps_refused_total");
-}
-
-void spread_report_within(report *r)
-{
-    report_seconds(r, spread_propagated_error_ns,
-                   "rchain_casper_block_propagation_time_seconds_sum{outcome=\"ok\"}");
-    report_seconds(r, spread_covered_error_ns,
-                   "rchain_casper_block_coverage_time_seconds_sum{outcome=\"ok\"}");
 }

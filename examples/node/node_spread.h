@@ -47,7 +47,5 @@ void spread_due(uint64_t now_ns);
 void spread_close(void);
 
 void spread_report(report *r);
-/* How far the sums of both may be from the truth: for "within". */
-void spread_report_within(report *r);
 
 #endif

@@ -139,13 +139,12 @@ static void store_explain(const char *step, int rc, const uint8_t *hash, size_t 
         node_hex(hash, text), size, store_directory, step, mdb_strerror(rc), advice);
 }
 
-/* An operation that began at start_ns is over: the truth of it, for totals and events. */
+/* An operation is over: the truth of it, for totals and events. */
 static void store_account(report_timer total[2], const char *timer, const uint8_t *hash,
-                          uint64_t start_ns, bool good)
+                          const report_clock *clock, bool good)
 {
-    uint64_t now_ns = node_now_ns();
-    report_timer_add(&total[!good], now_ns - start_ns);
-    report_timed(timer, hash, start_ns, now_ns, good ? "ok" : "error", 0);
+    report_clock took = report_timer_add_clock(&total[!good], clock);
+    report_timed(timer, hash, &took, good ? "ok" : "error");
 }
 
 /* One attempt. 0, or LMDB's answer, with *step saying to what. */
@@ -156,28 +155,33 @@ static int store_try(const uint8_t *hash, const uint8_t *bytes, size_t size, con
     MDB_val data = {size, (void *)(uintptr_t)bytes};
     crest_op op = crest_op_bytes(hash, NODE_HASH_BYTES);
 
+    report_clock clock;
+    report_clock_start(&clock);
     crest_timing put = crest_timer_start(&put_time, op);
-    uint64_t start_ns = node_now_ns();
+    report_clock_started(&clock);
     *step = "mdb_txn_begin";
     int rc = mdb_txn_begin(store_env, NULL, 0, &txn);
     if (rc == 0) {
         *step = "mdb_put";
         rc = mdb_put(txn, store_blocks, &key, &data, 0);
     }
+    report_clock_end(&clock);
     crest_timing_end(&put, op, rc == 0 ? CREST_OUTCOME_OK : CREST_OUTCOME_ERROR);
-    store_account(store_put_total, "rchain.block-storage.lmdb.put-time", hash, start_ns, rc == 0);
+    store_account(store_put_total, "rchain.block-storage.lmdb.put-time", hash, &clock, rc == 0);
     if (rc != 0) {
         if (txn != NULL)
             mdb_txn_abort(txn);
         return rc;
     }
 
+    report_clock_start(&clock);
     crest_timing sync = crest_timer_start(&sync_time, op);
-    start_ns = node_now_ns();
+    report_clock_started(&clock);
     *step = "mdb_txn_commit";
     rc = mdb_txn_commit(txn);
+    report_clock_end(&clock);
     crest_timing_end(&sync, op, rc == 0 ? CREST_OUTCOME_OK : CREST_OUTCOME_ERROR);
-    store_account(store_sync_total, "rchain.block-storage.lmdb.sync-time", hash, start_ns, rc == 0);
+    store_account(store_sync_total, "rchain.block-storage.lmdb.sync-time", hash, &clock, rc == 0);
     return rc;
 }
 
@@ -262,8 +266,10 @@ uint8_t *store_get(const uint8_t hash[NODE_HASH_BYTES], size_t *size)
     MDB_val key = {NODE_HASH_BYTES, (void *)(uintptr_t)hash}, data = {0, NULL};
     uint8_t *copy = NULL;
     crest_op op = crest_op_bytes(hash, NODE_HASH_BYTES);
+    report_clock clock;
+    report_clock_start(&clock);
     crest_timing timing = crest_timer_start(&get_time, op);
-    uint64_t start_ns = node_now_ns();
+    report_clock_started(&clock);
     int rc = mdb_txn_begin(store_env, NULL, MDB_RDONLY, &txn);
     if (rc == 0) {
         rc = mdb_get(txn, store_blocks, &key, &data);
@@ -275,8 +281,9 @@ uint8_t *store_get(const uint8_t hash[NODE_HASH_BYTES], size_t *size)
         mdb_txn_abort(txn);
     }
     bool good = rc == 0 || rc == MDB_NOTFOUND;
+    report_clock_end(&clock);
     crest_timing_end(&timing, op, good ? CREST_OUTCOME_OK : CREST_OUTCOME_ERROR);
-    store_account(store_get_total, "rchain.block-storage.lmdb.get-time", hash, start_ns, good);
+    store_account(store_get_total, "rchain.block-storage.lmdb.get-time", hash, &clock, good);
     if (!good)
         node_say("could not look up a block in '%s': %s; the node goes on without it",
                  store_directory, mdb_strerror(rc));

@@ -33,7 +33,8 @@ static uint64_t turns_builds, turns_pending;
 static const node_options *turns_options;
 static bool turns_quiet;          /* atomic */
 static unsigned turns_tip_height; /* atomic */
-static uint64_t turns_start_ns, turns_slot;
+static report_clock turns_clock; /* of all, and of joining */
+static uint64_t turns_slot;
 static bool turns_ready, turns_joined;
 static crest_timing turns_join;
 static turns_work turns_made, turns_began; /* with --blocks; the second: the clocks at the start */
@@ -48,8 +49,9 @@ static unsigned turns_votes;
 void turns_open(const node_options *options)
 {
     turns_options = options;
-    turns_start_ns = node_now_ns();
+    report_clock_start(&turns_clock);
     turns_join = crest_timer_start(&node_join_time, crest_op_text(node_name()));
+    report_clock_started(&turns_clock);
 }
 
 static void turns_end_join(crest_outcome outcome)
@@ -57,8 +59,9 @@ static void turns_end_join(crest_outcome outcome)
     if (turns_joined)
         return;
     turns_joined = true;
+    report_clock_end(&turns_clock);
     crest_timing_end(&turns_join, crest_op_text(node_name()), outcome);
-    report_timer_add(&turns_join_total[outcome], node_now_ns() - turns_start_ns);
+    report_timer_add_clock(&turns_join_total[outcome], &turns_clock);
 }
 
 void turns_close(void)
@@ -137,15 +140,17 @@ static void turns_propose(uint64_t slot)
     turns_pending += pool_waiting();
 
     /* the block has no hash before it is built: the timing is bound to it then */
+    report_clock clock;
+    report_clock_start(&clock);
     crest_timing timing = crest_timer_start(&create_block_time, crest_op_none());
-    uint64_t start_ns = node_now_ns();
+    report_clock_started(&clock);
     chain_block *b = chain_build(slot, (uint16_t)turns_options->index);
     crest_op op = crest_op_bytes(b->hash, NODE_HASH_BYTES);
     crest_timing_bind(&timing, op);
+    report_clock_end(&clock);
     crest_timing_stop(&timing, op);
-    uint64_t now_ns = node_now_ns();
-    report_timer_add(&turns_create_total, now_ns - start_ns);
-    report_timed("rchain.casper.casper.create-block-time", b->hash, start_ns, now_ns, "ok", 0);
+    clock = report_timer_add_clock(&turns_create_total, &clock);
+    report_timed("rchain.casper.casper.create-block-time", b->hash, &clock, "ok");
 
     consensus_proposal();
     consensus_begin(b);
@@ -212,7 +217,8 @@ static uint64_t turns_due_slot(uint64_t now_ns)
     uint64_t wall_ms = node_wall_ms(), interval = turns_options->block_interval_ms;
     uint64_t slot = wall_ms / interval;
     if (!turns_ready &&
-        (net_peers() == turns_options->nodes - 1 || now_ns > turns_start_ns + TURNS_GRACE_NS)) {
+        (net_peers() == turns_options->nodes - 1 ||
+         now_ns > turns_clock.start_ns + TURNS_GRACE_NS)) {
         turns_ready = true;
         turns_slot = slot; /* begin with the next whole one */
         report_event("ready", "\"peers\":%u", net_peers());

@@ -125,12 +125,14 @@ void wire_put_envelope(wire_out *out, const wire_envelope *envelope)
 {
     wire_put_bytes(out, envelope->stamp, WIRE_STAMP_BYTES);
     wire_put_u64(out, envelope->truth_ns);
+    wire_put_u64(out, envelope->apart_ns);
 }
 
 bool wire_get_envelope(wire_in *in, wire_envelope *envelope)
 {
     envelope->stamp = wire_get_bytes(in, WIRE_STAMP_BYTES);
     envelope->truth_ns = wire_get_u64(in);
+    envelope->apart_ns = wire_get_u64(in);
     return !in->bad;
 }
 
@@ -139,6 +141,7 @@ void wire_put_have(wire_out *out, const wire_have *have)
     wire_put_bytes(out, have->hash, NODE_HASH_BYTES);
     wire_put_u64(out, have->come_ns);
     wire_put_u64(out, have->truth_ns);
+    wire_put_u64(out, have->apart_ns);
 }
 
 bool wire_get_have(wire_in *in, wire_have *have)
@@ -146,6 +149,7 @@ bool wire_get_have(wire_in *in, wire_have *have)
     have->hash = wire_get_bytes(in, NODE_HASH_BYTES);
     have->come_ns = wire_get_u64(in);
     have->truth_ns = wire_get_u64(in);
+    have->apart_ns = wire_get_u64(in);
     return wire_done(in);
 }
 

@@ -83,7 +83,7 @@ bool wire_get_pong(wire_in *in, wire_pong *pong);
 
 typedef struct wire_envelope {
     const uint8_t *stamp; /* WIRE_STAMP_BYTES, borrowed */
-    uint64_t truth_ns;
+    uint64_t truth_ns, apart_ns; /* how far the stamp's time may be from it */
 } wire_envelope;
 
 void wire_put_envelope(wire_out *out, const wire_envelope *envelope);
@@ -93,7 +93,7 @@ bool wire_get_envelope(wire_in *in, wire_envelope *envelope);
 /* "I had your block at this time." */
 typedef struct wire_have {
     const uint8_t *hash; /* NODE_HASH_BYTES, borrowed */
-    uint64_t come_ns, truth_ns;
+    uint64_t come_ns, truth_ns, apart_ns; /* how far one may be from the other */
 } wire_have;
 
 void wire_put_have(wire_out *out, const wire_have *have);

@@ -73,18 +73,19 @@ static chain_answer worker_one_block(const uint8_t *bytes, size_t size, bool sto
     chain_block *b = NULL;
     node_hash(bytes, size, hash);
     crest_op op = crest_op_bytes(hash, sizeof hash);
+    report_clock clock;
+    report_clock_start(&clock);
     crest_timing timing = crest_timer_start(&add_block_time, op);
-    uint64_t start_ns = node_now_ns();
+    report_clock_started(&clock);
     chain_answer answer = chain_add(bytes, size, &b, missing, &why);
     if (answer == CHAIN_ADDED && !stored)
         store_put(hash, bytes, size);
     if (answer == CHAIN_ADDED || answer == CHAIN_INVALID) {
         bool good = answer == CHAIN_ADDED;
+        report_clock_end(&clock);
         crest_timing_end(&timing, op, good ? CREST_OUTCOME_OK : CREST_OUTCOME_ERROR);
-        uint64_t now_ns = node_now_ns();
-        report_timer_add(&worker_add_total[!good], now_ns - start_ns);
-        report_timed("rchain.casper.casper.add-block-time", hash, start_ns, now_ns,
-                     good ? "ok" : "error", 0);
+        clock = report_timer_add_clock(&worker_add_total[!good], &clock);
+        report_timed("rchain.casper.casper.add-block-time", hash, &clock, good ? "ok" : "error");
     }
     if (answer == CHAIN_INVALID) {
         char text[NODE_HEX_BYTES];

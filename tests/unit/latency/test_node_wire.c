@@ -112,7 +112,7 @@ static void envelopes_lie_ahead_of_blocks(void **state)
     (void)state;
     uint8_t stamp[WIRE_STAMP_BYTES];
     wire_out out = {0};
-    wire_envelope envelope = {stamp, 123456789}, found;
+    wire_envelope envelope = {stamp, 123456789, 17}, found;
     memset(stamp, 0x3c, sizeof stamp);
     wire_put_envelope(&out, &envelope);
     size_t size = out.length;
@@ -120,7 +120,7 @@ static void envelopes_lie_ahead_of_blocks(void **state)
     wire_in in = wire_read(out.bytes, out.length);
     assert_true(wire_get_envelope(&in, &found));
     assert_memory_equal(found.stamp, stamp, sizeof stamp);
-    assert_true(found.truth_ns == envelope.truth_ns);
+    assert_true(found.truth_ns == envelope.truth_ns && found.apart_ns == 17);
     assert_int_equal(wire_get_u32(&in), 99);
     assert_true(wire_done(&in));
     for (size_t length = 0; length < size; length++) {
@@ -135,13 +135,13 @@ static void arrivals_are_read_back(void **state)
     (void)state;
     uint8_t hash[NODE_HASH_BYTES];
     wire_out out = {0};
-    wire_have have = {hash, 11, UINT64_MAX - 1}, found;
+    wire_have have = {hash, 11, UINT64_MAX - 1, 19}, found;
     memset(hash, 0xc3, sizeof hash);
     wire_put_have(&out, &have);
     wire_in in = wire_read(out.bytes, out.length);
     assert_true(wire_get_have(&in, &found));
     assert_memory_equal(found.hash, hash, sizeof hash);
-    assert_true(found.come_ns == 11 && found.truth_ns == UINT64_MAX - 1);
+    assert_true(found.come_ns == 11 && found.truth_ns == UINT64_MAX - 1 && found.apart_ns == 19);
     for (size_t length = 0; length < out.length; length++) {
         in = wire_read(out.bytes, length);
         assert_false(wire_get_have(&in, &found));
