@@ -147,7 +147,7 @@ class Docs:
                 shutil.copytree(ROOT / copied, folder / copied)
             shutil.copy(ROOT / "METRICS.md", folder)
             (folder / "comm.metrics.yaml").write_text(MANIFEST, encoding="utf-8")
-        status, output = command([ROOT / "tools" / words[0], *words[1:]], cwd=folder, timeout=60)
+        status, output = command([ROOT / "tools" / words[0], *words[1:]], cwd=folder, timeout=300)
         if status == 0 or words[2] == "source" and status == 1 or \
                 words[2] == "live" and re.search(r"http://\S+: cannot be fetched", output):
             return None
@@ -171,7 +171,7 @@ class Docs:
         if words[0] == "curl":
             return None if words[1:] == ["http://127.0.0.1:9102/metrics"] else "another page"
         if words[0].startswith("tests/mutation/"):
-            status, output = command([ROOT / words[0], *words[1:]], cwd=ROOT, timeout=60)
+            status, output = command([ROOT / words[0], *words[1:]], cwd=ROOT, timeout=300)
             return f"status {status}: {output}" if status else None
         if words[0] in COMMANDS_ELSEWHERE:
             self.untried.add(words[0])

@@ -108,7 +108,7 @@ def check_consumer(rules, root, folder, name, packages, options, static=False):
             rules.broken(rule, output.strip())
             continue
         env = {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": f"{root}{PREFIX}/lib"}
-        status, output = command([program], env=env, timeout=60)
+        status, output = command([program], env=env, timeout=300)
         if status != 0:
             rules.broken(rule, f"exit status {status}: {output.strip()}")
         _, dynamic = command(["readelf", "-d", program])
@@ -129,7 +129,7 @@ def check_plugin(rules, root, folder):
                        *pkg_config(root, "--static", "--cflags", "--libs", "crest")],
                       [*CC, *STRICT, "-DHOST", PLUGIN, "-o", host, "-ldl", "-lpthread"],
                       [host, plugin]):
-        status, output = command(arguments, timeout=60)
+        status, output = command(arguments, timeout=300)
         if status != 0:
             rules.broken(rule, f"exit status {status} of {arguments[0]}: {output.strip()}")
             return

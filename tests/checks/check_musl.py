@@ -60,7 +60,7 @@ def main():
             program = place / "program"
             status, output = command(["musl-gcc", *link, *objects, archive(), "-o", program])
             if status == 0:
-                status, output = command([program], timeout=60)
+                status, output = command([program], timeout=300)
             if status != 0:
                 rules.broken(rule, f"exit status {status}: {output.strip()[:1000]}")
     rules.finish()

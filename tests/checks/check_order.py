@@ -44,7 +44,7 @@ def build(rules, rule, compiler, source, output, *options):
 
 
 def run(rules, rule, program, lines, **environment):
-    status, said = command(program if isinstance(program, list) else [program], timeout=60,
+    status, said = command(program if isinstance(program, list) else [program], timeout=300,
                            env={**os.environ, **environment})
     if status != 0 or said.splitlines() != lines:
         rules.broken(rule, f"exit status {status}: {said.strip()}")

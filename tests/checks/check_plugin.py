@@ -27,7 +27,7 @@ CPP = [*CXX, "-x", "c++", "-std=gnu++17"]
 ARCHIVE = [BUILD / "lib/libcrest.a", "-lck", "-lpthread", "-Wl,-z,nodelete"]
 PRIVATE = "-Wl,--exclude-libs,libcrest.a"
 FILES = 24
-RUN_TIMEOUT_S = 60
+RUN_TIMEOUT_S = 300
 
 
 def build(rules, rule, compiler, source, output, *options):

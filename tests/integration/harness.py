@@ -46,9 +46,9 @@ SERVERS = pathlib.Path(os.environ.get("CREST_SERVERS", ROOT / "build/servers/roo
 GO_SERVERS = pathlib.Path(os.environ.get("CREST_GO_SERVERS", ROOT / "build/servers/go"))
 EXIT_SKIPPED = 77
 # Ceilings, not expectations: a machine that is busy with other things is slow, and not wrong.
-READY_S = 60
-ANSWER_S = 60
-STOP_S = 60
+READY_S = 120
+ANSWER_S = 120
+STOP_S = 120
 LOG_SHOWN_BYTES = 3000
 TEXT_SHOWN = 1000
 # Tests mostly wait: a Prometheus looks at its targets only 5 s after its start.

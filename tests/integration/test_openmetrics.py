@@ -35,14 +35,14 @@ def pages_of(place, number, **environment):
     folder = place.folder / f"pages-{number}"
     folder.mkdir()
     subprocess.run([harness.BUILD / "tests/programs/page_program", folder, str(number)],
-                   check=True, timeout=60, env={**os.environ, **environment})
+                   check=True, timeout=300, env={**os.environ, **environment})
     return {path.name: path.read_bytes().decode("utf-8") for path in folder.iterdir()}
 
 
 def check_text(page):
     """promtool finds nothing that is wrong, whatever it thinks of the names."""
     done = subprocess.run([harness.SERVERS / "promtool", "check", "metrics"], input=page.encode(),
-                          capture_output=True, timeout=60)
+                          capture_output=True, timeout=300)
     if done.returncode not in (0, LINT):
         raise Failure(f"promtool says {done.returncode}: {done.stderr.decode()[:1000]}")
 

@@ -29,7 +29,7 @@ OLDEST = 11
 NATIVE_ACCESS_SINCE = 17
 # Ceilings, for machines that are slow or busy.
 JUNIT_TIMEOUT_S = 1200
-TIMEOUT_S = 240
+TIMEOUT_S = 900
 # The classes that have a place in it by @Order first, the others afterwards.
 ORDER = "junit.jupiter.testclass.order.default=org.junit.jupiter.api.ClassOrderer$OrderAnnotation"
 OUTPUT_SHOWN_BYTES = 16 * 1024

@@ -35,7 +35,7 @@ def compiler():
         [*os.environ.get("MVN", "mvn").split(), "-B", "-q", "-Dstyle.color=never", "-f",
          HERE / "pom.xml", "dependency:build-classpath", f"-Dmdep.outputFile={listed}"],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        timeout=300, check=False)
+        timeout=900, check=False)
     if done.returncode != 0:
         print(done.stdout[-4000:])
         if os.environ.get("CI", "") not in ("", "0", "false"):

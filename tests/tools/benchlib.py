@@ -76,7 +76,7 @@ def run(bench, *arguments, env=None):
     done = subprocess.run(
         [sys.executable, str(BENCH / "runner/bench.py"), "--bench", str(bench), "--output",
          str(output), *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
-        env={**os.environ, "STRICT": "", **(env or {})}, timeout=250)
+        env={**os.environ, "STRICT": "", **(env or {})}, timeout=900)
     results = output / "results.json"
     return (done.returncode, done.stdout.decode("utf-8", "replace"),
             json.loads(results.read_text(encoding="utf-8")) if results.exists() else None)

@@ -249,7 +249,7 @@ def not_written(bench, output, first, words):
     done = subprocess.run(
         [sys.executable, str(benchlib.BENCH / "runner/bench.py"), "--bench", str(bench),
          "--output", str(output)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
-        timeout=60, preexec_fn=first)
+        timeout=300, preexec_fn=first)
     said = done.stdout.decode()
     equal(done.returncode, 1, f"exit status of\n{said}")
     contains(said, words)

@@ -53,7 +53,7 @@ class Tree:
                                    "GOROOT": "/x", "VERSION": version, "FAILS": fails,
                                    "CALLS": str(self.calls),
                                    "GOPROXY": f"{proxy},direct", "no_proxy": "127.0.0.1"},
-                              capture_output=True, text=True, timeout=60, check=False)
+                              capture_output=True, text=True, timeout=300, check=False)
         equal(done.stderr, "", "what it says as an error")
         calls = self.calls.read_text().splitlines()
         for call in calls:
@@ -133,7 +133,7 @@ def says_that_it_knows_no_proxy(place):
 
 def refuses_names_that_are_none(place):
     done = subprocess.run([Tree(place).root / "scripts/build-servers", "prometheus2"],
-                          capture_output=True, text=True, timeout=60, check=False)
+                          capture_output=True, text=True, timeout=300, check=False)
     equal(done.returncode, 2, "exit status")
     contains(done.stderr, "no such server: prometheus2")
 

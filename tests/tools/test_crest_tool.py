@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=60
+# crest-test: timeout=300
 """`crest`: its help lists the commands that there are, each can be started, by a link too, and what
 there is not gets a sentence and status 2."""
 
@@ -19,7 +19,7 @@ def crest(*arguments, program=CREST, **environment):
     """(status, standard output, standard error)."""
     done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False,
                           env={**os.environ, "CREST_LIBEXEC": str(toolslib.BUILD / "libexec"),
-                               **environment}, cwd="/", timeout=30)
+                               **environment}, cwd="/", timeout=300)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -233,7 +233,7 @@ def ci_fails_from_two_unsteady_on(place):
         make.chmod(0o755)
         other.chmod(0o755)
         done = subprocess.run([root / ".ci/run"], capture_output=True, text=True, check=False,
-                              timeout=60, env={**os.environ, "PATH": f"{root}/bin:/usr/bin:/bin"})
+                              timeout=300, env={**os.environ, "PATH": f"{root}/bin:/usr/bin:/bin"})
         lines = done.stdout.splitlines()
         equal("no rules" in lines, False, "rules of what must run are given to make")
         equal("skip: no moon here" in lines, "moon" in elsewhere, "why there is no other release")
