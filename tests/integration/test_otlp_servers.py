@@ -28,7 +28,7 @@ class Sender(Program):
         super().__init__(place, "scrape_program",
                          f"service=node,version=1.2,instance=one,jitter=0,windows=off,"
                          f"interval={INTERVAL_MS}ms,prometheus=127.0.0.1:{self.port},"
-                         f"prometheus.native=on,otlp={otlp},otlp.timeout=10s{options}")
+                         f"prometheus.native=on,otlp={otlp},otlp.timeout=60s{options}")
         equal(self.begun, f"OK http://127.0.0.1:{self.port}/metrics")
 
 
@@ -104,10 +104,14 @@ def collector_through_a_restart(options, delta):
             totals.record(node, 2, 50)
         holds_at_last(lambda: check_collector(collector, totals, delta))
         totals.record(node, 1, 10)
-        equal(node.tell("stop 5000")[0], "OK")
-        holds_at_last(lambda: check_collector(collector, totals, delta))
-        ended = any(point.get("flags") == 1 for _, _, _, point, _ in collector.points())
-        equal(ended, not delta, "markers at the end")
+        equal(node.tell("stop 60000")[0], "OK")
+
+        def all_is_there():
+            check_collector(collector, totals, delta)
+            ended = any(point.get("flags") == 1 for _, _, _, point, _ in collector.points())
+            equal(ended, not delta, "markers at the end")
+
+        holds_at_last(all_is_there)  # the collector writes after it has answered
     test.__name__ = "collector_" + "_".join(
         part.split("=")[1] for part in options.split(",") if part) + "_through_a_restart"
     return test
@@ -140,7 +144,7 @@ def prometheus_and_victoriametrics_know_all(place):
     prometheus.start()
     totals.record(node, 2, 100)
     totals.check(prometheus)
-    equal(node.tell("stop 5000")[0], "OK")
+    equal(node.tell("stop 60000")[0], "OK")
     # stale at once, and not five minutes later
     wait_for("the series' end", lambda: prometheus.value("scrape_events_done_total") is None)
 
