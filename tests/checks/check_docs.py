@@ -9,6 +9,7 @@ CMake files are run; C is compiled, fragments with the declarations below in fro
 tried elsewhere or nowhere stands in ELSEWHERE with the reason, and has to be there.
 """
 
+import contextlib
 import ctypes
 import json
 import os
@@ -95,9 +96,10 @@ def blocks():
 
 
 class Options:
-    """crest_options_check of the libraries as they are built."""
+    """crest_options_check of the libraries as they are built, in a folder: it may make files."""
 
-    def __init__(self):
+    def __init__(self, folder):
+        self.folder = folder
         ctypes.CDLL(str(BUILD / "lib/libcrest.so"), mode=ctypes.RTLD_GLOBAL)
         library = ctypes.CDLL(str(BUILD / "lib/libcrest-reporters.so"))
         self.check = library.crest_options_check
@@ -107,14 +109,15 @@ class Options:
     def problem(self, text):
         """Why they are refused, or nothing."""
         error = ctypes.create_string_buffer(4096)
-        status = self.check(text.encode(), error)
+        with contextlib.chdir(self.folder):
+            status = self.check(text.encode(), error)
         return error.raw[4:].split(b"\0")[0].decode() if status else None
 
 
 class Docs:
     def __init__(self, folder):
         self.folder = folder
-        self.options = Options()
+        self.options = Options(folder)
         self.makefile = "".join(read(name) for name in tree() if name.name == "Makefile"
                                 and len(name.parts) == 1 or name.suffix == ".mk")
         promtool = ROOT / "build/servers/root/usr/bin/promtool"
