@@ -36,6 +36,8 @@
  *                                that did not stop cleanly; always; off
  *   state.disk                   on or off (the default): a directory on a disk will do, although
  *                                its writes stall threads that count
+ *   otel.context                 on or off (the default): outside profilers see the process's
+ *                                resource and which span a thread is in, see docs/tracing.md
  *   hiccups                      on or off (the default): measures how late a thread wakes up, see
  *                                hiccups.h
  *   hiccups.resolution           how long that thread sleeps, 100us to 1s; 1ms by default

@@ -24,6 +24,10 @@
 #include <crest/timer.h>
 #include <crest/trace_context.h>
 
+#ifdef __cplusplus
+#include <exception>
+#endif
+
 /* Attributes of a span; further ones are counted in dropped_attributes. */
 #define CREST_SPAN_ATTRIBUTES_MAX 8u
 /* Events and links of a span; further ones are dropped. */
@@ -286,14 +290,7 @@ typedef struct crest_spans_settings {
  */
 CREST_API crest_status crest_spans_set(const crest_spans_settings *settings, crest_error *error);
 
-CREST_END_C
-
-/*
- * CREST_SPAN_SCOPE(variable, timer, op, outcome): declares the crest_span_timing `variable` and
- * times the rest of the block under the thread's current span, as CREST_TIME_SCOPE does; what is
- * traced inside of it, on the same thread, is its child.
- */
-#ifndef __cplusplus
+/* A scope; only the macro makes them. */
 typedef struct crest_span_scope {
     crest_span_timing *timing;
     const crest_outcome *outcome;
@@ -314,10 +311,50 @@ CREST_INLINE void crest_span_scope_end(crest_span_scope *scope)
 }
 #endif
 
+CREST_END_C
+
+/*
+ * CREST_SPAN_SCOPE(variable, timer, op, outcome): declares the crest_span_timing `variable` and
+ * times the rest of the block under the thread's current span, as CREST_TIME_SCOPE does; what is
+ * traced inside of it, on the same thread, is its child.
+ */
+#ifndef __cplusplus
 #define CREST_SPAN_SCOPE(variable, timer, op, outcome)                                             \
     crest_span_timing variable;                                                                    \
     __attribute__((cleanup(crest_span_scope_end), unused)) crest_span_scope CREST_PASTE_(          \
         crest_span_scope_of_, __COUNTER__) = crest_span_scope_begin(&variable, timer, op, outcome)
+#else
+/* As crest_time_scope_guard: a block that an exception leaves while the outcome says ok is an
+ * error. Not for a coroutine that goes on on another thread: the current span is the thread's. */
+class crest_span_scope_guard
+{
+  public:
+    crest_span_scope_guard(crest_span_timing *timing, crest_timer *timer, crest_op op,
+                           const crest_outcome *outcome)
+        : timing_(timing), outcome_(outcome), exceptions_(std::uncaught_exceptions())
+    {
+        crest_span_enter(timer, op, timing);
+    }
+    crest_span_scope_guard(const crest_span_scope_guard &) = delete;
+    crest_span_scope_guard &operator=(const crest_span_scope_guard &) = delete;
+    ~crest_span_scope_guard()
+    {
+        crest_outcome outcome = outcome_ != nullptr ? *outcome_ : CREST_OUTCOME_OK;
+        if (outcome == CREST_OUTCOME_OK && std::uncaught_exceptions() > exceptions_)
+            outcome = CREST_OUTCOME_ERROR;
+        crest_span_leave(timing_, outcome);
+    }
+
+  private:
+    crest_span_timing *timing_;
+    const crest_outcome *outcome_;
+    int exceptions_;
+};
+
+#define CREST_SPAN_SCOPE(variable, timer, op, outcome)                                             \
+    crest_span_timing variable;                                                                    \
+    crest_span_scope_guard CREST_PASTE_(crest_span_scope_of_, __COUNTER__)(&variable, timer, op,   \
+                                                                           outcome)
 #endif
 
 #ifdef CREST_DISABLE

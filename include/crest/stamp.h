@@ -34,6 +34,14 @@
  * An error of ns nanoseconds is 16 bits: e in the upper 5, m in the lower 11, for m << e, rounded
  * up; m is at least 1024 unless e is 0, so that each number has one encoding. 0xffff: unknown.
  *
+ * Version 2 is version 1 with byte 0 at 2 and eight bytes more, for traces (trace_context.h):
+ *
+ *     bytes 32-39  the span of the sender that the receiver's spans are below; 0: none
+ *
+ * A reader of version 1 alone refuses version 2, and counts it: of 40 bytes by the size, of 32 by
+ * the version. So send version 2 to peers that are known to read it. To others send version 1:
+ * the trace is the same, as it comes from the operation; only the parent is missing.
+ *
  * The digest has a public key, so a sender that chooses ids can make two with the same digest:
  * stamps are for measuring, not for telling messages apart or for authenticating them. And a peer
  * is believed the time that it writes.
@@ -43,11 +51,14 @@
 
 #include <crest/peer_clock.h>
 #include <crest/timer.h>
+#include <crest/trace_context.h>
 
-/* Bytes of a stamp. */
+/* Bytes of a stamp, and of one with a parent. */
 #define CREST_STAMP_BYTES 32u
-/* The version that this library writes, and the only one that it reads. */
+#define CREST_STAMP_PARENT_BYTES 40u
+/* Their versions, byte 0. */
 #define CREST_STAMP_VERSION 1u
+#define CREST_STAMP_PARENT_VERSION 2u
 /* Bytes of an id that stand in a stamp as they are. */
 #define CREST_STAMP_EXACT_BYTES 16u
 /* Relays that a stamp survives. */
@@ -62,6 +73,11 @@ typedef struct crest_stamp {
     unsigned char bytes[CREST_STAMP_BYTES];
 } crest_stamp;
 
+/* A stamp with a parent, version 2, as it is sent. */
+typedef struct crest_stamp_parent {
+    unsigned char bytes[CREST_STAMP_PARENT_BYTES];
+} crest_stamp_parent;
+
 /* A stamp's contents. */
 typedef struct crest_stamp_view {
     uint64_t origin_ns;      /* since 1970, by the clock of the neighbour that sent it */
@@ -72,6 +88,7 @@ typedef struct crest_stamp_view {
     uint32_t length;         /* bytes of the id */
     unsigned char id[16];    /* the id or its digest, as in the stamp */
     crest_op op;             /* the operation; of a digest, crest_op_none() */
+    crest_span_id parent;    /* the sender's span; 0: none, or a stamp of version 1 */
 } crest_stamp_view;
 
 /* How long a message was under way. */
@@ -99,14 +116,26 @@ CREST_API crest_status crest_stamp_make(crest_op op, crest_stamp *stamp, crest_e
 CREST_API crest_status crest_stamp_make_at(crest_op op, uint64_t wall_ns, uint64_t clock_error_ns,
                                            crest_stamp *stamp, crest_error *error);
 
+/* The same with a parent, as version 2: of a span of the sender, crest_span_current().span for one,
+ * or 0. */
+CREST_API crest_status crest_stamp_make_under(crest_op op, crest_span_id parent,
+                                              crest_stamp_parent *stamp, crest_error *error);
+
 /*
  * Reads the stamp in `size` bytes that were received. CREST_OK. CREST_INVALID_ARGUMENT, counted as
- * misuse (`invalid-stamp`), with *view all zero, for another size than CREST_STAMP_BYTES, another
- * version, and anything that crest_stamp_make would not have written; `error` says what (NULL if
- * not wanted). Any thread, any handler. Cost: a call.
+ * misuse (`invalid-stamp`), with *view all zero, for another size than that of its version,
+ * CREST_STAMP_BYTES or CREST_STAMP_PARENT_BYTES, another version, and anything that
+ * crest_stamp_make would not have written; `error` says what (NULL if not wanted). Any thread, any
+ * handler. Cost: a call.
  */
 CREST_API crest_status crest_stamp_read(const void *bytes, size_t size, crest_stamp_view *view,
                                         crest_error *error);
+
+/* The parent of what the receiver does with the message: the sender's span in the trace of this
+ * operation. All zero, which makes a root, without a parent or for another operation. Any parent is
+ * believed: one that there is not leaves spans without a parent in the trace. Any thread, any
+ * handler. Cost: a call and two hashes at most. */
+CREST_API crest_span_context crest_stamp_context(const crest_stamp_view *view, crest_op op);
 
 /* Non-zero when the stamp is of this operation; of an id of more than 16 bytes, when the digests
  * are the same. Any thread, any handler. Cost: a call. */
@@ -123,6 +152,11 @@ CREST_API int crest_stamp_names(const crest_stamp_view *view, const crest_op *op
  */
 CREST_API crest_status crest_stamp_relay(const crest_stamp_view *view, const crest_peer_clock *from,
                                          crest_stamp *stamp);
+
+/* The same with a parent: the relay's span, under which the next receiver's are. */
+CREST_API crest_status crest_stamp_relay_under(const crest_stamp_view *view,
+                                               const crest_peer_clock *from, crest_span_id parent,
+                                               crest_stamp_parent *stamp);
 
 /*
  * Records how long the message was under way: now minus the time of origin, corrected by the offset

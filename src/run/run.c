@@ -21,6 +21,7 @@
 #include "polls/poller.h"
 #include "reporting/one_report.h"
 #include "reporting/reporting.h"
+#include "run/otel_context.h"
 #include "run/run_plan.h"
 #include "state/state_file.h"
 #include "windows/tick_listeners.h"
@@ -46,7 +47,7 @@ static pthread_once_t run_once = PTHREAD_ONCE_INIT;
 static run_phase run_now;
 static unsigned run_users;
 static int run_windows;
-static int run_beats; /* this start keeps the ticker, for the state file's heartbeat */
+static int run_beats;            /* this start keeps the ticker, for the state file's heartbeat */
 static crest_system *run_system; /* the collectors, or NULL */
 static int run_at_exit;
 static int run_hiccups;  /* this start began the hiccup meter */
@@ -108,6 +109,7 @@ static void run_end_collecting(void)
     if (run_beats)
         crest_ticker_release();
     crest_state_farewell();
+    crest_otel_context_withdraw();
     run_system = NULL;
     run_hiccups = run_windows = run_beats = 0;
 }
@@ -278,6 +280,19 @@ static crest_status run_keep_state(const crest_run_plan *plan, crest_error *erro
     return status;
 }
 
+/* Lets outside profilers see which span a thread is in. `kept` or CREST_PARTIAL. */
+static crest_status run_show_context(const crest_run_plan *plan, crest_status kept,
+                                     crest_error *error)
+{
+    crest_error refused;
+    if (crest_otel_context_publish(&plan->resource, &refused) == CREST_OK)
+        return kept;
+    crest_log_write(CREST_LOG_WARNING, "crest: %s", refused.message);
+    if (kept == CREST_OK)
+        *error = refused;
+    return CREST_PARTIAL;
+}
+
 /* Starts all of the plan. */
 static crest_status run_launch(crest_run_plan *plan, crest_error *error)
 {
@@ -321,11 +336,15 @@ static crest_status run_start(const char *options, crest_error *error)
         crest_threads_allow(plan->threads);
     if (status == CREST_OK)
         kept = run_keep_state(plan, &no_state);
+    if (status == CREST_OK && plan->otel_context)
+        kept = run_show_context(plan, kept, &no_state);
     if (status == CREST_OK && !plan->threads)
         crest_loop_wake(); /* its fork handler with it */
     crest_poller_resume();
     if (status == CREST_OK)
         status = run_launch(plan, error);
+    if (!run_goes_on(status))
+        crest_otel_context_withdraw();
     int goes_on = run_goes_on(status), beats = goes_on && crest_state_header_own() != NULL;
     if (beats)
         crest_ticker_keep();

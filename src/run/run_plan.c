@@ -27,6 +27,7 @@ static const char *const run_plan_keys[] = {"service",
                                             "atexit",
                                             "strict",
                                             "threads",
+                                            "otel.context",
                                             "hiccups",
                                             "hiccups.resolution",
                                             RUN_PLAN_RESOURCE,
@@ -347,6 +348,8 @@ static crest_status run_plan_read_common(crest_run_plan *plan, crest_error *erro
         status = crest_option_switch(plan->options, "strict", &plan->strict, error);
     if (status == CREST_OK)
         status = crest_option_switch(plan->options, "threads", &plan->threads, error);
+    if (status == CREST_OK)
+        status = crest_option_switch(plan->options, "otel.context", &plan->otel_context, error);
     if (status == CREST_OK)
         status = run_plan_read_hiccups(plan, error);
     if (status == CREST_OK && plan->hiccups && !plan->threads)

@@ -39,6 +39,7 @@ typedef struct crest_run_plan {
     crest_windows_options window_options;
     int at_exit;
     int strict;
+    int otel_context; /* outside profilers may see spans */
     crest_state_options state;
     int hiccups;
     crest_hiccups_options hiccups_options;

@@ -45,6 +45,18 @@ static void check_record(const crest_stamp_view *view, const crest_peer_clock *f
     }
 }
 
+/* Any parent is believed, of the stamp's own operation only. */
+static void check_context(const crest_stamp_view *view)
+{
+    crest_span_context context = crest_stamp_context(view, view->op);
+    int named = view->op.kind != CREST_OP_NONE && view->parent != 0;
+    FUZZ_WANTS(crest_span_context_valid(&context) == named);
+    FUZZ_WANTS(context.span == (named ? view->parent : 0));
+    crest_op another = crest_op_text("another");
+    context = crest_stamp_context(view, another);
+    FUZZ_WANTS(context.span == 0 || crest_op_equal(&view->op, &another));
+}
+
 static uint64_t fuzz_number(fuzz_input *input)
 {
     uint64_t number = 0;
@@ -64,12 +76,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_clock = crest_peer_clock_new(NULL, "fuzz", NULL, NULL);
         FUZZ_WANTS(fuzz_clock != NULL);
     }
-    size_t used = size < CREST_STAMP_BYTES ? size : CREST_STAMP_BYTES;
+    size_t whole = size != 0 && data[0] == CREST_STAMP_PARENT_VERSION ? CREST_STAMP_PARENT_BYTES
+                                                                      : CREST_STAMP_BYTES;
+    size_t used = size < whole ? size : whole;
     crest_status status = crest_stamp_read(data, used, &view, NULL);
     FUZZ_WANTS(status == CREST_OK || status == CREST_INVALID_ARGUMENT);
     input.at += used;
     uint64_t t1 = fuzz_number(&input), t2 = fuzz_number(&input), t3 = fuzz_number(&input);
-    if (size > CREST_STAMP_BYTES) /* a quarter of an hour before now, as t1 goes */
+    if (size > whole) /* a quarter of an hour before now, as t1 goes */
         crest_peer_clock_add(fuzz_clock, FUZZ_WALL - t1 % (UINT64_C(1) << 40), t2, t3, FUZZ_WALL,
                              NULL);
     if (status != CREST_OK) {
@@ -77,7 +91,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     crest_stamp_write(&view, &stamp);
-    FUZZ_WANTS(memcmp(&stamp, data, sizeof stamp) == 0);
+    if (whole == CREST_STAMP_PARENT_BYTES) {
+        crest_stamp_parent parent;
+        crest_stamp_write_parent(&stamp, view.parent, &parent);
+        FUZZ_WANTS(memcmp(&parent, data, sizeof parent) == 0);
+        check_context(&view);
+    } else {
+        FUZZ_WANTS(memcmp(&stamp, data, sizeof stamp) == 0 && view.parent == 0);
+    }
     if (view.op.kind != CREST_OP_NONE) {
         FUZZ_WANTS(crest_stamp_names(&view, &view.op));
         FUZZ_WANTS(view.op.length == view.length && view.op.kind == view.kind);

@@ -58,12 +58,40 @@ crest_status crest_stamp_make(crest_op op, crest_stamp *stamp, crest_error *erro
     return crest_stamp_make_at(op, crest_wall_now(), crest_wall_error(), stamp, error);
 }
 
+/* Version 2 of a stamp: its 32 bytes, the version, and the parent. Of no stamp, zeros. */
+static void stamp_extend(const crest_stamp *stamp, crest_span_id parent, crest_stamp_parent *to)
+{
+    memset(to, 0, sizeof *to);
+    if (stamp->bytes[0] == CREST_STAMP_VERSION)
+        crest_stamp_write_parent(stamp, parent, to);
+}
+
+crest_status crest_stamp_make_under(crest_op op, crest_span_id parent, crest_stamp_parent *stamp,
+                                    crest_error *error)
+{
+    crest_stamp first;
+    crest_status status = crest_stamp_make(op, &first, error);
+    stamp_extend(&first, parent, stamp);
+    return status;
+}
+
+crest_span_context crest_stamp_context(const crest_stamp_view *view, crest_op op)
+{
+    crest_span_context context = {.span = 0};
+    if (view->parent != 0 && crest_stamp_names(view, &op)) {
+        context = crest_span_context_of(op, view->parent);
+        context.remote = 1;
+    }
+    return context;
+}
+
 crest_status crest_stamp_read(const void *bytes, size_t size, crest_stamp_view *view,
                               crest_error *error)
 {
     crest_error_clear(error);
-    const char *wrong = bytes == NULL || size != CREST_STAMP_BYTES ? "there are not 32 bytes of it"
-                                                                   : crest_stamp_parse(bytes, view);
+    int sized = bytes != NULL && (size == CREST_STAMP_BYTES || size == CREST_STAMP_PARENT_BYTES);
+    const char *wrong =
+        sized ? crest_stamp_parse(bytes, size, view) : "there are neither 32 nor 40 bytes of it";
     if (wrong == NULL)
         return CREST_OK;
     memset(view, 0, sizeof *view);
@@ -137,6 +165,15 @@ crest_status crest_stamp_relay(const crest_stamp_view *view, const crest_peer_cl
     }
     crest_stamp_write(&next, stamp);
     return CREST_OK;
+}
+
+crest_status crest_stamp_relay_under(const crest_stamp_view *view, const crest_peer_clock *from,
+                                     crest_span_id parent, crest_stamp_parent *stamp)
+{
+    crest_stamp first;
+    crest_status status = crest_stamp_relay(view, from, &first);
+    stamp_extend(&first, parent, stamp);
+    return status;
 }
 
 /* ---- recording ---- */

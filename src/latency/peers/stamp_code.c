@@ -161,11 +161,23 @@ void crest_stamp_write(const crest_stamp_view *view, crest_stamp *stamp)
     memcpy(bytes + 16, view->id, sizeof view->id);
 }
 
-const char *crest_stamp_parse(const unsigned char *bytes, crest_stamp_view *view)
+void crest_stamp_write_parent(const crest_stamp *stamp, crest_span_id parent,
+                              crest_stamp_parent *to)
 {
+    memcpy(to->bytes, stamp->bytes, CREST_STAMP_BYTES);
+    to->bytes[0] = CREST_STAMP_PARENT_VERSION;
+    stamp_put(to->bytes + CREST_STAMP_BYTES, parent, sizeof parent);
+}
+
+const char *crest_stamp_parse(const unsigned char *bytes, size_t size, crest_stamp_view *view)
+{
+    int parent = bytes[0] == CREST_STAMP_PARENT_VERSION;
     uint16_t path = (uint16_t)stamp_take(bytes + 4, 2), clock = (uint16_t)stamp_take(bytes + 6, 2);
-    if (bytes[0] != CREST_STAMP_VERSION)
-        return "it is not of version 1 (byte 0), the only one that this library reads";
+    if (bytes[0] != CREST_STAMP_VERSION && !parent)
+        return "it is not of version 1 or 2 (byte 0), the only ones that this library reads";
+    if (size != (parent ? CREST_STAMP_PARENT_BYTES : CREST_STAMP_BYTES))
+        return parent ? "it is of version 2, but has not 40 bytes"
+                      : "it is of version 1, but has not 32 bytes";
     if (!stamp_error_is_shortest(path) || !stamp_error_is_shortest(clock))
         return "an error bound is not written in the shortest way (bytes 4 to 7)";
     *view = (crest_stamp_view){
@@ -175,6 +187,7 @@ const char *crest_stamp_parse(const unsigned char *bytes, crest_stamp_view *view
         .hops = bytes[3],
         .kind = bytes[1],
         .length = bytes[2],
+        .parent = parent ? stamp_take(bytes + CREST_STAMP_BYTES, 8) : 0,
     };
     memcpy(view->id, bytes + 16, sizeof view->id);
     const char *wrong = crest_stamp_wrong(view);

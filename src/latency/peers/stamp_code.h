@@ -20,7 +20,11 @@ const char *crest_stamp_wrong(const crest_stamp_view *view);
 
 void crest_stamp_write(const crest_stamp_view *view, crest_stamp *stamp);
 
-/* Parses 32 bytes into a view; returns what is wrong with them, or NULL. */
-const char *crest_stamp_parse(const unsigned char *bytes, crest_stamp_view *view);
+/* Makes version 2 of a stamp of version 1. */
+void crest_stamp_write_parent(const crest_stamp *stamp, crest_span_id parent,
+                              crest_stamp_parent *to);
+
+/* Parses a stamp into a view; returns what is wrong with it, or NULL. At least 32 bytes. */
+const char *crest_stamp_parse(const unsigned char *bytes, size_t size, crest_stamp_view *view);
 
 #endif

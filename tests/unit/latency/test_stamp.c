@@ -2,9 +2,9 @@
 /*
  * Stamps by their bytes: golden ones, bad ones, what is sent on, and what is recorded.
  */
-#include "support/core_fixture.h"
 #include "base/misuse.h"
 #include "latency/peers/stamp_code.h"
+#include "support/core_fixture.h"
 
 #include <crest/testing.h>
 
@@ -181,6 +181,77 @@ static void test_bad(void **state)
     assert_int_equal(crest_misuse_value(CREST_MISUSE_STAMP) - misuse, sizeof bad / sizeof *bad + 4);
 }
 
+/* Version 2 is version 1 and the parent's span; each only in its own size. */
+static void test_parent(void **state)
+{
+    (void)state;
+    unsigned char bytes[CREST_STAMP_PARENT_BYTES] = {0};
+    crest_stamp_view view;
+    crest_stamp_parent stamp;
+    crest_error error;
+    crest_testing_clock_set_wall(STAMP_T0);
+    assert_int_equal(crest_stamp_make_under(crest_op_u64(7), 0x0102030405060708, &stamp, &error),
+                     CREST_OK);
+    assert_int_equal(stamp.bytes[0], 2);
+    for (unsigned i = 0; i < 8; i++)
+        assert_int_equal(stamp.bytes[32 + i], i + 1);
+    assert_int_equal(crest_stamp_read(&stamp, 40, &view, &error), CREST_OK);
+    assert_true(view.parent == 0x0102030405060708);
+    assert_true(view.origin_ns == STAMP_T0);
+    /* what a reader of version 1 says of it, and what becomes of it as version 1 */
+    uint64_t misuse = crest_misuse_value(CREST_MISUSE_STAMP);
+    assert_int_equal(crest_stamp_read(&stamp, 32, &view, &error), CREST_INVALID_ARGUMENT);
+    assert_non_null(strstr(error.message, "40 bytes"));
+    memcpy(bytes, &stamp, sizeof bytes);
+    bytes[0] = 1;
+    assert_int_equal(crest_stamp_read(bytes, 40, &view, &error), CREST_INVALID_ARGUMENT);
+    assert_non_null(strstr(error.message, "32 bytes"));
+    assert_int_equal(crest_misuse_value(CREST_MISUSE_STAMP) - misuse, 2);
+    assert_int_equal(crest_stamp_read(bytes, 32, &view, &error), CREST_OK);
+    assert_true(view.parent == 0);
+    bytes[0] = 3;
+    assert_int_equal(crest_stamp_read(bytes, 40, &view, &error), CREST_INVALID_ARGUMENT);
+    assert_int_equal(crest_stamp_make_under(crest_op_none(), 1, &stamp, &error),
+                     CREST_INVALID_ARGUMENT);
+    memset(bytes, 0, sizeof bytes);
+    assert_memory_equal(&stamp, bytes, sizeof stamp);
+    crest_testing_clock_real();
+}
+
+/* The receiver's spans are below the sender's; a relay puts its own there. */
+static void test_parent_followed(void **state)
+{
+    (void)state;
+    unsigned char hash[32];
+    memset(hash, 0xab, sizeof hash);
+    crest_op op = crest_op_bytes(hash, sizeof hash);
+    crest_stamp_parent stamp;
+    crest_stamp_view view;
+    crest_testing_clock_set_wall(STAMP_T0);
+    assert_int_equal(crest_stamp_make_under(op, 5, &stamp, NULL), CREST_OK);
+    assert_int_equal(crest_stamp_read(&stamp, sizeof stamp, &view, NULL), CREST_OK);
+    crest_span_context context = crest_stamp_context(&view, op);
+    crest_trace_id trace = crest_trace_id_of(op);
+    assert_memory_equal(&context.trace, &trace, sizeof trace);
+    assert_true(context.span == 5);
+    assert_int_equal(context.remote, 1);
+    context = crest_stamp_context(&view, crest_op_u64(7)); /* another operation */
+    assert_false(crest_span_context_valid(&context));
+    assert_int_equal(crest_stamp_relay_under(&view, NULL, UINT64_MAX, &stamp), CREST_OK);
+    assert_int_equal(crest_stamp_read(&stamp, sizeof stamp, &view, NULL), CREST_OK);
+    assert_int_equal(view.hops, 1);
+    assert_true(view.parent == UINT64_MAX);
+    crest_stamp first; /* to a peer that reads version 1 alone */
+    assert_int_equal(crest_stamp_relay(&view, NULL, &first), CREST_OK);
+    assert_int_equal(crest_stamp_read(&first, sizeof first, &view, NULL), CREST_OK);
+    context = crest_stamp_context(&view, op);
+    assert_false(crest_span_context_valid(&context));
+    memset(&view, 0, sizeof view);
+    assert_int_equal(crest_stamp_relay_under(&view, NULL, 5, &stamp), CREST_INVALID_ARGUMENT);
+    assert_int_equal(stamp.bytes[0] | stamp.bytes[39], 0);
+    crest_testing_clock_real();
+}
+
 static void test_unmakeable(void **state)
 {
     (void)state;
@@ -308,6 +379,8 @@ int main(void)
         cmocka_unit_test(test_golden),
         cmocka_unit_test(test_error_codes),
         cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_parent),
+        cmocka_unit_test(test_parent_followed),
         cmocka_unit_test(test_unmakeable),
         cmocka_unit_test(test_relayed_blindly),
         cmocka_unit_test(test_recording),
