@@ -294,7 +294,7 @@ static crest_status call_system(fault_run *run, crest_error *error)
     if (snapshot == NULL)
         status = crest_error_set(error, CREST_NO_MEMORY, "no memory for a snapshot");
     crest_snapshot_free(snapshot);
-    /* it waits for a second only, which is no fault on a busy machine; a thread that hung is found */
+    /* it waits for a second only, no fault on a busy machine; a thread that hung is found */
     crest_status stopped = crest_system_stop(system);
     return worse(status, stopped == CREST_TIMED_OUT ? CREST_OK : stopped);
 }
