@@ -198,7 +198,10 @@ static int dead_layout(const crest_state_metric *metric, crest_layout *layout)
                              .unit = metric->layout_unit,
                              .blocks = metric->layout_blocks,
                              .highest = metric->layout_highest};
-    return layout->bits >= 1 && layout->bits <= 20 && layout->unit <= 62 && layout->blocks >= 1 &&
+    if (layout->bits == 0) /* CREST_RANGE_NONE: count, sum and extremes alone */
+        return layout->unit == CREST_LAYOUT_UNIT_NONE && layout->blocks == 1 &&
+               layout->highest == INT64_MAX;
+    return layout->bits <= 20 && layout->unit <= 62 && layout->blocks >= 1 &&
            layout->blocks <= CREST_DISTRIBUTION_BLOCKS &&
            layout->unit + layout->bits + layout->blocks <= CREST_DISTRIBUTION_BLOCKS &&
            layout->highest != 0;

@@ -21,6 +21,7 @@ CREST_COUNTER(blocks, "test.blocks", "Blocks.");
 CREST_COUNTER_FAMILY(peers, "test.peers", "Peers.", peer);
 CREST_HISTOGRAM(sizes, "test.sizes", "Sizes.", .unit = CREST_BYTES);
 CREST_TIMER(times, "test.times", "Times.");
+CREST_HISTOGRAM(plain, "test.plain", "Without buckets.", .range = CREST_RANGE_NONE);
 CREST_GAUGE(height, "test.height", "Height.");
 
 /* The library's own, which another handle finds by its name. */
@@ -55,6 +56,8 @@ static void record(void)
     for (int i = 1; i <= 100; i++)
         crest_histogram_record(&sizes, i * 1000);
     crest_histogram_record(&sizes, 7);
+    crest_histogram_record(&plain, 40);
+    crest_histogram_record(&plain, 2);
     crest_timer_record(&times, 5000000, CREST_OUTCOME_OK);
     crest_timer_record(&times, 5000000, CREST_OUTCOME_ERROR);
     crest_gauge_set(&height, 4);
@@ -152,12 +155,16 @@ static void expect_runs(uint64_t runs)
     expect(crest_counter_value(peers_with("a")), 3 * runs, "peers");
     made(&sizes.handle, CREST_KIND_HISTOGRAM);
     made(&times.outcome[0].handle, CREST_KIND_TIMER);
+    made(&plain.handle, CREST_KIND_HISTOGRAM);
     read_out all = read_of("test.sizes", NULL);
     expect(all.count, 101 * runs, "count");
     expect(all.sum, 5050007 * runs, "sum");
     expect(all.min, runs ? 7 : 0, "min");
     expect(all.max, runs ? 100000 : 0, "max");
     expect(read_of("test.times", "error").count, runs, "errors");
+    expect(read_of("test.plain", NULL).count, 2 * runs, "count without buckets");
+    expect(read_of("test.plain", NULL).sum, 42 * runs, "sum without buckets");
+    expect(read_of("test.plain", NULL).max, runs ? 40 : 0, "maximum without buckets");
 }
 
 static uint64_t runs_before;
