@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "node_hold.h"
 #include "node_inbox.h"
 #include "node_ledger.h"
 #include "node_wire.h"
@@ -81,6 +82,7 @@ static void *load_run(void *unused)
     uint64_t start_ns = node_now_ns();
     double ns_per_deploy = (double)NODE_NS_PER_S / load_options->deploys_per_second;
     while (!__atomic_load_n(&load_stopping, __ATOMIC_RELAXED)) {
+        hold_here();
         /* by the schedule, not by when the last one was done */
         uint64_t due_ns = start_ns + (uint64_t)((double)(load_deploys + 1) * ns_per_deploy);
         uint64_t now_ns = node_now_ns();
@@ -102,6 +104,8 @@ bool load_open(const node_options *options)
     /* numbers go on where an earlier run of this node stopped: a deploy is known by its number */
     load_sequence = node_wall_ms() << 20;
     load_random = UINT64_C(0x9e3779b97f4a7c15) * (options->index + 1);
+    if (options->blocks == 0)
+        hold_expect();
     int rc =
         pthread_create(&load_thread, NULL, options->blocks > 0 ? load_run_blocks : load_run, NULL);
     if (rc != 0)

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "node_consensus.h"
+#include "node_hold.h"
 #include "node_inbox.h"
 #include "node_load.h"
 #include "node_net.h"
@@ -45,12 +46,41 @@
 static char main_line[256];
 static size_t main_line_used;
 static bool main_input_open = true;
+static bool main_held; /* what was counted until then is told */
 
 static void main_log(crest_log_level level, const char *message, void *context)
 {
     static const char *const name[] = {"info", "warning", "error"};
     (void)context;
     node_say("%s: %s", name[level], message);
+}
+
+/* ---- what it has counted itself ---- */
+
+static void main_report_series(report *r)
+{
+    report_series_begin(r, "series");
+    load_report(r);
+    inbox_report(r);
+    worker_report(r);
+    net_report(r);
+    report_series_end(r);
+    report_within(r);
+    report_print(r);
+}
+
+/* Once, as soon as the node is held: what it has counted until there. */
+static void main_report_held(void)
+{
+    uint64_t slot, ns;
+    if (main_held || !hold_reached(&slot, &ns))
+        return;
+    main_held = true;
+    report r;
+    report_begin(&r, "held");
+    report_member(&r, "slot", "%" PRIu64, slot);
+    report_member(&r, "seconds", "%.3f", (double)ns / (double)NODE_NS_PER_S);
+    main_report_series(&r);
 }
 
 /* ---- control ---- */
@@ -77,13 +107,15 @@ static bool main_command(const char *line)
         main_status();
     else if (sscanf(line, "ways %255[^\n]", folder) == 1)
         ways_measure(folder);
+    else if (strcmp(line, "hold") == 0)
+        hold_ask();
     else if (sscanf(line, "burst %u%c", &notes, &more) == 1 && notes >= 1 &&
              notes <= NET_BURST_MAX) {
         if (!net_ask_burst(notes))
             node_say("no burst: no peer is connected");
     } else if (line[0] != '\0')
         node_say("'%s' is not a command; there are: burst N (1 to %u), status, "
-                 "ways FOLDER, stop",
+                 "ways FOLDER, hold, stop",
                  line, NET_BURST_MAX);
     return false;
 }
@@ -124,6 +156,7 @@ static void main_wait_for_stop(const node_options *options, int signals)
         struct pollfd wait[2] = {{signals, POLLIN, 0},
                                  {main_input_open ? STDIN_FILENO : -1, POLLIN, 0}};
         poll(wait, 2, MAIN_TURN_MS);
+        main_report_held();
         if (wait[0].revents != 0)
             return;
         if (wait[1].revents != 0 && main_input())
@@ -173,14 +206,7 @@ static void main_final_report(uint64_t ran_ns)
         report_member(&r, "blocks_cpu_seconds", "%.6f",
                       (double)work.cpu_ns / (double)NODE_NS_PER_S);
     }
-    report_series_begin(&r, "series");
-    load_report(&r);
-    inbox_report(&r);
-    worker_report(&r);
-    net_report(&r);
-    report_series_end(&r);
-    report_within(&r);
-    report_print(&r);
+    main_report_series(&r);
 }
 
 static bool main_start_reporting(const node_options *options)
@@ -212,6 +238,7 @@ static bool main_open(const node_options *options)
 static void main_stop(const node_options *options, uint64_t start_ns, bool reporting)
 {
     crest_error error;
+    hold_release();
     load_close();
     turns_stop_proposing();
     main_settle(options);

@@ -71,6 +71,12 @@ CREST_GAUGE_DECLARE(block_height);
  */
 CREST_TIMER_DECLARE(create_block_time);
 
+/*
+ * rchain.casper.casper.propose-time, keyed-timer: From the begin of a block until it is stored
+ * and handed to the network.
+ */
+CREST_TIMER_DECLARE(propose_time);
+
 /* rchain.casper.deploys-pending, histogram: Deploys waiting when a block is built. */
 CREST_HISTOGRAM_DECLARE(deploys_pending);
 
@@ -185,6 +191,10 @@ CREST_GAUGE_DEFINE(
 CREST_TIMER_DEFINE(
     create_block_time, "rchain.casper.casper.create-block-time",
     "Choosing deploys, executing, encoding and hashing a block.", .buckets = CREST_BUCKETS_FAST);
+CREST_TIMER_DEFINE(
+    propose_time, "rchain.casper.casper.propose-time",
+    "From the begin of a block until it is stored and handed to the network.",
+    .buckets = CREST_BUCKETS_FAST);
 CREST_HISTOGRAM_DEFINE(
     deploys_pending, "rchain.casper.deploys-pending", "Deploys waiting when a block is built.");
 CREST_TIMER_FAMILY_DEFINE(

@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "node_hold.h"
 #include "node_inbox.h"
 #include "node_peer.h"
 
@@ -289,8 +290,10 @@ static void net_turn(void)
 static void *net_run(void *unused)
 {
     (void)unused;
-    while (!__atomic_load_n(&net_stopping, __ATOMIC_RELAXED))
+    while (!__atomic_load_n(&net_stopping, __ATOMIC_RELAXED)) {
+        hold_here();
         net_turn();
+    }
     return NULL;
 }
 
@@ -330,6 +333,7 @@ bool net_open(const node_options *options)
             peer_open(&net_peer[i], i, options->port[i], options->index, options->nodes);
     if (!net_listen())
         return false;
+    hold_expect();
     int rc = pthread_create(&net_thread, NULL, net_run, NULL);
     if (rc != 0)
         node_say("cannot start the network's thread: %s; allow the node more threads",

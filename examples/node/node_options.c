@@ -54,10 +54,13 @@ static const char options_help[] =
     "\n"
     "Lines on standard input: \"burst N\" makes a neighbour send N messages at once, \"status\" "
     "prints one\n"
-    "JSON line, \"ways FOLDER\" another with what a report costs by each way, \"stop\" stops. "
-    "At exit one JSON object with everything the node counted itself, "
-    "without\n"
-    "Crest, is printed on standard output.\n";
+    "JSON line, \"ways FOLDER\" another with what a report costs by each way, \"hold\" stops the "
+    "node in\n"
+    "the middle of its next block, to be killed there, \"stop\" stops it. At exit, and when it is "
+    "held,\n"
+    "one JSON object with everything the node counted itself, without Crest, is printed on "
+    "standard\n"
+    "output.\n";
 
 enum options_code {
     OPT_INDEX = 256,

@@ -3,10 +3,12 @@
 #include "node_turns.h"
 
 #include <crest/crest.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "node_consensus.h"
+#include "node_hold.h"
 #include "node_net.h"
 #include "node_pool.h"
 #include "node_spread.h"
@@ -19,13 +21,14 @@
 /* A vote's delay varies by up to this much from block to block. */
 #define TURNS_JITTER_MS 16
 #define TURNS_VOTES_MAX 256u
+#define TURNS_OP_BYTES 40
 
 /* ---- what this part measures: building blocks, the chain's height, and how long it took until
  * there was any ---- */
 
 #include "node_metrics_casper.h"
 
-static report_timer turns_create_total, turns_join_total[CREST_OUTCOME_COUNT];
+static report_timer turns_create_total, turns_propose_total, turns_join_total[CREST_OUTCOME_COUNT];
 static uint64_t turns_builds, turns_pending;
 
 /* ---- state ---- */
@@ -135,6 +138,13 @@ void turns_tip_changed(void)
 
 static void turns_propose(uint64_t slot)
 {
+    char name[TURNS_OP_BYTES];
+    snprintf(name, sizeof name, "block-of-slot-%llu", (unsigned long long)slot);
+    crest_op propose = crest_op_text(name);
+    report_clock whole;
+    report_clock_start(&whole);
+    crest_timer_begin(&propose_time, propose);
+    report_clock_started(&whole);
     crest_histogram_record(&deploys_pending, pool_waiting());
     turns_builds++;
     turns_pending += pool_waiting();
@@ -151,6 +161,7 @@ static void turns_propose(uint64_t slot)
     crest_timing_stop(&timing, op);
     clock = report_timer_add_clock(&turns_create_total, &clock);
     report_timed("rchain.casper.casper.create-block-time", b->hash, &clock, "ok");
+    hold_in_block(slot);
 
     consensus_proposal();
     consensus_begin(b);
@@ -160,6 +171,9 @@ static void turns_propose(uint64_t slot)
     store_put(b->hash, b->bytes, b->size);
     spread_hand_out(b);
     consensus_handed_out(b);
+    report_clock_end(&whole);
+    crest_timer_end(&propose_time, propose, CREST_OUTCOME_OK);
+    report_timer_add_clock(&turns_propose_total, &whole);
     report_event("proposed", "\"height\":%u,\"slot\":%llu,\"deploys\":%u", b->head.height,
                  (unsigned long long)slot, b->head.count);
 }
@@ -243,6 +257,8 @@ uint64_t turns_due(uint64_t now_ns)
 void turns_report(report *r)
 {
     report_timer_print(r, &turns_create_total, true, "rchain_casper_casper_create_block_time",
+                       "outcome=\"ok\"");
+    report_timer_print(r, &turns_propose_total, true, "rchain_casper_casper_propose_time",
                        "outcome=\"ok\"");
     for (unsigned i = 0; i < CREST_OUTCOME_COUNT; i++)
         report_timer_print(r, &turns_join_total[i], i <= CREST_OUTCOME_ERROR,
