@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The three moments: a burst between two samples, a gateway that is killed, blocks that overlap.
+"""Three moments: a burst between two samples, a gateway that is killed, blocks that overlap.
 
 Each is a function of the running demo that says what it does, does it, and shows in a small table
 what Prometheus answers beside what the nodes know themselves. It returns what the report draws.

@@ -7,6 +7,7 @@ no figure shown as measured is taken from here.
 import json
 import os
 import pathlib
+import re
 import subprocess
 import threading
 import time
@@ -22,29 +23,45 @@ TRANSFERS_PER_DEPLOY = 5
 SKEWED, SKEW_MS = 2, 2000
 READY_S = 240
 STOP_S = 60
+# Series that only grow, in the name or before its labels.
+TOTAL = re.compile(r"_(total|count|sum)($|\{)")
 
 
 class Node:
-    """One node; a thread reads its events with the time they were said."""
+    """One node; a thread reads its events with the time they were said. It may be started again,
+    and then goes on: events are those of all its lives."""
 
-    def __init__(self, started, folder, index, ports, options):
+    def __init__(self, started, folder, index, ports, options, state):
+        self.started = started
         self.name = NAMES[index]
         self.log = folder / f"{self.name}.log"
         self.page = folder / f"{self.name}.page"
+        self.state_file = state / f"{self.name}.crest" if state else None
         self.events = []
+        self.lives = 0
+        self.command = [
+            ROOT / PROGRAM, "--index", str(index), "--nodes", str(COUNT),
+            "--ports", ",".join(map(str, ports)), "--data", folder / f"{self.name}.data",
+            "--deploys-per-second", str(DEPLOYS_PER_SECOND),
+            "--transfers-per-deploy", str(TRANSFERS_PER_DEPLOY),
+            "--clock-skew-ms", str(SKEW_MS if index == SKEWED else 0),
+            "--page", self.page, "--events"]
         environment = {key: value for key, value in os.environ.items() if key != "CREST_OPTS"}
-        with open(self.log, "wb") as log:
-            self.process = started.launch(
-                [ROOT / PROGRAM, "--index", str(index), "--nodes", str(COUNT),
-                 "--ports", ",".join(map(str, ports)), "--data", folder / f"{self.name}.data",
-                 "--deploys-per-second", str(DEPLOYS_PER_SECOND),
-                 "--transfers-per-deploy", str(TRANSFERS_PER_DEPLOY),
-                 "--clock-skew-ms", str(SKEW_MS if index == SKEWED else 0),
-                 "--page", self.page, "--events"],
-                env={**environment, "CREST_OPTS": options}, stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE, stderr=log)
+        self.environment = {**environment, "CREST_OPTS": options}
+        self.launch()
+
+    def launch(self):
+        self.lives += 1
+        with open(self.log, "ab") as log:
+            self.process = self.started.launch(
+                self.command, env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                stderr=log)
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
+
+    @property
+    def ready(self):
+        return len(self.said("ready")) == self.lives
 
     def read(self):
         for line in self.process.stdout:
@@ -72,13 +89,29 @@ class Node:
                           f"its log, {self.log}:\n{last_lines(self.log)}")
 
 
-class Network:
-    """The four of them. `options` is given the node's name and returns its CREST_OPTS."""
+def both_lives(held, ended):
+    """What a node counted before it was killed and after: totals add up, levels are the last."""
+    series = {name: value + (held["series"].get(name, 0) if TOTAL.search(name) else 0)
+              for name, value in ended["series"].items()}
+    return {**ended, "series": {**held["series"], **series},
+            "within": {name: held["within"].get(name, 0) + ended["within"].get(name, 0)
+                       for name in {**held["within"], **ended["within"]}}}
 
-    def __init__(self, started, folder, options):
+
+class Network:
+    """The four of them. `options` is given the node's name and returns its CREST_OPTS; their state
+    files lie in the folder `state`."""
+
+    def __init__(self, started, folder, options, state=None):
         ports = free_ports(COUNT)
-        self.nodes = [Node(started, folder, index, ports, options(NAMES[index]))
+        self.nodes = [Node(started, folder, index, ports, options(NAMES[index]), state)
                       for index in range(COUNT)]
+
+    def restart(self, index):
+        """After its end: the same again."""
+        self.nodes[index].reader.join(STOP_S)
+        self.nodes[index].launch()
+        self.wait_ready()
 
     def __iter__(self):
         return iter(self.nodes)
@@ -89,10 +122,10 @@ class Network:
 
     def wait_ready(self):
         until = time.monotonic() + READY_S
-        while not all(node.said("ready") for node in self.nodes):
+        while not all(node.ready for node in self.nodes):
             self.check_alive()
             if time.monotonic() > until:
-                silent = ", ".join(n.name for n in self.nodes if not n.said("ready"))
+                silent = ", ".join(n.name for n in self.nodes if not n.ready)
                 raise Failure(f"{silent}: not connected to its neighbours {READY_S} s after the "
                               f"start. The end of {self.nodes[0].log}:\n"
                               + last_lines(self.nodes[0].log))
@@ -114,4 +147,5 @@ class Network:
                 raise Failure(f"{node.name} ended with status {status} and "
                               f"{len(node.said('exit'))} exit reports; wanted 0 and 1. The end of "
                               f"its log, {node.log}:\n{last_lines(node.log)}")
-        return {node.name: node.said("exit")[0] for node in self.nodes}
+        return {node.name: node.said("exit")[0] if node.lives == 1
+                else both_lives(node.said("held")[0], node.said("exit")[0]) for node in self.nodes}

@@ -56,7 +56,7 @@ class Verdict:
     """What was compared, and what differs."""
 
     def __init__(self, own, answered, errors):
-        self.counts = self.equal = self.sums = self.sums_near = 0
+        self.before = self.counts = self.equal = self.sums = self.sums_near = 0
         self.different = []
         for key, value in own.items():
             node, name, labels = key
@@ -74,9 +74,15 @@ class Verdict:
             if not near:
                 self.different.append((node, name, labels, value, found))
 
+    def add(self, counts, equal):
+        """Further counts, which were compared before."""
+        self.counts += counts
+        self.equal += equal
+        self.before += counts
+
     @property
     def good(self):
-        return not self.different and self.counts > 0 and self.sums > 0
+        return not self.different and 0 < self.counts == self.equal and self.sums > 0
 
 
 def reconcile(exits, look, seconds=SCRAPED_S):
@@ -96,7 +102,8 @@ def show(screen, verdict, side, problems):
     tone = "green" if verdict.good else "red"
     screen.say("   " + screen.paint(f"{verdict.counts} counts compared, {verdict.equal} equal",
                                     "bold", tone)
-               + f": those of {side}, and the nodes' own.")
+               + f": those of {side}, and the nodes' own"
+               + (f"; {verdict.before} of them at the kill." if verdict.before else "."))
     screen.say(f"   {verdict.sums} sums of durations, read from two clocks: {verdict.sums_near} "
                "agree, within the time between the two readings.")
     if verdict.good:

@@ -21,6 +21,7 @@ import sys
 import time
 
 import embedded
+import kill_moment
 import moments
 import promql
 import reconcile
@@ -56,8 +57,9 @@ TO_PASTE = [
 class Demo:
     """What the phases share."""
 
-    def __init__(self, screen, folder):
+    def __init__(self, screen, folder, state):
         self.screen = screen
+        self.state, self.state_options = state
         self.folder = folder
         self.problems = []
         self.gateway = self.server = self.prometheus = self.network = None
@@ -76,7 +78,7 @@ class Demo:
         self.gateway.start()
         self.server.wait_ready()
         self.prometheus = promql.Client(self.server.url)
-        self.network = Network(started, self.folder, self.options)
+        self.network = Network(started, self.folder, self.options, self.state)
         self.network.wait_ready()
         self.screen.say(f"   Each node pushes every second to {self.gateway.url},\n"
                         f"   which Prometheus at {self.server.url} reads every second.\n"
@@ -89,7 +91,8 @@ class Demo:
         """The machine's figures are the same for all of them, so the first reports those."""
         groups = "on" if name == NAMES[0] else "process:malloc"
         return (f"service=rnode,instance={name},interval=1s,jitter=0,windows=1m,system={groups},"
-                f"pushgateway={self.gateway.url},pushgateway.job=rnode")
+                f"pushgateway={self.gateway.url},pushgateway.job=rnode,"
+                f"{self.state_options},state.name={name}")
 
     def watch(self):
         """The live table."""
@@ -140,6 +143,7 @@ class Demo:
         exits = self.network.stop()
         verdict = reconcile.reconcile(
             exits, lambda: reconcile.answered_series(self.prometheus))
+        verdict.add(self.happened["kill"]["counts"], self.happened["kill"]["equal"])
         reconcile.show(self.screen, verdict, "Prometheus", self.problems)
         self.happened["verdict"] = verdict
         self.happened["own_proposed"] = moments.own_course(self.network, "proposed")
@@ -187,13 +191,15 @@ def keep_open(screen, started, demo):
 
 
 def with_servers(screen, folder):
-    demo = Demo(screen, folder)
-    with servers.Started() as started:
+    with servers.state_folder() as state, servers.Started() as started:
+        demo = Demo(screen, folder, state)
         demo.start(started)
         demo.watch()
-        demo.moment("Moment 1 of 3: a burst that ends between two samples", moments.burst, "burst")
-        demo.moment("Moment 2 of 3: the gateway is killed", moments.outage, "outage")
-        demo.moment("Moment 3 of 3: blocks that overlap", moments.overlap, "overlap")
+        demo.moment("Moment 1 of 4: a burst that ends between two samples", moments.burst, "burst")
+        demo.moment("Moment 2 of 4: the gateway is killed", moments.outage, "outage")
+        demo.moment("Moment 3 of 4: blocks that overlap", moments.overlap, "overlap")
+        demo.moment("Moment 4 of 4: a node is killed in the middle of a block",
+                    kill_moment.killed_in_a_block, "kill")
         demo.costs()
         demo.finish()
         demo.figures_to_keep()

@@ -9,13 +9,16 @@ Everything started is a session of its own, so that Ctrl-C reaches the demo alon
 the others in order; and the kernel ends them should the demo itself be killed.
 """
 
+import contextlib
 import ctypes
 import http.client
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 from promql import OPENER
@@ -63,6 +66,26 @@ def last_lines(path):
     except OSError as error:
         return f"(no log: {error})"
     return "\n".join("    " + line[:160] for line in lines) or "    (it said nothing)"
+
+
+@contextlib.contextmanager
+def state_folder():
+    """A folder for state files on tmpfs, or on the disk where there is none; and what demos that
+    were killed have left of theirs is removed. Yields it and the options that nodes need for it."""
+    shm = pathlib.Path("/dev/shm")
+    if not os.access(shm, os.W_OK):
+        with tempfile.TemporaryDirectory() as folder:
+            yield pathlib.Path(folder), f"state={folder},state.disk=on"
+        return
+    for old in shm.glob("crest-demo-[0-9]*"):
+        if not pathlib.Path("/proc", old.name.removeprefix("crest-demo-")).exists():
+            shutil.rmtree(old, ignore_errors=True)
+    folder = shm / f"crest-demo-{os.getpid()}"
+    folder.mkdir(mode=0o700)
+    try:
+        yield folder, f"state={folder}"
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def end_process(process, how=signal.SIGTERM):

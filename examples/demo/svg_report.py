@@ -5,6 +5,7 @@ Prometheus after the run; only what is called the nodes' own is theirs.
 
 import time
 
+import kill_card
 from figures import (COMM, CONSENSUS, COVERAGE, HICCUPS, JOB, MEBI, PING, PROPAGATION, SEND,
                      STORE)
 from moments import BLOCKS, QUEUE
@@ -17,6 +18,7 @@ LABELS = 244
 COLUMN_GAP = 22
 ROW_HEIGHT, ROW_GAP = 62, 26
 CARD_HEIGHT, PLOT_TOP, PLOT_HEIGHT = 328, 116, 156
+CARD_GAP, CARDS_ACROSS = 20, 2
 BLUE, TEAL, AMBER, GREY, RED = "#2563a8", "#12908e", "#c9761b", "#7d8895", "#b3372f"
 PALE, PALE_TEXT = "#b4cbe6", "#7fa3cc"
 GREEN = "#2c7a4b"
@@ -94,7 +96,7 @@ class Report:
         rows = len(ROWS) * (ROW_HEIGHT + ROW_GAP)
         self.grid_top = 272
         self.cards_top = self.grid_top + rows + 66
-        self.ways_top = self.cards_top + CARD_HEIGHT + 50
+        self.ways_top = self.cards_top + 2 * CARD_HEIGHT + CARD_GAP + 50
         self.verdict_top = self.ways_top + WAYS_HEAD + WAY_HEIGHT * len(happened["ways"])
         self.canvas = Canvas(WIDTH, self.verdict_top + 92)
 
@@ -119,7 +121,7 @@ class Report:
         verdict, burst = self.happened["verdict"], self.happened["burst"]
         cost, outage = self.happened["cost"], self.happened["outage"]
         tiles = [
-            (f"{verdict.equal} of {verdict.counts}", "counts at exit equal in Prometheus",
+            (f"{verdict.equal} of {verdict.counts}", "counts equal, at exit and at a kill",
              GREEN if verdict.good else RED),
             (f"{outage['missing']:.0f} blocks missing",
              f"after {outage['failed']:.0f} failed pushes, two outages",
@@ -182,12 +184,13 @@ class Report:
                 found += [(points, color, dashed) for points in self.points(wanted)]
         return found
 
-    # ---- the three moments ----
+    # ---- the four moments ----
 
     def card(self, index, title, lines):
         """A white card; returns its left edge, top and width for what is drawn in it."""
-        width = (WIDTH - 2 * MARGIN - 2 * 20) / 3
-        x, y = MARGIN + index * (width + 20), self.cards_top
+        width = (WIDTH - 2 * MARGIN - (CARDS_ACROSS - 1) * CARD_GAP) / CARDS_ACROSS
+        x = MARGIN + index % CARDS_ACROSS * (width + CARD_GAP)
+        y = self.cards_top + index // CARDS_ACROSS * (CARD_HEIGHT + CARD_GAP)
         self.canvas.box(x, y, width, CARD_HEIGHT, "#ffffff", rx=6, stroke=RULE)
         self.canvas.text(x + 18, y + 30, title, 16, weight=650)
         for number, line in enumerate(lines):
@@ -308,7 +311,8 @@ class Report:
         y = self.verdict_top + 38
         color = GREEN if verdict.good else RED
         self.canvas.dot(MARGIN + 6, y - 5, 6, color)
-        self.canvas.text(MARGIN + 22, y, f"{verdict.counts} counts compared at exit, "
+        self.canvas.text(MARGIN + 22, y,
+                         f"{verdict.counts} counts compared at exit and at the kill, "
                          f"{verdict.equal} equal; {verdict.sums} sums of durations, "
                          f"{verdict.sums_near} equal within what two clocks differ by.", 15, color,
                          weight=600)
@@ -320,14 +324,15 @@ class Report:
         self.title()
         self.tiles()
         self.small_multiples()
-        self.canvas.text(MARGIN, self.cards_top - 16, "Three moments", 14, weight=600)
+        self.canvas.text(MARGIN, self.cards_top - 16, "Four moments", 14, weight=600)
         self.burst_card()
         self.outage_card()
         self.overlap_card()
+        kill_card.draw(self)
         self.ways()
         self.verdict()
         return self.canvas.finish("Crest: four nodes under load, as Prometheus saw them",
-                                  "Small multiples for each node, three moments, what one "
+                                  "Small multiples for each node, four moments, what one "
                                   "node costs by each way, and the comparison of all totals at "
                                   "exit.")
 

@@ -89,9 +89,28 @@ def the_demo_runs(_):
     counted, least, most = map(int, windows.groups())
     equal(0 < least <= counted <= most, True, f"{counted} lies within {least} and {most}")
     check_ways(text)
+    check_kill(text)
     root = xml.etree.ElementTree.parse(ROOT / "build/demo/report.svg").getroot()
     equal(root.tag, "{http://www.w3.org/2000/svg}svg")
     equal(sum(part.tag.endswith("path") for part in root.iter()) > 70, True, "curves in the report")
+
+
+def check_kill(text):
+    """The block that the killed node was in, its books, and increase() over the kill."""
+    block = re.search(r"… propose-time +(block-of-slot-\d+) +([\d.]+) s old +([\d.]+) s old",
+                      text)
+    equal(block is not None, True, "a line of crest cat with the block in flight")
+    equal(0 < float(block.group(2)) and float(block.group(3)) >= 2, True, "ages of the block")
+    books = re.search(r"(\d+) counts in the file of the dead process, (\d+) equal", text)
+    equal(books is not None and int(books.group(1)) > 60, True, "counts in the file")
+    equal(books.group(1), books.group(2), "counts in the file and the node's own")
+    after = text[text.index("over the kill, all nodes"):]
+    for what in ("proposed", "finalised", "orphaned"):
+        row = re.search(rf"blocks {what} +(\d+) +(\d+) +(-?\d+)\n", after)
+        equal(row is not None, True, f"a row of blocks {what} over the kill")
+        equal((row.group(1), row.group(3)), (row.group(2), "0"), f"increase() of {what}")
+    contains(after, "resets() is 0", "Prometheus over the kill")
+    contains(text, f"; {int(books.group(1)) + 3} of them at the kill.", "the comparison")
 
 
 def check_ways(text):
