@@ -31,6 +31,7 @@
 #include <crest/run.h>
 #include <crest/scope.h>
 #include <crest/snapshot.h>
+#include <crest/span.h>
 #include <crest/stages.h>
 #include <crest/stamp.h>
 #include <crest/system.h>

@@ -31,6 +31,8 @@
     X(STATE)       /* the file that cells lay in is the parent's */                                \
     X(STATE_RECORDS)                                                                               \
     X(INHERITED)                                                                                   \
+    X(TRACED)    /* nothing is */                                                                  \
+    X(SPANS)     /* no rings */                                                                    \
     X(IN_FLIGHT) /* another table of operations */                                                 \
     X(IN_FLIGHT_OWNERS)                                                                            \
     X(KEYED)   /* another process, to keyed timers */                                              \
@@ -42,6 +44,7 @@
     X(DELIVERED)                                                                                   \
     X(POLLER)                                                                                      \
     X(TICKER)                                                                                      \
+    X(TRACING)                                                                                     \
     X(ATTACHMENTS)                                                                                 \
     X(ONE_REPORT)                                                                                  \
     X(SYSTEM) /* collectors, whose polls the poller has let go by then */                          \

@@ -314,6 +314,11 @@ crest_reserve *crest_cells_reserve(void)
     return cells_table != NULL && cells_table != CELLS_GONE ? &cells_table->reserve : NULL;
 }
 
+uint32_t *crest_cells_ring(void)
+{
+    return cells_table != NULL && cells_table != CELLS_GONE ? &cells_table->ring : NULL;
+}
+
 uint64_t *crest_cells_touch_lane(const crest_thread_table *lane, uint32_t slot)
 {
     return cells_touch_of(lane, slot);

@@ -23,6 +23,7 @@ typedef struct crest_thread_table {
     uint32_t lent;         /* remaining destructor rounds before a lent table is freed; 0: not lent;
                             * owner only */
     crest_reserve reserve; /* owner only; a lane has none */
+    uint32_t ring;         /* the spans' (spans/span_rings.h); owner only */
 } crest_thread_table;
 
 typedef enum crest_table_owner {
@@ -45,6 +46,10 @@ uint64_t *crest_cells_touch(uint32_t slot);
 
 /* This thread's reserve (thread_arena.h); NULL before its first touch and after its end. */
 crest_reserve *crest_cells_reserve(void);
+
+/* This thread's word for its ring of spans, 0 at first; NULL before its first touch and after its
+ * end. The next thread with this table has it too. */
+uint32_t *crest_cells_ring(void);
 
 /* Under the lock: makes as many lanes as <crest/lane.h> says for so many processors, unless there
  * are some; returns their number, 0 without memory. */

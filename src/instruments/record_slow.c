@@ -20,6 +20,7 @@
 #include "metrics/child.h"
 #include "metrics/handles.h"
 #include "metrics/slowest_note.h"
+#include "spans/traced_metrics.h"
 
 /*
  * Takes the lock and returns 0. While a fork holds it and the series exists, takes nothing and
@@ -334,8 +335,36 @@ void crest_histogram_record_slow(crest_histogram *histogram, int64_t value, uint
     crest_record_histogram(NULL, histogram, value, times);
 }
 
-crest_status crest_record_timer(const crest_thread_table *lane, crest_timer *timer,
-                                int64_t duration_ns, crest_outcome outcome, const crest_op *op)
+/*
+ * Records into a traced timer's shard, whose `noted` stays 0, so that each record comes here: a
+ * duration that is not the slowest of this tick needs no more than its count. The board then tells
+ * what `noted` cannot. 0 when another path must record it.
+ */
+static int record_traced(const crest_thread_table *lane, const crest_handle *handle,
+                         int64_t duration_ns, const crest_op *op)
+{
+    crest_shard *own = record_own_shard(lane, handle);
+    const crest_series *series = own != NULL ? crest_handle_series(handle) : NULL;
+    if (series == NULL || duration_ns < 0)
+        return 0;
+    if (crest_slowest_is(series, (uint64_t)duration_ns))
+        return record_shard(lane, own, (uint64_t)duration_ns, 1, 0);
+    int done = crest_slowest_record(series, own, (uint64_t)duration_ns, op, lane != NULL);
+    crest_atomic_store(&own->noted, 0);
+    return done;
+}
+
+/* Whether the records of a handle with a series are spans. */
+static int record_is_traced(const crest_handle *handle)
+{
+    const crest_series *series = crest_traced_any() ? crest_handle_series(handle) : NULL;
+    return series != NULL && crest_traced(series->metric);
+}
+
+/* Records, and offers the span if the timer is traced. */
+static crest_status record_timer(const crest_thread_table *lane, crest_timer *timer,
+                                 int64_t duration_ns, crest_outcome outcome, const crest_op *op,
+                                 const crest_span_more *more)
 {
     static const crest_op no_op = {{0, 0, 0, 0}, 0, CREST_OP_NONE};
     crest_status why = crest_handle_dead(&timer->handle);
@@ -353,6 +382,11 @@ crest_status crest_record_timer(const crest_thread_table *lane, crest_timer *tim
         duration_ns = 0;
     if (op == NULL)
         op = &no_op;
+    if (CREST_UNLIKELY(record_is_traced(handle)) && record_traced(lane, handle, duration_ns, op)) {
+        crest_span_offer(crest_handle_series(handle)->metric, (uint64_t)duration_ns, outcome, op,
+                         more);
+        return CREST_OK;
+    }
     if (record_unlocked(lane, handle, duration_ns, 1, 0) ||
         (lane == NULL && record_first(handle, duration_ns, 1, op)) ||
         record_slowest(lane, handle, duration_ns, op)) {
@@ -367,11 +401,26 @@ crest_status crest_record_timer(const crest_thread_table *lane, crest_timer *tim
     }
     if (why != CREST_OK)
         crest_handle_refused(&timer->handle, why, 1);
+    else if (record_is_traced(handle))
+        crest_span_offer(crest_handle_series(handle)->metric, (uint64_t)duration_ns, outcome, op,
+                         more);
     if (backwards)
         crest_misuse_count(CREST_MISUSE_BACKWARDS, crest_handle_name(&timer->handle));
     if (clamped)
         crest_misuse_count(CREST_MISUSE_CLAMPED, crest_handle_name(&timer->handle));
     return why;
+}
+
+crest_status crest_record_timer(const crest_thread_table *lane, crest_timer *timer,
+                                int64_t duration_ns, crest_outcome outcome, const crest_op *op)
+{
+    return record_timer(lane, timer, duration_ns, outcome, op, NULL);
+}
+
+crest_status crest_record_span(crest_timer *timer, int64_t duration_ns, crest_outcome outcome,
+                               const crest_op *op, const crest_span_more *more)
+{
+    return record_timer(NULL, timer, duration_ns, outcome, op, more);
 }
 
 crest_status crest_timer_record_slow(crest_timer *timer, int64_t duration_ns, crest_outcome outcome,

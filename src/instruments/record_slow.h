@@ -7,6 +7,7 @@
 #define CREST_RECORD_SLOW_H
 
 #include "cells/cells.h"
+#include "spans/span_offer.h"
 #include <crest/counter.h>
 #include <crest/timer.h>
 
@@ -20,5 +21,9 @@ void crest_record_histogram(const crest_thread_table *lane, crest_histogram *his
 /* As crest_timer_record_slow. */
 crest_status crest_record_timer(const crest_thread_table *lane, crest_timer *timer,
                                 int64_t duration_ns, crest_outcome outcome, const crest_op *op);
+
+/* The same for a span timing, recorded with its details where the timer is traced. */
+crest_status crest_record_span(crest_timer *timer, int64_t duration_ns, crest_outcome outcome,
+                               const crest_op *op, const crest_span_more *more);
 
 #endif

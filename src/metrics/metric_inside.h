@@ -120,6 +120,7 @@ typedef struct crest_metric {
     uint32_t left_over;              /* of a freed registry, not asked for yet in the next one */
     struct crest_metric *remembered; /* remembered.c's list of those */
     struct crest_in_flight_figures *figures_kept; /* kept from the freed registry, or NULL */
+    uint64_t traced;                              /* spans/traced_metrics.h's */
 } crest_metric;
 
 typedef struct crest_registry_state {

@@ -83,6 +83,12 @@ int crest_slowest_record(const crest_series *series, crest_shard *shard, uint64_
     return 1;
 }
 
+int crest_slowest_is(const crest_series *series, uint64_t value)
+{
+    const crest_slowest_shard *shared = slowest_shared(series);
+    return shared != NULL && crest_atomic_load(&shared->board.shown[0]) >= value;
+}
+
 /* A beginning has no word `noted` that could stay above the notes: each of its few values goes to
  * the board. */
 int crest_slowest_begin(const crest_series *series, uint64_t *cell, crest_reserve *reserve,
@@ -141,6 +147,11 @@ static uint64_t slowest_take_words(const crest_series *series)
             largest = noted;
     }
     return largest;
+}
+
+void crest_slowest_forget(const crest_series *series)
+{
+    (void)slowest_take_words(series);
 }
 
 /* Takes notes made under the lock, and values noted without it where the operation was unknown.

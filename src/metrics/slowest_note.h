@@ -36,7 +36,11 @@ void crest_slowest_shard_give(crest_slowest_shard *shard);
 int crest_slowest_record(const crest_series *series, crest_shard *shard, uint64_t value,
                          const crest_op *op, int lane);
 
-/* The same for a duration among a thread's first few: see first_values.h. */
+/* Whether an operation as slow is noted in this tick already. A tick may end in between: the record
+ * then counts in the next one, without a note. Any thread, any handler. */
+int crest_slowest_is(const crest_series *series, uint64_t value);
+
+/* crest_slowest_record for a duration among a thread's first few: see first_values.h. */
 int crest_slowest_begin(const crest_series *series, uint64_t *cell, crest_reserve *reserve,
                         uint64_t value, const crest_op *op);
 
@@ -49,6 +53,10 @@ void crest_slowest_note_unlocked(const crest_series *series, uint64_t value);
 /* Takes the note of a distribution since the last time; value 0: none. Takes the lock only for
  * notes made under it. */
 void crest_slowest_take(const crest_series *series, crest_note *note);
+
+/* Resets `noted` in every thread's shard: the next record of each takes the cold path. The notes
+ * stay. Any thread. */
+void crest_slowest_forget(const crest_series *series);
 
 /*
  * A window's candidates: the notes that can still become its largest (monotonic queue). Values fall

@@ -168,9 +168,9 @@ static void one_report_record(crest_one_report *order, crest_status status)
 
 /* ---- reporting ---- */
 
-/* Hands a snapshot to the reporter; *error says how that ended, with the same status. */
-static crest_status one_report_hand_out(crest_one_report *order, const crest_snapshot *snapshot,
-                                        uint64_t deadline_ns, crest_error *error)
+/* Calls with the resource, which stays as it is for the call. */
+void crest_one_report_with_resource(void (*call)(const crest_resource *resource, void *context),
+                                    void *context)
 {
     one_report_resource *about = one_report_use();
     char host[CREST_HOST_BYTES];
@@ -184,19 +184,44 @@ static crest_status one_report_hand_out(crest_one_report *order, const crest_sna
         resource.labels = about->views;
         resource.label_count = about->label_count;
     }
-    crest_report report = {.snapshot = snapshot,
-                           .resource = &resource,
-                           .deadline_ns = deadline_ns,
-                           .final = order->final,
-                           .previous = order->previous};
+    call(&resource, context);
+    one_report_drop(about);
+}
+
+/* What is handed out, and how that ended. */
+typedef struct one_report_handing {
+    crest_one_report *order;
+    crest_report report;
+    crest_error *error;
+    crest_status status;
+} one_report_handing;
+
+static void one_report_call(const crest_resource *resource, void *context)
+{
+    one_report_handing *handing = context;
+    crest_one_report *order = handing->order;
+    handing->report.resource = resource;
+    handing->status = order->reporter->report(order->reporter, &handing->report, handing->error);
+}
+
+/* Hands a snapshot to the reporter; *error says how that ended, with the same status. */
+static crest_status one_report_hand_out(crest_one_report *order, const crest_snapshot *snapshot,
+                                        uint64_t deadline_ns, crest_error *error)
+{
+    one_report_handing handing = {.order = order,
+                                  .report = {.snapshot = snapshot,
+                                             .deadline_ns = deadline_ns,
+                                             .final = order->final,
+                                             .previous = order->previous},
+                                  .error = error};
     crest_error_clear(error);
     if (order->around != NULL)
         order->around(order, 1);
-    crest_status status = order->reporter->report(order->reporter, &report, error);
+    crest_one_report_with_resource(one_report_call, &handing);
+    crest_status status = handing.status;
     order->retry_at_ns = order->reporter->retry_at_ns;
     if (order->around != NULL)
         order->around(order, 0);
-    one_report_drop(about);
     if (status == CREST_OK)
         crest_error_clear(error);
     else if (error->message[0] == '\0')

@@ -13,6 +13,11 @@
  * nothing has changed. Thread-safe. */
 crest_status crest_one_report_describe(const crest_resource *resource);
 
+/* Calls `call` with the resource: what was set, or the host's name alone. Thread-safe; no lock is
+ * held. */
+void crest_one_report_with_resource(void (*call)(const crest_resource *resource, void *context),
+                                    void *context);
+
 /* The series that measure the reports of one reporter. */
 typedef struct crest_one_report_measures {
     crest_timer *time;

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Offering a finished timing as a span. See span_offer.h.
+ */
+#include "spans/span_offer.h"
+#include "spans/span_rings.h"
+
+#include <crest/clock.h>
+
+/* The bits of a record's head that a parent sets. */
+static uint64_t offer_flags(const crest_span_context *parent)
+{
+    uint64_t flags = CREST_SPAN_HAS_PARENT;
+    if (parent->remote)
+        flags |= CREST_SPAN_REMOTE;
+    if (parent->flags & CREST_TRACE_SAMPLED)
+        flags |= CREST_SPAN_SAMPLED_ABOVE;
+    if (parent->flags & CREST_TRACE_RANDOM)
+        flags |= CREST_SPAN_RANDOM;
+    return flags << 32;
+}
+
+void crest_span_offer(const crest_metric *metric, uint64_t duration_ns, crest_outcome outcome,
+                      const crest_op *op, const crest_span_more *more)
+{
+    const crest_span_timing *timing = more != NULL ? more->timing : NULL;
+    uint64_t head = (uint64_t)outcome << 16;
+    crest_span_record record = {.metric = metric, .duration_ns = duration_ns};
+    record.end_ns = more != NULL && more->end_ns != 0 ? more->end_ns : crest_now();
+    if (op != NULL)
+        record.op = *op;
+    if (more != NULL)
+        head |= (uint64_t)more->stage << 40;
+    if (timing == NULL) {
+        crest_span_rings_put(&record, head, NULL, 0);
+        return;
+    }
+    head |= (uint64_t)timing->kind << 24;
+    head |= (uint64_t)(timing->dropped_attributes > 255 ? 255 : timing->dropped_attributes) << 56;
+    if (crest_span_context_valid(&timing->parent)) {
+        head |= offer_flags(&timing->parent);
+        record.trace = timing->parent.trace;
+        record.parent = timing->parent.span;
+    }
+    record.id = timing->id;
+    crest_span_rings_put(&record, head, timing->detail, timing->used / 8u);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Offering a finished timing as a span: what the cold path of a traced timer's record adds.
+ */
+#ifndef CREST_SPAN_OFFER_H
+#define CREST_SPAN_OFFER_H
+
+#include "spans/span_record.h"
+
+/* What is known beyond a record: of a span timing, or of a stage. */
+typedef struct crest_span_more {
+    uint64_t end_ns;                 /* 0: now */
+    const crest_span_timing *timing; /* or NULL */
+    unsigned stage;                  /* from 1; 0: none */
+} crest_span_more;
+
+/* Puts the span into this thread's ring. `op` may be NULL: it has no id. more: NULL for a record
+ * alone. Any thread, any handler; no lock. */
+void crest_span_offer(const crest_metric *metric, uint64_t duration_ns, crest_outcome outcome,
+                      const crest_op *op, const crest_span_more *more);
+
+#endif

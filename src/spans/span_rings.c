@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rings of spans. See span_rings.h for the protocol.
+ */
+#define _GNU_SOURCE
+#include "spans/span_rings.h"
+#include "base/forked.h"
+#include "base/sync.h"
+#include "cells/cells.h"
+
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* What a thread's word holds: the rings' epoch in the upper half, a ring's number from 1. */
+#define RINGS_NONE 0xffffu
+_Static_assert(CREST_SPAN_RINGS_MAX < RINGS_NONE, "a ring's number has no room");
+
+typedef struct span_ring {
+    /* the thread's */
+    uint64_t head;
+    uint64_t offered, dropped;
+    uint64_t own_rest[5];
+    /* the reader's */
+    uint64_t tail;
+    uint64_t rest[7];
+    crest_span_record slot[CREST_SPAN_RING_SLOTS];
+} span_ring;
+
+typedef struct span_rings {
+    uint64_t given; /* rings that threads have claimed, at most `count` count */
+    uint64_t count;
+    uint64_t offered, dropped; /* by threads without a ring */
+    uint64_t rest[4];
+    span_ring ring[];
+} span_rings;
+
+static span_rings *rings_root;          /* NULL: not made, or in the child of a fork */
+static uint32_t rings_bell;             /* futex: 1 while the reader sleeps */
+static uint32_t rings_epoch = 1u << 16; /* another one in each child: its threads have no rings */
+
+/* The child has none. Its memory was zeroed by the kernel, for a handler that forked in the middle
+ * of a put writes there. */
+static void rings_forked(void)
+{
+    crest_atomic_store_ptr_release(CREST_PTR(&rings_root), NULL);
+    rings_bell = 0;
+    rings_epoch += 1u << 16;
+}
+CREST_FORKED(SPANS, rings_forked)
+
+static span_rings *rings_seen(void)
+{
+    /* acquire: partner of the release store in crest_span_rings_make */
+    return crest_atomic_load_ptr_acquire(CREST_PTR(&rings_root));
+}
+
+int crest_span_rings_make(uint64_t bytes)
+{
+    if (rings_seen() != NULL)
+        return 1;
+    uint64_t count = bytes / sizeof(span_ring);
+    if (count < CREST_SPAN_RINGS_MIN)
+        count = CREST_SPAN_RINGS_MIN;
+    if (count > CREST_SPAN_RINGS_MAX)
+        count = CREST_SPAN_RINGS_MAX;
+    size_t size = sizeof(span_rings) + count * sizeof(span_ring);
+    span_rings *rings = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (rings == MAP_FAILED)
+        return 0;
+    if (madvise(rings, size, MADV_WIPEONFORK) != 0) {
+        munmap(rings, size);
+        return 0;
+    }
+    rings->count = count;
+    crest_atomic_store_ptr_release(CREST_PTR(&rings_root), rings);
+    return 1;
+}
+
+/* ---- writing ---- */
+
+/* The calling thread's ring, claimed if need be; NULL when there is none. A handler in between may
+ * claim another one: then the thread's later spans go to one of the two, and both are read. */
+static span_ring *rings_own(span_rings *rings)
+{
+    uint32_t *own = crest_cells_ring();
+    if (own == NULL)
+        return NULL;
+    uint32_t number = crest_atomic_load32(own) ^ rings_epoch;
+    if (CREST_UNLIKELY(number - 1 >= RINGS_NONE)) {
+        uint64_t given = crest_atomic_load(&rings->given);
+        while (given < rings->count && !crest_atomic_cas(&rings->given, given, given + 1))
+            given = crest_atomic_load(&rings->given);
+        number = given < rings->count ? (uint32_t)given + 1 : RINGS_NONE;
+        crest_atomic_store32(own, rings_epoch | number);
+    }
+    return number <= rings->count ? &rings->ring[number - 1] : NULL;
+}
+
+/* Reserves slots; returns the first one's number, or UINT64_MAX when there is no room. */
+static uint64_t rings_reserve(span_ring *ring, unsigned slots)
+{
+    uint64_t head = crest_atomic_load(&ring->head), was;
+    for (;; head = was) {
+        /* acquire: partner of the release in rings_read_one */
+        uint64_t used = head - crest_atomic_load_acquire(&ring->tail);
+        if (used + slots > CREST_SPAN_RING_SLOTS)
+            return UINT64_MAX;
+        was = crest_word_change(&ring->head, head, head + slots);
+        if (CREST_LIKELY(was == head))
+            break;
+    }
+    return head;
+}
+
+static crest_span_record *rings_slot(span_ring *ring, uint64_t number)
+{
+    return &ring->slot[number % CREST_SPAN_RING_SLOTS];
+}
+
+/* Writes the words that the first slot has no room for. */
+static void rings_put_more(span_ring *ring, uint64_t number, const uint64_t *detail, unsigned words)
+{
+    while (words > 0) {
+        unsigned part = words < CREST_SPAN_WORDS_MORE ? words : CREST_SPAN_WORDS_MORE;
+        memcpy((uint64_t *)rings_slot(ring, number) + 1, detail, part * sizeof *detail);
+        detail += part;
+        words -= part;
+        number++;
+    }
+}
+
+void crest_span_rings_put(const crest_span_record *record, uint64_t head, const uint64_t *detail,
+                          unsigned words)
+{
+    span_rings *rings = rings_seen();
+    if (rings == NULL)
+        return;
+    span_ring *ring = rings_own(rings);
+    if (CREST_UNLIKELY(ring == NULL)) {
+        crest_atomic_add(&rings->offered, 1);
+        crest_atomic_add(&rings->dropped, 1);
+        return;
+    }
+    unsigned slots = crest_span_slots(words);
+    crest_word_add(&ring->offered, 1);
+    uint64_t first = rings_reserve(ring, slots);
+    if (CREST_UNLIKELY(first == UINT64_MAX)) {
+        crest_word_add(&ring->dropped, 1);
+        return;
+    }
+    crest_span_record *slot = rings_slot(ring, first);
+    memcpy((uint64_t *)slot + 1, (const uint64_t *)record + 1,
+           sizeof *record - sizeof record->head - sizeof record->detail);
+    for (unsigned i = 0; i < CREST_SPAN_WORDS_FIRST && i < words; i++)
+        slot->detail[i] = detail[i];
+    if (slots > 1)
+        rings_put_more(ring, first + 1, detail + CREST_SPAN_WORDS_FIRST,
+                       words - CREST_SPAN_WORDS_FIRST);
+    /* release: W4 */
+    crest_atomic_store_release(&slot->head,
+                               head | 1 | (uint64_t)slots << 8 | (uint64_t)words << 48);
+    if (CREST_UNLIKELY((first + slots) / (CREST_SPAN_RING_SLOTS / 2) !=
+                       first / (CREST_SPAN_RING_SLOTS / 2)))
+        crest_span_rings_wake();
+}
+
+/* ---- reading ---- */
+
+/* Reads one span; 0 when there is none. */
+static int rings_read_one(span_ring *ring, crest_span_taker *take, void *context)
+{
+    uint64_t tail = crest_atomic_load(&ring->tail);
+    crest_span_record *slot = rings_slot(ring, tail), record;
+    uint64_t detail[CREST_SPAN_SLOTS_MAX * CREST_SPAN_WORDS_MORE];
+    uint64_t head = crest_atomic_load_acquire(&slot->head);
+    if (head == 0)
+        return 0;
+    record = *slot;
+    record.head = head;
+    unsigned slots = CREST_SPAN_SLOTS(&record);
+    memcpy(detail, record.detail, sizeof record.detail);
+    for (unsigned i = 1; i < slots; i++)
+        memcpy(&detail[CREST_SPAN_WORDS_FIRST + (i - 1) * CREST_SPAN_WORDS_MORE],
+               (const uint64_t *)rings_slot(ring, tail + i) + 1,
+               CREST_SPAN_WORDS_MORE * sizeof *detail);
+    crest_atomic_store(&slot->head, 0);
+    /* release: R3 */
+    crest_atomic_store_release(&ring->tail, tail + slots);
+    take(context, &record, detail);
+    return 1;
+}
+
+static uint64_t rings_claimed(const span_rings *rings)
+{
+    uint64_t given = crest_atomic_load_acquire(&rings->given);
+    return given < rings->count ? given : rings->count;
+}
+
+size_t crest_span_rings_read(crest_span_taker *take, void *context, size_t most)
+{
+    span_rings *rings = rings_seen();
+    uint64_t count = rings != NULL ? rings_claimed(rings) : 0;
+    size_t taken = 0;
+    for (uint64_t i = 0; i < count; i++)
+        for (unsigned n = 0; n < CREST_SPAN_RING_SLOTS && taken < most; n++) {
+            if (!rings_read_one(&rings->ring[i], take, context))
+                break;
+            taken++;
+        }
+    return taken;
+}
+
+crest_span_rings_totals crest_span_rings_totals_of(void)
+{
+    const span_rings *rings = rings_seen();
+    crest_span_rings_totals totals = {0, 0};
+    if (rings == NULL)
+        return totals;
+    totals.dropped = crest_atomic_load(&rings->dropped);
+    totals.offered = crest_atomic_load(&rings->offered);
+    for (uint64_t i = 0, count = rings_claimed(rings); i < count; i++) {
+        totals.dropped += crest_atomic_load(&rings->ring[i].dropped);
+        totals.offered += crest_atomic_load(&rings->ring[i].offered);
+    }
+    return totals;
+}
+
+/* ---- waiting ---- */
+
+void crest_span_rings_wait(uint64_t ns)
+{
+    struct timespec wait = crest_monotonic_timespec(ns);
+    crest_atomic_exchange32(&rings_bell, 1);
+    syscall(SYS_futex, &rings_bell, FUTEX_WAIT_PRIVATE, 1, &wait, NULL, 0);
+    crest_atomic_exchange32(&rings_bell, 0);
+}
+
+void crest_span_rings_wake(void)
+{
+    if (crest_atomic_load32(&rings_bell) != 0 && crest_atomic_exchange32(&rings_bell, 0) != 0)
+        syscall(SYS_futex, &rings_bell, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Building batches of kept spans. See span_batch.h.
+ */
+#include "tracing/span_batch.h"
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/utf8.h"
+#include "spans/span_details.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct crest_span_batch_room {
+    size_t count, used;
+    uint64_t own, folded;
+    const char *tracestate;
+    crest_span span[CREST_SPAN_BATCH_MAX];
+    _Alignas(16) unsigned char bytes[CREST_SPAN_BATCH_BYTES_MAX];
+};
+
+crest_span_batch_room *crest_span_batch_new(void)
+{
+    return crest_alloc(1, sizeof(crest_span_batch_room));
+}
+
+void crest_span_batch_free(crest_span_batch_room *room)
+{
+    crest_alloc_free(room);
+}
+
+void crest_span_batch_begin(crest_span_batch_room *room, const char *tracestate)
+{
+    room->count = room->used = 0;
+    room->own = room->folded = 0;
+    room->tracestate = tracestate;
+}
+
+const crest_span *crest_span_batch_spans(const crest_span_batch_room *room, size_t *count)
+{
+    *count = room->count;
+    return room->span;
+}
+
+uint64_t crest_span_batch_own(const crest_span_batch_room *room)
+{
+    return room->own;
+}
+
+uint64_t crest_span_batch_folded(const crest_span_batch_room *room)
+{
+    return room->folded;
+}
+
+uint64_t crest_span_randomness(const crest_trace_id *trace, int random)
+{
+    uint64_t words[2];
+    uint64_t last = 0;
+    for (unsigned i = 9; i < sizeof trace->bytes; i++)
+        last = last << 8 | trace->bytes[i];
+    if (random)
+        return last;
+    /* a block's hash begins with zeros, and what names it may be chosen: mixed, the same on all
+       nodes */
+    memcpy(words, trace, sizeof words);
+    return crest_hash_mix(crest_hash_mix(UINT64_C(0x43726573742e7368), words[0]), words[1]) >> 8;
+}
+
+/* ---- memory ---- */
+
+/* Room of the batch; NULL when it is full. */
+static void *batch_take(crest_span_batch_room *room, size_t bytes)
+{
+    size_t rounded = (bytes + 7) & ~(size_t)7;
+    if (rounded > sizeof room->bytes - room->used)
+        return NULL;
+    void *at = room->bytes + room->used;
+    room->used += rounded;
+    return at;
+}
+
+/* A text of `length` bytes as valid UTF-8; NULL when the batch is full. */
+static const char *batch_text(crest_span_batch_room *room, const void *bytes, size_t length,
+                              size_t *valid)
+{
+    char text[CREST_SPAN_TEXT_BYTES_MAX + 1];
+    memcpy(text, bytes, length);
+    text[length] = '\0';
+    size_t size = CREST_UTF8_REPLACEMENT_BYTES * length + 1;
+    char *out = batch_take(room, size);
+    if (out == NULL)
+        return NULL;
+    *valid = crest_utf8_copy(text, out, size, NULL);
+    return out;
+}
+
+/* ---- a span ---- */
+
+static int batch_attribute(crest_span_batch_room *room, const crest_span_detail *detail,
+                           crest_span_attribute *attribute)
+{
+    size_t length = 0;
+    attribute->key = detail->key;
+    attribute->type = (uint8_t)detail->type;
+    switch (detail->type) {
+    case CREST_SPAN_DETAIL_SMALL:
+        attribute->type = CREST_SPAN_I64;
+        attribute->value.i = detail->small;
+        return 1;
+    case CREST_SPAN_DETAIL_BOOL: attribute->value.b = detail->small; return 1;
+    case CREST_SPAN_DETAIL_TEXT:
+        attribute->value.s = batch_text(room, detail->words, detail->length, &length);
+        attribute->length = (uint32_t)length;
+        return attribute->value.s != NULL;
+    default: memcpy(&attribute->value, detail->words, sizeof(uint64_t)); return 1;
+    }
+}
+
+/* The arrays of one span, and how much of them is used. */
+typedef struct batch_details {
+    crest_span_attribute *attributes;
+    crest_span_event *events;
+    crest_span_link *links;
+} batch_details;
+
+static int batch_detail(crest_span_batch_room *room, const crest_span_detail *detail,
+                        const batch_details *to, crest_span *span, int64_t wall_ns)
+{
+    size_t length;
+    switch (detail->type) {
+    case CREST_SPAN_DETAIL_EVENT:
+        if (span->event_count < CREST_SPAN_EVENTS_MAX)
+            to->events[span->event_count++] = (crest_span_event){
+                .unix_ns = detail->words[0] + (uint64_t)wall_ns, .name = detail->key};
+        return 1;
+    case CREST_SPAN_DETAIL_LINK:
+        if (span->link_count < CREST_SPAN_LINKS_MAX)
+            memcpy(&to->links[span->link_count++].context, detail->words,
+                   sizeof(crest_span_context));
+        return 1;
+    case CREST_SPAN_DETAIL_MESSAGE:
+        span->status_message = batch_text(room, detail->words, detail->length, &length);
+        return span->status_message != NULL;
+    default:
+        return span->attribute_count == CREST_SPAN_ATTRIBUTES_MAX ||
+               batch_attribute(room, detail, &to->attributes[span->attribute_count++]);
+    }
+}
+
+/* Fills what the details say; 0 when the batch is full. */
+static int batch_details_of(crest_span_batch_room *room, const uint64_t *words, unsigned count,
+                            crest_span *span, int64_t wall_ns)
+{
+    crest_span_detail detail;
+    unsigned attributes = 0, events = 0, links = 0;
+    for (unsigned at = 0; crest_span_detail_next(words, count, &at, &detail);) {
+        events += detail.type == CREST_SPAN_DETAIL_EVENT;
+        links += detail.type == CREST_SPAN_DETAIL_LINK;
+        attributes += detail.type <= CREST_SPAN_DETAIL_SMALL;
+    }
+    batch_details to = {batch_take(room, attributes * sizeof *to.attributes),
+                        batch_take(room, events * sizeof *to.events),
+                        batch_take(room, links * sizeof *to.links)};
+    if (to.attributes == NULL || to.events == NULL || to.links == NULL)
+        return 0;
+    for (unsigned at = 0; crest_span_detail_next(words, count, &at, &detail);)
+        if (!batch_detail(room, &detail, &to, span, wall_ns))
+            return 0;
+    span->attributes = to.attributes;
+    span->events = to.events;
+    span->links = to.links;
+    return 1;
+}
+
+static const char *batch_name(crest_span_batch_room *room, const crest_span_record *record)
+{
+    const crest_metric *metric = record->metric;
+    unsigned stage = CREST_SPAN_STAGE(record);
+    if (stage == 0 || stage > metric->stage_count)
+        return metric->name;
+    size_t size = strlen(metric->name) + 1 + strlen(metric->stages[stage - 1]) + 1;
+    char *name = batch_take(room, size);
+    if (name != NULL)
+        snprintf(name, size, "%s.%s", metric->name, metric->stages[stage - 1]);
+    return name;
+}
+
+/* The text of `tracestate` of a sampled span: with a randomness of its own where the trace id has
+ * none. */
+static const char *batch_tracestate(crest_span_batch_room *room, const crest_trace_node *node,
+                                    int random)
+{
+    if (room->tracestate[0] == '\0' || node->why != CREST_SPAN_SAMPLED)
+        return "";
+    if (random)
+        return room->tracestate;
+    size_t size = strlen(room->tracestate) + sizeof ";rv:01234567890123";
+    char *text = batch_take(room, size);
+    if (text != NULL)
+        snprintf(text, size, "%s;rv:%014llx", room->tracestate,
+                 (unsigned long long)crest_span_randomness(&node->as.record.trace, 0));
+    return text;
+}
+
+int crest_span_batch_add(crest_span_batch_room *room, const crest_trace_nodes *nodes,
+                         uint32_t number)
+{
+    const crest_trace_node *node = crest_trace_node_at(nodes, number);
+    const crest_span_record *record = &node->as.record;
+    size_t before = room->used;
+    if (room->count == CREST_SPAN_BATCH_MAX)
+        return 0;
+    int folded = (record->head & CREST_TRACE_FOLDED) != 0;
+    int random = (CREST_SPAN_FLAGS(record) & CREST_SPAN_RANDOM) != 0;
+    crest_span *span = &room->span[room->count];
+    *span = (crest_span){
+        .trace = record->trace,
+        .id = record->id,
+        .parent = record->parent,
+        .flags = (uint8_t)(CREST_TRACE_SAMPLED | (random ? CREST_TRACE_RANDOM : 0)),
+        .kind = (uint8_t)CREST_SPAN_KIND(record),
+        .outcome = (crest_outcome)CREST_SPAN_OUTCOME(record),
+        .end_unix_ns = record->end_ns + (uint64_t)node->wall_ns,
+        .start_unix_ns = record->end_ns - record->duration_ns + (uint64_t)node->wall_ns,
+        .dropped_attributes = CREST_SPAN_DROPPED(record),
+        .op = record->op,
+        .status_message = "",
+        .kept_why = node->why,
+    };
+    span->name = batch_name(room, record);
+    span->tracestate = batch_tracestate(room, node, random);
+    uint64_t detail[CREST_SPAN_WORDS_MAX];
+    unsigned words = folded ? 0 : crest_trace_node_detail(nodes, number, detail);
+    if (span->name == NULL || span->tracestate == NULL ||
+        !batch_details_of(room, detail, words, span, node->wall_ns)) {
+        room->used = before;
+        return 0;
+    }
+    if (folded) {
+        span->folded_count = record->detail[CREST_TRACE_FOLD_COUNT];
+        span->folded_sum_ns = record->detail[CREST_TRACE_FOLD_SUM_NS];
+        span->folded_max_ns = record->detail[CREST_TRACE_FOLD_MAX_NS];
+    }
+    room->count++;
+    room->own += !folded;
+    room->folded += span->folded_count;
+    return 1;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tracing thread: it collects the rings, and does what trace_keep.h says. The inside of
+ * <crest/span.h>'s settings, exporters and flush.
+ *
+ * The thread runs from the first crest_spans_set that traces something to the next that traces
+ * nothing, or crest_tracing_stop. With threads=off the ticks of the host's loop do its work.
+ */
+#ifndef CREST_TRACING_H
+#define CREST_TRACING_H
+
+#include <crest/span.h>
+
+/* How long the thread sleeps when nothing comes, at most; a ring that is half full wakes it. */
+#define CREST_TRACING_SLEEP_NS UINT64_C(100000000)
+#define CREST_TRACING_SLEEP_NS_MIN UINT64_C(5000000)
+
+/* Ends tracing: collects and decides everything, hands the last batch out as final, and ends the
+ * thread. Does nothing when it does not run. Exporters stay. Not from an exporter. */
+void crest_tracing_stop(void);
+
+/* For tests: one turn of the thread, at the time of crest_now; the thread takes none from then on,
+ * until tracing is set anew. */
+void crest_tracing_by_hand(void);
+
+#endif
