@@ -8,7 +8,8 @@ import importlib
 import pathlib
 import sys
 
-MAINS = {"catalogue": "crest_catalogue.catalogue_cli", "lint": "crest_lint.lint_main"}
+MAINS = {"catalogue": "crest_catalogue.catalogue_cli", "lint": "crest_lint.lint_main",
+         "op": "crest_op.op_main"}
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[0] = str(HERE)

@@ -16,7 +16,7 @@ import tempfile
 import time
 
 import harness
-from harness import Failure, Program, Skip, contains, equal, wait_for
+from harness import Failure, Program, Skip, contains, equal, lacks, wait_for
 
 SHM = pathlib.Path("/dev/shm")
 CREST = harness.ROOT / "tools/crest"
@@ -55,6 +55,14 @@ def value(page, name):
     if found is None:
         raise Failure(f"there is no {name} on the page:\n{page}")
     return int(found.group(1))
+
+
+def one_operation(*words):
+    """What `crest op` prints."""
+    done = subprocess.run([CREST, "op", *map(str, words)], capture_output=True, text=True,
+                          timeout=harness.READY_S, check=False, env=ENVIRONMENT)
+    equal((done.returncode, done.stderr), (0, ""), f"crest op {words}")
+    return done.stdout
 
 
 def kill(node):
@@ -119,6 +127,33 @@ def it_follows_until_it_is_ended(place):
         following.wait()
 
 
+def an_operation_is_shown_as_open(place):
+    """Of a node that runs, by its number, and of one that was killed, by its folder."""
+    folder = Folder(place)
+    node = folder.node(place)
+    node.do("begin block 77")
+    node.do("begin block 78")
+    pid = node.process.pid
+    text = one_operation("block 77", pid)
+    contains(text, "0 spans, 1 node, 1 still open when last seen")
+    contains(text, "peer.work-time  OPEN  [")
+    contains(text, f"(pid {pid}, running)]")
+    lacks(text, "block 78")
+    kill(node)
+    contains(one_operation("block 77", folder.path), f"(pid {pid}, dead)]")
+    listed = one_operation("-", folder.path).splitlines()
+    equal(sorted(line.split("  ")[-2] for line in listed), ["block 77", "block 78"], "the list")
+    # beside what it had finished of the operation
+    finished = place.folder / "spans.jsonl"
+    finished.write_text(json.dumps({"traceId": "7" * 32, "spanId": "7" * 16, "name": "early",
+                                    "operation": "block 77", "startTimeUnixNano": 1,
+                                    "endTimeUnixNano": 2}))
+    text = one_operation("block 77", folder.path, finished)
+    contains(text, "1 span, 1 node, 1 still open when last seen")
+    contains(text, "early")
+    contains(text, "peer.work-time  OPEN")
+
+
 def what_is_no_state_file_gets_a_sentence(place):
     folder = Folder(place)
     contains(cat(folder.path, status=1)[1], str(folder.path))
@@ -149,6 +184,6 @@ def a_set_user_id_program_has_no_file(place):
 
 
 if __name__ == "__main__":
-    harness.main([a_node_is_shown_running_and_killed_and_going_on, it_follows_until_it_is_ended,
+    harness.main([a_node_is_shown_running_and_killed_and_going_on, it_follows_until_it_is_ended, an_operation_is_shown_as_open,
                   what_is_no_state_file_gets_a_sentence, a_set_user_id_program_has_no_file],
                  servers=())

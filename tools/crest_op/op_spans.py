@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where crest op has its spans from: lines of JSON, in files or from a node's port, and the
+operations in flight of state files.
+
+    spans, problems = read(["spans.jsonl", "http://127.0.0.1:9400", "/run/node/node.crest"])
+
+What a source says is believed, and nothing in it is trusted to be there or to be of its kind.
+"""
+
+import dataclasses
+import json
+import os
+import pathlib
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+TIMEOUT_S = 10
+BYTES_MAX = 1 << 30
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+@dataclasses.dataclass
+class Span:
+    """A finished span, or an operation that was still open when its process was last seen."""
+
+    trace: str
+    id: str
+    parent: str
+    name: str
+    operation: str
+    node: str
+    start_ns: int
+    end_ns: int
+    outcome: str = "ok"
+    kept: str = ""
+    kind: str = ""
+    message: str = ""
+    attributes: dict = dataclasses.field(default_factory=dict)
+    dropped_attributes: int = 0
+    events: list = dataclasses.field(default_factory=list)  # (ns, name)
+    folded: dict = dataclasses.field(default_factory=dict)
+    open: bool = False
+    children: list = dataclasses.field(default_factory=list)
+    lost_parent: bool = False
+
+    @property
+    def duration_ns(self):
+        return max(0, self.end_ns - self.start_ns)
+
+
+class Unusable(Exception):
+    """A source that cannot be read, and why."""
+
+
+def text_of(found, key):
+    value = found.get(key)
+    return value if isinstance(value, str) else "" if value is None else json.dumps(value)
+
+
+def number_of(found, key):
+    """An integer, also one that is written as a text, as OTLP's JSON does."""
+    value = found.get(key, 0)
+    try:
+        return int(value) if not isinstance(value, bool) else 0
+    except (TypeError, ValueError, OverflowError):
+        return 0
+
+
+def dict_of(found, key):
+    value = found.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def span_of(found):
+    """The span of a line; None if it has no ids and names no operation."""
+    if not isinstance(found, dict) or not text_of(found, "traceId") + text_of(found, "operation"):
+        return None
+    node = text_of(found, "instance") or text_of(found, "service")
+    events = found.get("events")
+    return Span(text_of(found, "traceId").lower(), text_of(found, "spanId").lower(),
+                text_of(found, "parentSpanId").lower(), text_of(found, "name"),
+                text_of(found, "operation"), node, number_of(found, "startTimeUnixNano"),
+                number_of(found, "endTimeUnixNano"), text_of(found, "outcome") or "ok",
+                text_of(found, "kept"), text_of(found, "kind"), text_of(found, "message"),
+                dict_of(found, "attributes"), number_of(found, "droppedAttributesCount"),
+                [(number_of(event, "timeUnixNano"), text_of(event, "name"))
+                 for event in (events if isinstance(events, list) else ())
+                 if isinstance(event, dict)],
+                dict_of(found, "folded"))
+
+
+def lines_of(source, lines):
+    """(spans, lines that are none) of lines of JSON."""
+    spans, bad = [], 0
+    for line in lines:
+        if not line.strip():
+            continue
+        try:
+            span = span_of(json.loads(line))
+        except (ValueError, RecursionError):
+            span = None
+        if span is None:
+            bad += 1
+        else:
+            spans.append(span)
+    if bad and not spans:
+        raise Unusable(f"{source}: none of its {bad} lines is a span; a file of spans-json= is "
+                       "wanted, a state file, or the address of a node's scrape port")
+    return spans, bad
+
+
+def from_port(source):
+    url = source if "/" in source.split("://", 1)[1] else source + "/spans"
+    if url.endswith("/"):
+        url += "spans"
+    try:
+        with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:
+            text = answer.read(BYTES_MAX)
+    except urllib.error.HTTPError as error:
+        said = error.read(500).decode("utf-8", "replace").strip()
+        raise Unusable(f"{url}: {error.code} {said}") from error
+    except (OSError, ValueError) as error:
+        raise Unusable(f"{url}: {error}") from error
+    return lines_of(url, text.decode("utf-8", "replace").splitlines())
+
+
+def from_state(source):
+    """Operations in flight, by crest cat, which knows state files."""
+    folder = os.environ.get("CREST_LIBEXEC") or (
+        HERE.parents[2] / "libexec/crest" if HERE.parent.name == "crest"
+        else HERE.parents[1] / "build/release/libexec")
+    program = pathlib.Path(folder) / "crest-cat"
+    try:
+        done = subprocess.run([program, "--json", source], capture_output=True, check=False,
+                              timeout=6 * TIMEOUT_S)
+        if done.returncode != 0:
+            raise Unusable(done.stderr.decode("utf-8", "replace").strip())
+        found = json.loads(done.stdout)
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        raise Unusable(f"{source}: {program}: {error}") from error
+    process = dict_of(found, "process")
+    node = (text_of(process, "instance") or text_of(process, "service")
+            or text_of(process, "program")) or "process"
+    alive = process.get("alive") is True
+    node += f" (pid {number_of(process, 'pid')}, {'running' if alive else 'dead'})"
+    spans = []
+    for entry in found.get("in_flight", []):
+        begun = number_of(entry, "begun_ns")
+        end = time.time_ns() if alive else begun + number_of(entry, "age_ns")
+        spans.append(Span("", "", "", text_of(entry, "timer") or "?", text_of(entry, "op"), node,
+                          begun, end, outcome="", open=True))
+    return spans, 0
+
+
+def is_state(source):
+    """A state file, a folder of one, or the number of a process."""
+    if source.isdigit() and not os.path.exists(source):
+        return True
+    if os.path.isdir(source) or source.endswith((".crest", ".previous")):
+        return True
+    try:
+        with open(source, "rb") as file:
+            return file.read(5).lower() == b"crest"
+    except OSError:
+        return False
+
+
+def read_one(source):
+    if source.startswith(("http://", "https://")):
+        return from_port(source)
+    if source != "-" and is_state(source):
+        return from_state(source)
+    try:
+        with open(0 if source == "-" else source, encoding="utf-8", errors="replace",
+                  closefd=source != "-") as file:
+            return lines_of(source, file)
+    except OSError as error:
+        raise Unusable(f"{source}: {error.strerror}") from error
+
+
+def read(sources):
+    """(spans, sentences about sources that could not be read or lines that are none)."""
+    spans, problems = [], []
+    for source in sources:
+        try:
+            found, bad = read_one(source)
+        except Unusable as problem:
+            problems.append(str(problem))
+            continue
+        spans += found
+        if bad:
+            problems.append(f"{source}: left out {bad} line{'s' if bad > 1 else ''} without a span")
+    return spans, problems
