@@ -38,6 +38,15 @@
  *                                its writes stall threads that count
  *   otel.context                 on or off (the default): outside profilers see the process's
  *                                resource and which span a thread is in, see docs/tracing.md
+ *   spans=PATTERNS               traces the timers whose names match, casper.*:comm.*; off (the
+ *                                default); see span.h and docs/tracing.md
+ *   spans.sample                 the share of operations that are kept, 0 to 1, the same on all
+ *                                nodes; 0.01
+ *   spans.slow                   keeps operations whose root took so many times its timer's 99th
+ *                                percentile (2, the default), or so long (500ms); off
+ *   spans.rate, spans.per-op     spans a second (1000), and of an operation before further ones of
+ *                                a name fold into one (512)
+ *   spans.buffer                 memory of spans, 1MiB to 1GiB; 8MiB
  *   hiccups                      on or off (the default): measures how late a thread wakes up, see
  *                                hiccups.h
  *   hiccups.resolution           how long that thread sleeps, 100us to 1s; 1ms by default

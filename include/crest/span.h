@@ -42,6 +42,10 @@
  * bytes rounded up to 8, an event 16, a link 40. What does not fit is dropped, attributes counted.
  */
 #define CREST_SPAN_DETAIL_BYTES 512u
+/* Spans of an operation before they fold, at most; and bytes of a list of patterns, its NUL
+ * included. */
+#define CREST_SPANS_PER_OP_MAX 4096u
+#define CREST_SPANS_GLOBS_BYTES 1024u
 /* Exporters of a process. */
 #define CREST_SPAN_EXPORTERS_MAX 8u
 /* Spans of a batch, and bytes that one holds. */

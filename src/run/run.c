@@ -24,6 +24,7 @@
 #include "run/otel_context.h"
 #include "run/run_plan.h"
 #include "state/state_file.h"
+#include "tracing/tracing.h"
 #include "windows/tick_listeners.h"
 #include "windows/ticker.h"
 
@@ -165,6 +166,7 @@ static void run_exit(void)
     crest_error error;
     int held;
     crest_status status = run_hold(CREST_ATEXIT_DEADLINE_MS, &held, &error);
+    crest_tracing_stop();
     if (status == CREST_OK)
         status = crest_reporting_stop_all(CREST_REPORTING_FLUSH, CREST_ATEXIT_DEADLINE_MS, &error);
     run_let_go(held);
@@ -314,9 +316,12 @@ static crest_status run_launch(crest_run_plan *plan, crest_error *error)
     if (collecting)
         status = run_collect(plan, error);
     if (status == CREST_OK)
+        status = crest_spans_start(&plan->spans, plan->resource.instance, error);
+    if (status == CREST_OK)
         status = run_attach(plan, error);
     if (run_goes_on(status))
         return status;
+    crest_tracing_stop();
     (void)crest_system_stop(plan->collectors);
     if (collecting && plan->hiccups)
         crest_hiccups_stop();
@@ -443,6 +448,7 @@ static crest_status run_stop(uint64_t deadline_ms, crest_error *error)
                                orphaned ? RUN_ORPHANED : "Crest was not started");
     if (!last)
         return CREST_OK;
+    crest_tracing_stop(); /* while what takes its last batch is there */
     crest_status status = crest_reporting_stop_all(CREST_REPORTING_FLUSH, deadline_ms, error);
     run_end_collecting();
     run_enter(RUN_IDLE);

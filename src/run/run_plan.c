@@ -28,6 +28,12 @@ static const char *const run_plan_keys[] = {"service",
                                             "strict",
                                             "threads",
                                             "otel.context",
+                                            "spans",
+                                            "spans.sample",
+                                            "spans.slow",
+                                            "spans.rate",
+                                            "spans.per-op",
+                                            "spans.buffer",
                                             "hiccups",
                                             "hiccups.resolution",
                                             RUN_PLAN_RESOURCE,
@@ -361,6 +367,8 @@ static crest_status run_plan_read_common(crest_run_plan *plan, crest_error *erro
         status = run_plan_read_system(plan, error);
     if (status == CREST_OK)
         status = crest_state_options_read(plan->options, &plan->state, error);
+    if (status == CREST_OK)
+        status = crest_spans_options_read(plan->options, &plan->spans, error);
     return status == CREST_OK ? run_plan_read_windows(plan, error) : status;
 }
 

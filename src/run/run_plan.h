@@ -13,6 +13,7 @@
 
 #include "base/host_name.h"
 #include "run/options.h"
+#include "run/spans_run.h"
 #include "run/state_run.h"
 #include <crest/hiccups.h>
 #include <crest/system.h>
@@ -41,6 +42,7 @@ typedef struct crest_run_plan {
     int strict;
     int otel_context; /* outside profilers may see spans */
     crest_state_options state;
+    crest_spans_settings spans; /* their text lies in the options */
     int hiccups;
     crest_hiccups_options hiccups_options;
     int system;                          /* collectors are asked for */

@@ -12,7 +12,7 @@
 uint64_t crest_traced_generation;
 
 /* Guarded by the slow path's lock. */
-static char traced_globs[CREST_TRACED_GLOBS_BYTES];
+static char traced_globs[CREST_SPANS_GLOBS_BYTES];
 static uint64_t traced_last; /* the last generation */
 
 /* The child of a fork traces nothing until it starts Crest itself. */

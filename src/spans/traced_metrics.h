@@ -12,9 +12,7 @@
 #define CREST_TRACED_METRICS_H
 
 #include "metrics/metric_inside.h"
-
-/* Bytes of all globs, NUL included. */
-#define CREST_TRACED_GLOBS_BYTES 1024u
+#include <crest/span.h>
 
 /* 0: nothing is traced; otherwise the generation, even. */
 extern uint64_t crest_traced_generation;
@@ -40,7 +38,7 @@ static inline int crest_traced(const crest_metric *metric)
 
 /*
  * From now on the metrics are traced whose names match; NULL or no glob: none. Timers only count.
- * 0, and nothing changed, when the globs are longer than CREST_TRACED_GLOBS_BYTES - 1. Not under
+ * 0, and nothing changed, when the globs are longer than CREST_SPANS_GLOBS_BYTES - 1. Not under
  * the slow path's lock.
  */
 int crest_traced_set(const char *globs);

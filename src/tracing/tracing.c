@@ -26,7 +26,6 @@
 #define TRACING_SLOW_DEFAULT 2.0
 #define TRACING_RATE_DEFAULT 1000u
 #define TRACING_PER_OP_DEFAULT 512u
-#define TRACING_PER_OP_MAX 4096u
 #define TRACING_BUFFER_DEFAULT (UINT64_C(8) << 20)
 #define TRACING_LINGER_NS (2 * CREST_NS_PER_S)
 /* Spans that one turn collects from the rings before it looks at what is due. */
@@ -237,13 +236,13 @@ static crest_status tracing_check(const crest_spans_settings *settings, crest_er
                                "spans.sample is a share of operations, from 0 to 1");
     if (settings->slow_factor != settings->slow_factor)
         return crest_error_set(error, CREST_INVALID_ARGUMENT, "spans.slow is no number");
-    if (settings->spans != NULL && strlen(settings->spans) >= CREST_TRACED_GLOBS_BYTES)
+    if (settings->spans != NULL && strlen(settings->spans) >= CREST_SPANS_GLOBS_BYTES)
         return crest_error_set(error, CREST_INVALID_ARGUMENT,
                                "spans=… is longer than %u bytes; use patterns, as casper.*",
-                               CREST_TRACED_GLOBS_BYTES - 1);
-    if (settings->per_op > TRACING_PER_OP_MAX)
+                               CREST_SPANS_GLOBS_BYTES - 1);
+    if (settings->per_op > CREST_SPANS_PER_OP_MAX)
         return crest_error_set(error, CREST_INVALID_ARGUMENT, "spans.per-op is at most %u",
-                               TRACING_PER_OP_MAX);
+                               CREST_SPANS_PER_OP_MAX);
     return CREST_OK;
 }
 
@@ -280,7 +279,7 @@ static crest_status tracing_set(const crest_spans_settings *settings, crest_erro
     crest_trace_keep_rules(tracing_keep, &rules);
     crest_atomic_store32(&tracing_hand, 0);
     pthread_mutex_unlock(&tracing_lock);
-    char globs[CREST_TRACED_GLOBS_BYTES];
+    char globs[CREST_SPANS_GLOBS_BYTES];
     strcpy(globs, settings->spans);
     for (char *comma = globs; (comma = strchr(comma, ',')) != NULL;)
         *comma = ':';
