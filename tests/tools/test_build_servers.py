@@ -30,13 +30,15 @@ NAMES = ["collector", "prometheus", "pushgateway", "statsd_exporter", "telegraf"
 class Tree:
     """A tree with the script and the folders of the servers, and a folder for PATH."""
 
-    def __init__(self, place):
-        self.root = place / "tree"
-        self.bin = place / "bin"
-        self.calls = place / "calls"
+    def __init__(self, place, name="tree"):
+        self.root = place / name
+        self.cache = place / "cache"
+        self.bin = self.root / "bin"
+        self.calls = self.root / "calls"
         (self.root / "scripts").mkdir(parents=True)
-        self.bin.mkdir()
-        shutil.copy(toolslib.ROOT / "scripts/build-servers", self.root / "scripts")
+        self.bin.mkdir(parents=True)
+        for name in ("build-servers", "kept.py"):
+            shutil.copy(toolslib.ROOT / "scripts" / name, self.root / "scripts")
         shutil.copytree(toolslib.ROOT / "tests/servers", self.root / "tests/servers")
         self.folder = self.root / "build/servers/go"
         self.put_go()
@@ -51,7 +53,7 @@ class Tree:
         done = subprocess.run([sys.executable, self.root / "scripts/build-servers", *names],
                               env={**os.environ, "PATH": f"{self.bin}:/usr/bin:/bin",
                                    "GOROOT": "/x", "VERSION": version, "FAILS": fails,
-                                   "CALLS": str(self.calls),
+                                   "CALLS": str(self.calls), "XDG_CACHE_HOME": str(self.cache),
                                    "GOPROXY": f"{proxy},direct", "no_proxy": "127.0.0.1"},
                               capture_output=True, text=True, timeout=300, check=False)
         equal(done.stderr, "", "what it says as an error")
@@ -74,8 +76,30 @@ def builds_once_and_again_what_changed(place):
     pinned.write_text(pinned.read_text() + "more\n")
     equal(tree.run()[2], ["collector"], "after a change of its go.sum")
     (tree.folder / "telegraf").unlink()
+    shutil.rmtree(tree.cache)
     equal(tree.run("prometheus")[2], [], "only what is asked for")
     equal(tree.run()[2], ["telegraf"], "one that is gone")
+
+
+def another_clone_takes_what_was_built(place):
+    first, second = Tree(place), Tree(place, "second")
+    first.run()
+    status, said, built = second.run()
+    equal((status, built), (0, []), said)
+    for name in NAMES:
+        contains(said, f"{name}: taken from {first.cache}/crest-tests/go-servers/{name}-")
+        equal((second.folder / name).read_text(), (first.folder / name).read_text(), name)
+        equal(os.access(second.folder / name, os.X_OK), True, f"{name} can be run")
+    equal(second.run(), (0, "", []), "a second time")
+    pinned = second.root / "tests/servers/telegraf/go.sum"
+    pinned.write_text(pinned.read_text() + "more\n")
+    equal(second.run()[2], ["telegraf"], "after a change of its go.sum")
+    shutil.rmtree(second.folder)
+    equal(sorted(second.run(version="1.27")[2]), NAMES, "with another Go")
+    shutil.rmtree(second.folder)
+    shutil.rmtree(second.cache)
+    second.cache.write_text("no folder")
+    equal(sorted(second.run()[2]), NAMES, "where nothing can be kept")
 
 
 def says_what_failed_and_builds_the_others(place):
@@ -139,6 +163,7 @@ def refuses_names_that_are_none(place):
 
 
 if __name__ == "__main__":
-    toolslib.main([builds_once_and_again_what_changed, says_what_failed_and_builds_the_others,
+    toolslib.main([builds_once_and_again_what_changed, another_clone_takes_what_was_built,
+                   says_what_failed_and_builds_the_others,
                    fetches_a_go_where_there_is_none, says_that_it_knows_no_proxy,
                    refuses_names_that_are_none])

@@ -7,11 +7,12 @@ reporter and collector build, report, and pass the checks of what a list could l
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 
 import toolslib
-from toolslib import CC, ROOT, Failure, command, contains
+from toolslib import BUILD, CC, ROOT, Failure, command, contains
 
 PAGE = ROOT / "docs/contributing.md"
 # "New `path`:" or "In `path` after `line`, why:", and the block that follows.
@@ -47,10 +48,18 @@ ASKS_THE_KIND = re.compile(r"(?:\bcase|[!=]=) CREST_KIND_(?!NONE|COUNT\b)")
 
 
 def copy_of_the_tree(place):
-    """What git tracks or would add, without the files that are built."""
+    """What git tracks or would add; and of what is built the objects of the libraries and tools,
+    with their times, so that make compiles what the steps change."""
     tree = place / "tree"
     shutil.copytree(ROOT, tree, symlinks=True,
                     ignore=shutil.ignore_patterns("build", ".git", "__pycache__"))
+    for part in ("flags", "toolchain", "obj/src", "obj/reporters", "obj/tools", "obj/pkgconfig"):
+        source, target = BUILD / part, tree / BUILD.relative_to(ROOT) / part
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, target)
+        elif source.exists():
+            shutil.copy2(source, target)
     return tree
 
 
@@ -75,7 +84,7 @@ def follow(tree, text):
 def environment(tree):
     kept = {name: value for name, value in os.environ.items()
             if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
-    return {**kept, "CREST_ROOT": str(tree), "CREST_BUILD": str(tree / "build/release")}
+    return {**kept, "CREST_ROOT": str(tree), "CREST_BUILD": str(tree / BUILD.relative_to(ROOT))}
 
 
 def the_lists_are_complete(place):
@@ -85,12 +94,11 @@ def the_lists_are_complete(place):
         raise Failure(f"the page has only {steps} steps that can be followed")
     env = environment(tree)
     command([tree / "scripts/make-map"], env=env)
-    # -O0, for a third of the time: what the steps of the page made is compiled, not measured
-    command(["make", "-j2", "-C", tree, "DEPS=no", "WERROR=1", "SAN=", "CFLAGS=-O0", "all"],
-            env=env)
+    settings = shlex.split(os.environ.get("CREST_MAKE_SETTINGS", "WERROR=1"))
+    command(["make", "-j2", "-C", tree, *settings, "DEPS=no", "SAN=", "all"], env=env)
     program = place / "program"
     (place / "program.c").write_text(PROGRAM, encoding="utf-8")
-    library = tree / "build/release/lib"
+    library = tree / BUILD.relative_to(ROOT) / "lib"
     command([*CC, "-Wall", "-Werror", f"-I{tree}/include", place / "program.c", "-o", program,
              f"-L{library}", f"-Wl,-rpath,{library}", "-Wl,--no-as-needed", "-lcrest-reporters",
              "-lcrest"])

@@ -10,10 +10,10 @@
 #include "console/console_columns.h"
 #include "console/console_table.h"
 #include "kinds.h"
+#include "support/decimal_comma.h"
 
 #include <crest/console.h>
 #include <crest/crest.h>
-#include <locale.h>
 #include <math.h>
 #include <poll.h>
 #include <pty.h>
@@ -576,8 +576,7 @@ static void test_kind(void **state)
 
 int main(void)
 {
-    /* a decimal comma, where the machine has such a locale, must not show */
-    setlocale(LC_ALL, "de_DE.UTF-8");
+    decimal_comma(); /* which must not show */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_narrow_table),

@@ -6,8 +6,8 @@
 #include "console/console_columns.h"
 #include "console/console_history.h"
 #include "console/console_number.h"
+#include "support/decimal_comma.h"
 
-#include <locale.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -157,8 +157,7 @@ static void test_history(void **state)
 
 int main(void)
 {
-    /* a decimal comma, where the machine has such a locale, must not show */
-    setlocale(LC_ALL, "de_DE.UTF-8");
+    decimal_comma(); /* which must not show */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_columns),

@@ -8,8 +8,8 @@
  */
 #define _GNU_SOURCE
 #include "influxdb/influx_line.h"
+#include "support/decimal_comma.h"
 
-#include <locale.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -136,9 +136,9 @@ static void test_golden(void **state)
     assert_true(fread(expected, 1, sizeof expected - 1, file) > 0);
     fclose(file);
     assert_string_equal(text, expected);
-    setlocale(LC_ALL, "de_DE.UTF-8"); /* where the machine has it */
+    decimal_comma();
     write_all(text, sizeof text);
-    setlocale(LC_ALL, "C");
+    setlocale(LC_NUMERIC, "C");
     assert_string_equal(text, expected);
 }
 

@@ -9,12 +9,12 @@
 #define _GNU_SOURCE
 #include "json/json_line.h"
 #include "common/deadline_output.h"
+#include "support/decimal_comma.h"
 
 #include <crest/crest.h>
 #include <crest/json_lines.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <locale.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -504,8 +504,7 @@ static void test_long_lines(void **state)
 
 int main(void)
 {
-    /* a decimal comma, where the machine has such a locale, must not show */
-    setlocale(LC_ALL, "de_DE.UTF-8");
+    decimal_comma(); /* which must not show */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_golden),        cmocka_unit_test(test_buckets_add_up),
         cmocka_unit_test(test_open_family),   cmocka_unit_test(test_stopped),
