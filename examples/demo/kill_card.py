@@ -24,11 +24,10 @@ def draw(report):
     held, killed, back, end = (kill[key] - report.began
                                for key in ("held", "killed", "back", "end"))
     x, y, width = report.card(3, "A node is killed in the middle of a block", [
-        f"{kill['node']} gets SIGKILL; what it counted lies in a file on tmpfs, and its next start "
-        "goes on from it.",
-        f"crest cat, of the dead process: {kill['op']}, in flight for {kill['age']:.1f} s at its",
-        "last heartbeat. increase() over the kill is what the nodes wrote down themselves: "
-        f"{kill['grown']['proposed']} blocks."])
+        f"{kill['node']} gets SIGKILL. What it counted lies in a file on tmpfs; it goes on from it.",
+        f"crest cat, of the dead process: {kill['op']},",
+        f"in flight for {kill['age']:.1f} s at the last heartbeat. increase() over the kill is what",
+        f"all nodes wrote down themselves: {kill['grown']['proposed']} blocks proposed."])
     low, high = held - BEFORE_S, max(end, back + AFTER_S)
     own = [point for point in kill["course"] if low <= point[0] <= high]
     counts = [count for _, count in own] or [0, 1]

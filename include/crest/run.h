@@ -33,7 +33,8 @@
  *                                in CREST_OPTS, which is read for it at load
  *   state.name                   of the file, without suffix; the executable's by default
  *   state.adopt                  what of dead runs goes on: continue (the default), totals of those
- *                                that did not stop cleanly; always; off
+ *                                that did not stop cleanly; always; report: none, and their last
+ *                                figures are a page beside the file, NAME.last.prom; off
  *   state.disk                   on or off (the default): a directory on a disk will do, although
  *                                its writes stall threads that count
  *   otel.context                 on or off (the default): outside profilers see the process's

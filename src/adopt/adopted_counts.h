@@ -12,6 +12,8 @@ typedef struct crest_adoption {
     unsigned unreadable; /* files that could not be read */
     unsigned left_out;   /* ended by a reboot, or more than CREST_STATE_CHAIN_MAX */
     int stuck;           /* a file could not be marked: nothing was adopted */
+    unsigned reported;   /* of whose last figures there is a page */
+    unsigned unreported; /* of which there should be one */
     uint64_t series;
     uint64_t mismatched; /* series whose metric is of another kind, unit, range or labels now */
     uint64_t lacked;     /* series for which there was no memory */

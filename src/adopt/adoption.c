@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include "adopt/adoption.h"
+#include "adopt/adopted_report.h"
 #include "adopt/adopted_series.h"
 #include "base/alloc.h"
 #include "base/atomic.h"
@@ -182,6 +183,25 @@ static void adoption_add(adoption_chain *chain, crest_adoption *done)
     }
 }
 
+/* With state.adopt=report, in place of A3 to A5: pages, the newest run's first; then the files are
+ * done with. A kill in between makes the next start write them again. */
+static void adoption_report(adoption_chain *chain, crest_adoption *done)
+{
+    unsigned rank = 0;
+    for (unsigned i = chain->count; i-- > 0;)
+        if (chain->files[i].view != NULL) {
+            int written = crest_adopt_report(chain->place, chain->files[i].left.file, ++rank);
+            done->reported += written;
+            done->unreported += !written;
+            adoption_step(3);
+        }
+    for (unsigned i = 0; i < chain->count; i++)
+        if (chain->files[i].view != NULL) {
+            adoption_done_with(chain, &chain->files[i]);
+            adoption_step(7);
+        }
+}
+
 /* Files that are left out are done with, oldest first. */
 static void adoption_choose(adoption_chain *chain, const int named[CREST_STATE_CHAIN_MAX],
                             crest_adopt_which which, crest_adoption *done)
@@ -207,11 +227,14 @@ void crest_adopt(crest_adopt_which which, crest_adoption *done)
     if (chain->count != 0)
         crest_adopt_in_flight(chain->files[chain->count - 1].view, done);
     done->stuck = !adoption_mark_named(chain, named) ||
-                  (which != CREST_ADOPT_NONE && chain->count != 0 && !adoption_table_made());
+                  (which < CREST_ADOPT_REPORT && chain->count != 0 && !adoption_table_made());
     adoption_step(2);
     if (!done->stuck) {
         adoption_choose(chain, named, which, done);
-        adoption_add(chain, done);
+        if (which == CREST_ADOPT_REPORT)
+            adoption_report(chain, done);
+        else
+            adoption_add(chain, done);
     }
     for (unsigned i = 0; i < chain->count; i++)
         adoption_drop(&chain->files[i]);

@@ -29,6 +29,7 @@
 typedef enum crest_adopt_which {
     CREST_ADOPT_KILLED, /* runs without a farewell */
     CREST_ADOPT_ALL,
+    CREST_ADOPT_REPORT, /* of the same as KILLED pages beside, and no totals go on */
     CREST_ADOPT_NONE
 } crest_adopt_which;
 

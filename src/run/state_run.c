@@ -56,11 +56,13 @@ crest_status crest_state_options_read(const crest_options *options, crest_state_
     crest_status status = crest_option_switch(options, "state.disk", &read->wish.disk, error);
     if (status != CREST_OK || adopt == NULL || strcmp(adopt, "continue") == 0)
         return status;
-    read->adopt = strcmp(adopt, "off") == 0 ? CREST_ADOPT_NONE : CREST_ADOPT_ALL;
-    if (strcmp(adopt, "off") == 0 || strcmp(adopt, "always") == 0)
+    read->adopt = strcmp(adopt, "off") == 0      ? CREST_ADOPT_NONE
+                  : strcmp(adopt, "report") == 0 ? CREST_ADOPT_REPORT
+                                                 : CREST_ADOPT_ALL;
+    if (read->adopt != CREST_ADOPT_ALL || strcmp(adopt, "always") == 0)
         return CREST_OK;
     return crest_error_set(error, CREST_INVALID_OPTIONS,
-                           "state.adopt=%.100s %s is not continue, always or off", adopt,
+                           "state.adopt=%.100s %s is not continue, report, always or off", adopt,
                            crest_option_origin(options, "state.adopt"));
 }
 
@@ -139,6 +141,15 @@ static void state_run_tell(const crest_state_found *found, const crest_adoption 
                         "crest: a state file in %s can be neither marked nor removed, so no totals "
                         "go on: what counts twice is worse than what is missing",
                         crest_state_place_own()->dir);
+    if (done->reported != 0)
+        crest_log_write(CREST_LOG_INFO,
+                        "crest: the last figures of the previous run are in %s/%s.last.prom",
+                        crest_state_place_own()->dir, crest_state_place_own()->name);
+    if (done->unreported != 0)
+        crest_log_write(CREST_LOG_WARNING,
+                        "crest: the last figures of %u runs could not be written to %s; 'crest cat "
+                        "--previous' shows the newest",
+                        done->unreported, crest_state_place_own()->dir);
     if (done->mismatched != 0 || done->lacked != 0)
         crest_log_write(CREST_LOG_WARNING,
                         "crest: %llu series of the previous run are of another kind, unit, range "

@@ -292,6 +292,77 @@ static void test_farewell(void **state)
     run_options = "";
 }
 
+/* The page of the run that was killed, as the start has left it beside its file. */
+static void run_reports(void)
+{
+    start(",state.adopt=report");
+    expect_runs(0);
+    record();
+    if (wrong)
+        _exit(1);
+    kill(getpid(), SIGKILL);
+}
+
+static void expect_page(const char *name, const char *line)
+{
+    char path[512], page[65536];
+    snprintf(path, sizeof path, "%s/%s", state_dir, name);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    page[fread(page, 1, sizeof page - 1, file)] = '\0';
+    fclose(file);
+    if (strstr(page, line) == NULL)
+        fail_msg("%s has no '%s':\n%s", name, line, page);
+}
+
+static void test_report(void **state)
+{
+    (void)state;
+    clean();
+    runs_before = 0;
+    killed(run_killed);
+    killed(run_reports);
+    expect_page("node.last.prom", "# The last figures of pid ");
+    expect_page("node.last.prom", "\ntest_blocks_total 10\n");
+    expect_page("node.last.prom", "\ntest_sizes_bytes_count 101\n");
+    expect_page("node.last.prom", "\ntest_height 4\n");
+    assert_true(state_dir_has("node.crest.previous"));
+    /* what it recorded itself goes on as ever, and the first run's is done with */
+    runs_before = 1;
+    killed(run_killed);
+    /* once more from there, with 2 runs: each page is the newest's */
+    killed(run_reports);
+    expect_page("node.last.prom", "\ntest_blocks_total 20\n");
+    assert_false(state_dir_has("node.last.prom.new"));
+}
+
+/* A start that is killed while it reports leaves nothing behind that counts, and no figures out. */
+static void run_dies_reporting(void)
+{
+    crest_adopt_test = step;
+    start(",state.adopt=report");
+    _exit(4);
+}
+
+static void test_report_steps(void **state)
+{
+    (void)state;
+    static const int steps[] = {1, 2, 3, 7};
+    for (unsigned i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        kill_at = steps[i];
+        clean();
+        runs_before = 0;
+        killed(run_killed);
+        killed(run_dies_reporting);
+        killed(run_reports);
+        /* before the last step the first run's file waits still, behind the killed start's */
+        expect_page(kill_at == 7 ? "node.last.prom" : "node.last.2.prom",
+                    kill_at == 7 ? "# The last" : "\ntest_blocks_total 10\n");
+        runs_before = 1;
+        whole(run_looks);
+    }
+}
+
 /* What the log had of the previous run. */
 static char told[512];
 
@@ -484,6 +555,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chain),         cmocka_unit_test(test_every_step),
         cmocka_unit_test(test_early_records), cmocka_unit_test(test_farewell),
+        cmocka_unit_test(test_report),        cmocka_unit_test(test_report_steps),
         cmocka_unit_test(test_told),          cmocka_unit_test(test_waiting),
         cmocka_unit_test(test_other_kind),    cmocka_unit_test(test_differences),
         cmocka_unit_test(test_race),          cmocka_unit_test(test_foreign)};
