@@ -272,6 +272,17 @@ CREST_API crest_status crest_span_exporter_remove(crest_span_exporter *exporter)
  */
 CREST_API crest_status crest_spans_flush(int all);
 
+/*
+ * Hands finished spans of another tracer to the exporters as they are: with ids, names and times of
+ * their own. No rule of `spans=…` is applied: that tracer has decided. Copied by the exporters
+ * during the call. Counted as offered, and as kept or, when all exporters refused, dropped.
+ * CREST_NOT_RUNNING without an exporter, also for count 0; CREST_INVALID_ARGUMENT, and none is
+ * handed over, when one has no trace, no id or no name, a kind or an outcome that there is not, or
+ * ends before it starts; CREST_LIMIT when all exporters refused some. Thread-safe, not from an
+ * exporter; locks, and blocks as exporters do.
+ */
+CREST_API crest_status crest_spans_give(const crest_span *spans, size_t count);
+
 /* What became of all spans. Thread-safe. */
 CREST_API crest_span_totals crest_spans_totals(void);
 

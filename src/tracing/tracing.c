@@ -42,6 +42,8 @@ static pthread_t tracing_thread;
 static uint32_t tracing_stopping;
 static uint32_t tracing_hand;   /* tests make the turns */
 static int64_t tracing_wall_ns; /* wall clock minus crest_now */
+/* Spans of other tracers: handed on, and taken by no exporter. They are in the totals. */
+static uint64_t tracing_given, tracing_refused;
 
 /* Fork handler: the child has no thread, no exporters, and no spans of its parent's. */
 static void tracing_forked(void)
@@ -51,10 +53,44 @@ static void tracing_forked(void)
     tracing_keep = NULL; /* its parent's; a lock of malloc may be held, so it is not freed */
     tracing_on = tracing_threaded = 0;
     tracing_stopping = tracing_hand = 0;
+    tracing_given = tracing_refused = 0;
     crest_span_exporters_forked();
     crest_tracing_series_forked();
 }
 CREST_FORKED(TRACING, tracing_forked)
+
+/* ---- spans of another tracer ---- */
+
+static int tracing_givable(const crest_span *span)
+{
+    return crest_trace_id_valid(&span->trace) && span->id != 0 && span->name != NULL &&
+           span->name[0] != '\0' && span->kind < CREST_SPAN_KIND_COUNT &&
+           (unsigned)span->outcome < CREST_OUTCOME_COUNT &&
+           span->end_unix_ns >= span->start_unix_ns;
+}
+
+crest_status crest_spans_give(const crest_span *spans, size_t count)
+{
+    CREST_UNCANCELLED;
+    crest_status status = CREST_OK;
+    for (size_t i = 0; i < count; i++)
+        if (!tracing_givable(&spans[i]))
+            return CREST_INVALID_ARGUMENT;
+    pthread_mutex_lock(&tracing_lock);
+    if (crest_span_exporters_count() == 0)
+        status = CREST_NOT_RUNNING;
+    while (status != CREST_NOT_RUNNING && count > 0) {
+        size_t part = count < CREST_SPAN_BATCH_MAX ? count : CREST_SPAN_BATCH_MAX;
+        int taken = crest_span_exporters_take(spans, part, 0);
+        crest_atomic_add(taken ? &tracing_given : &tracing_refused, part);
+        if (!taken)
+            status = CREST_LIMIT;
+        spans += part;
+        count -= part;
+    }
+    pthread_mutex_unlock(&tracing_lock);
+    return status;
+}
 
 crest_span_totals crest_spans_totals(void)
 {
@@ -63,16 +99,20 @@ crest_span_totals crest_spans_totals(void)
     /* the keep stays once it is made; what the rings dropped before what they were offered */
     const crest_trace_keep *keep = crest_atomic_load_ptr_acquire(CREST_PTR(&tracing_keep));
     crest_span_rings_totals rings = crest_span_rings_totals_of();
-    totals.offered = rings.offered;
+    uint64_t given = crest_atomic_load(&tracing_given);
+    uint64_t refused = crest_atomic_load(&tracing_refused);
+    totals.offered = rings.offered + given + refused;
     totals.dropped_full = rings.dropped;
+    totals.kept = given;
+    totals.dropped_export = refused;
     if (keep == NULL)
         return totals;
-    totals.kept = crest_trace_keep_count(keep, CREST_TRACE_FATE_KEPT);
+    totals.kept += crest_trace_keep_count(keep, CREST_TRACE_FATE_KEPT);
     totals.folded = crest_trace_keep_count(keep, CREST_TRACE_FATE_FOLDED);
     totals.dropped_sampled = crest_trace_keep_count(keep, CREST_TRACE_FATE_SAMPLED_OUT);
     totals.dropped_rate = crest_trace_keep_count(keep, CREST_TRACE_FATE_RATE);
     totals.dropped_memory = crest_trace_keep_count(keep, CREST_TRACE_FATE_MEMORY);
-    totals.dropped_export = crest_trace_keep_count(keep, CREST_TRACE_FATE_EXPORT);
+    totals.dropped_export += crest_trace_keep_count(keep, CREST_TRACE_FATE_EXPORT);
     totals.late = crest_trace_keep_late(keep);
     totals.waiting = crest_trace_keep_waiting(keep);
     return totals;
