@@ -32,7 +32,7 @@ FOUND = (
     "tests/fuzz/fuzz_*.c", "tests/fuzz/corpus/*", "tests/mutation/parts/*", "tests/model/*",
     "bench/side/*.cc", "bench/crest/*.c*", "bench/whole/*.c*", "bench/peers/*", "bench/profiles/*",
     "bench/overlays/*", "bench/results/*", "bench/daemon/*.h", "bench/gate/gate_*.c",
-    "bench/otlp/*", "examples/jvm/*", "*Test.java", "tools/*/*.c",
+    "bench/otlp/*", "bench/spans/*", "examples/jvm/*", "*Test.java", "tools/*/*.c",
     "tests/servers/*/go.*", "tests/servers/*/*.go",
     ".*", "LICENSE", "README.md", "Makefile")
 
