@@ -184,6 +184,6 @@ def a_set_user_id_program_has_no_file(place):
 
 
 if __name__ == "__main__":
-    harness.main([a_node_is_shown_running_and_killed_and_going_on, it_follows_until_it_is_ended, an_operation_is_shown_as_open,
-                  what_is_no_state_file_gets_a_sentence, a_set_user_id_program_has_no_file],
-                 servers=())
+    harness.main([a_node_is_shown_running_and_killed_and_going_on, it_follows_until_it_is_ended,
+                  an_operation_is_shown_as_open, what_is_no_state_file_gets_a_sentence,
+                  a_set_user_id_program_has_no_file], servers=())

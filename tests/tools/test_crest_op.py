@@ -55,7 +55,8 @@ def tree(text):
 def block(place):
     """A block's files of two nodes."""
     first = written(place, "node-1.jsonl", [
-        span(2, 1, 2, 801, "comm.fetch-time", attributes={"peer": "node-2", "tries": 3, "hit": False},
+        span(2, 1, 2, 801, "comm.fetch-time",
+             attributes={"peer": "node-2", "tries": 3, "hit": False},
              events=[{"timeUnixNano": (T0_MS + 5) * 10 ** 6, "name": "asked"}]),
         span(1, 0, 0, 1532, "casper.block-time", outcome="timeout", message="no quorum"),
         span(4, 1, 812, 1501, "casper.transfer-time",
