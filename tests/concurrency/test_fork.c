@@ -42,7 +42,7 @@ static void *record_once(void *unused)
 
 static void child_records(void)
 {
-    alarm(WATCHDOG_S);
+    alarm(FIXTURE_BUSY * WATCHDOG_S);
     CHILD_WANTS(crest_counter_value(&forked) == 0);
     CHILD_WANTS(crest_counter_value(&untouched) == 0);
     CHILD_WANTS(crest_gauge_value(&level) == 0);
@@ -203,7 +203,7 @@ static void test_fork_amid_recording(void **state)
     for (unsigned i = 0; i < BUSY_FORKS; i++) {
         pid_t child = fork();
         if (child == 0) {
-            alarm(WATCHDOG_S);
+            alarm(FIXTURE_BUSY * WATCHDOG_S);
             CHILD_WANTS(crest_counter_value(&forked) == 0);
             crest_counter_inc(&forked);
             crest_metric_options options = {.name = "child.size"};
@@ -424,7 +424,7 @@ static void test_in_flight(void **state)
         pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0) {
-            alarm(WATCHDOG_S);
+            alarm(FIXTURE_BUSY * WATCHDOG_S);
             CHILD_WANTS(crest_timer_in_flight(&keyed).count == 0);
             CHILD_WANTS(crest_timer_end(&keyed, crest_op_u64(3), CREST_OUTCOME_OK) ==
                         CREST_NOT_FOUND);
@@ -459,7 +459,7 @@ static void *laned_once(void *unused)
 
 static void laned_child(unsigned lanes)
 {
-    alarm(WATCHDOG_S);
+    alarm(FIXTURE_BUSY * WATCHDOG_S);
     CHILD_WANTS(crest_counter_value(&laned) == 0);
     CHILD_WANTS(fork_count("test.laned-sizes", NULL) == 0);
     CHILD_WANTS(crest_lanes_make(1) == lanes);

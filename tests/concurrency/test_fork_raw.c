@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define RAW_HANGS_AFTER_S 10
+#define RAW_HANGS_AFTER_S 120
 #define RAW_CHILDREN 40
 
 CREST_COUNTER(raw_count, "test.raw", "Counted on both sides.");

@@ -29,8 +29,8 @@ int main(void)
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#define FORKS_HANG_AFTER_S 20
-#define FORKS_WATCHDOG_S 580
+#define FORKS_HANG_AFTER_S 120
+#define FORKS_WATCHDOG_S 2900
 #define FORKS_WRONG_MAX 5
 #define FORKS_TRIED_MAX 400
 #define FORKS_OPERATIONS 300

@@ -163,7 +163,7 @@ static void test_left_in_a_child(void **state)
     if (child == 0) {
         unsigned before = freed;
         mine->inside = mine->leavable.threads = 0;
-        alarm(20);
+        alarm(120);
         crest_leavable_leave(&mine->leavable);
         _exit(freed != before + 1);
     }

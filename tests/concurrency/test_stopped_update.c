@@ -37,8 +37,8 @@ int main(void)
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#define STOP_HANGS_AFTER_S 20
-#define STOP_WATCHDOG_S 580
+#define STOP_HANGS_AFTER_S 120
+#define STOP_WATCHDOG_S 2900
 #define STOP_WRONG_MAX 5
 /* of longer updates every second, third … instruction */
 #define STOP_TRIED_MAX 300

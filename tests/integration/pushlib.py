@@ -170,7 +170,7 @@ def clash_is_told(gateway, status, message, *parts):
 
 
 # How long a server that hangs does so: who does not wait for it has half of that.
-HANG_S = 40
+HANG_S = 240
 
 
 def hang(_handler):

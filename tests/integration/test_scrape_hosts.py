@@ -67,7 +67,7 @@ def readers_that_stop_are_cut_off(place):
             if not steady.recv(65536):
                 raise Failure("a reader that reads was cut off")
             time.sleep(0.3)
-        wait_for("the page to be there again", lambda: node.ask()[0] == 200, 30)
+        wait_for("the page to be there again", lambda: node.ask()[0] == 200)
         if not steady.recv(65536):
             raise Failure("a reader that reads was cut off")
 

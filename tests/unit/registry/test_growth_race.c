@@ -83,7 +83,7 @@ static void race_fork(void)
     race_child = fork();
     if (race_child != 0)
         return;
-    alarm(10);
+    alarm(120);
     crest_snapshot *snapshot = crest_snapshot_take(NULL);
     _exit(snapshot == NULL);
 }

@@ -324,7 +324,7 @@ static void the_child_of_a_fork_may_drop_it(void **state)
         pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0) {
-            alarm(10);
+            alarm(120);
             crest_sweep_drop(sweep);
             _exit(0);
         }

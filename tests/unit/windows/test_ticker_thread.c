@@ -45,7 +45,7 @@ static void test_fork_while_read(void **state)
         pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0) {
-            alarm(20);
+            alarm(120);
             (void)crest_counter_rate(read_on, CREST_WINDOW_S);
             _exit(0);
         }

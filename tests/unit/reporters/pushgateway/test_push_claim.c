@@ -188,7 +188,7 @@ static void a_fork_between_leaves_a_whole_list(void **state)
         assert_true(child >= 0);
         if (child == 0) {
             crest_push_claim *mine = NULL;
-            alarm(20);
+            alarm(120);
             CHILD_WANTS(take(&mine, GROUP) == CREST_REFUSED);
             CHILD_WANTS(take(&mine, GROUP "3") == CREST_OK);
             _exit(0);

@@ -246,7 +246,7 @@ static void cancelling_ends_a_writer_that_waits(void **state)
         crest_scrape_pipe_cancel(&test->pipe);
         uint64_t began_ns = crest_scrape_now_ns();
         pipe_test_end(test);
-        assert_true(crest_scrape_now_ns() - began_ns < 5 * SECOND);
+        assert_true(crest_scrape_now_ns() - began_ns < 30 * SECOND);
     }
     free(bytes);
 }
