@@ -401,9 +401,13 @@ static crest_status record_timer(const crest_thread_table *lane, crest_timer *ti
     }
     if (why != CREST_OK)
         crest_handle_refused(&timer->handle, why, 1);
-    else if (record_is_traced(handle))
+    else if (record_is_traced(handle)) {
+        crest_shard *own = record_own_shard(lane, handle);
+        if (own != NULL)
+            crest_atomic_store(&own->noted, 0); /* or shorter ones would not come here */
         crest_span_offer(crest_handle_series(handle)->metric, (uint64_t)duration_ns, outcome, op,
                          more);
+    }
     if (backwards)
         crest_misuse_count(CREST_MISUSE_BACKWARDS, crest_handle_name(&timer->handle));
     if (clamped)

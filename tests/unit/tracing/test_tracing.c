@@ -172,12 +172,31 @@ static void test_scope(void **state)
     spans_end();
 }
 
+/* Each record of a traced timer is a span, also after a longer one that had no room of its own yet in
+ * the thread's shard. */
+static void test_shorter_after_longer(void **state)
+{
+    (void)state;
+    spans_begin(&(crest_spans_settings){.spans = "spans.*", .sample = 1});
+    crest_span_totals before = crest_spans_totals();
+    unsigned made = 0;
+    for (int64_t longer = 100; longer < 1000000000; longer *= 3)
+        for (int64_t part = 1; part < 6; part++, made++) {
+            crest_op op = op_of(1000 + made);
+            crest_timer_record_op(&block_time, longer / part, CREST_OUTCOME_OK, &op);
+        }
+    assert_int_equal(crest_spans_flush(1), CREST_OK);
+    assert_int_equal(crest_spans_totals().offered - before.offered, made);
+    spans_assert_whole();
+    spans_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain_timer), cmocka_unit_test(test_family),
         cmocka_unit_test(test_details),     cmocka_unit_test(test_not_traced),
-        cmocka_unit_test(test_scope),
+        cmocka_unit_test(test_scope),       cmocka_unit_test(test_shorter_after_longer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
