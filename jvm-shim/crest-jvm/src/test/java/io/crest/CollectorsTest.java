@@ -20,7 +20,7 @@ class CollectorsTest {
         assertTrue(Library.AVAILABLE, Library.problem());
     }
 
-    private static final Duration SOON = Duration.ofSeconds(5);
+    private static final Duration SOON = Duration.ofSeconds(60);
 
     private static void refused(String options, String... parts) {
         CrestException e = assertThrows(CrestException.class, () -> Crest.start(options));

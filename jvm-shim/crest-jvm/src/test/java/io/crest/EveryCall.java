@@ -80,7 +80,7 @@ final class EveryCall implements Callable<List<String>> {
     /** As often as it was started, at most. */
     private static void stop() {
         try {
-            for (int i = 0; i < 2; i++) Crest.stop(Duration.ofSeconds(5));
+            for (int i = 0; i < 2; i++) Crest.stop(Duration.ofSeconds(60));
         } catch (CrestException e) {
             // it is not running any more
         }

@@ -75,7 +75,7 @@ class MetricWindowsTest {
             counted = shownWhenCounted(hidden, counted + 1);
             assertEquals(counted, hidden.value());
         } finally {
-            Crest.stop(Duration.ofSeconds(5));
+            Crest.stop(Duration.ofSeconds(60));
         }
     }
 }

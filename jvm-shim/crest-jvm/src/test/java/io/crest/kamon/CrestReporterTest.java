@@ -109,7 +109,7 @@ class CrestReporterTest {
         CrestReporter reporter = reporter("interval=1h,textfile=" + folder.resolve("other.prom"));
         reporter.reportPeriodSnapshot(period("reporter.fourth"));
         reporter.stop();
-        Crest.stop(Duration.ofSeconds(5));
+        Crest.stop(Duration.ofSeconds(60));
         assertTrue(text(page).contains("\nreporter_fourth_total 5\n"));
         assertNotRunning();
     }

@@ -23,6 +23,6 @@ class CrestSettingsTest {
                                 .withFallback(ConfigFactory.load())
                                 .resolve());
         Crest.start(settings.options);
-        Crest.stop(Duration.ofSeconds(5));
+        Crest.stop(Duration.ofSeconds(60));
     }
 }
