@@ -22,7 +22,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define DEADLINE_MS 4000u
+#define DEADLINE_MS faults_patience_ms(4000)
 
 /* The first failure counts. */
 static crest_status worse(crest_status one, crest_status other)
