@@ -427,6 +427,14 @@ crest_status crest_record_span(crest_timer *timer, int64_t duration_ns, crest_ou
     return record_timer(NULL, timer, duration_ns, outcome, op, more);
 }
 
+crest_status crest_record_ended(crest_timer *timer, int64_t duration_ns, crest_outcome outcome,
+                                const crest_op *op, uint64_t end_ns)
+{
+    crest_span_more more = {.end_ns = end_ns};
+    return crest_traced_any() ? record_timer(NULL, timer, duration_ns, outcome, op, &more)
+                              : crest_timer_record_op(timer, duration_ns, outcome, op);
+}
+
 crest_status crest_timer_record_slow(crest_timer *timer, int64_t duration_ns, crest_outcome outcome,
                                      const crest_op *op)
 {

@@ -26,4 +26,9 @@ crest_status crest_record_timer(const crest_thread_table *lane, crest_timer *tim
 crest_status crest_record_span(crest_timer *timer, int64_t duration_ns, crest_outcome outcome,
                                const crest_op *op, const crest_span_more *more);
 
+/* crest_timer_record_op of an operation that ended at `end_ns`, by crest_now, and not just now: its
+ * span then ends there. */
+crest_status crest_record_ended(crest_timer *timer, int64_t duration_ns, crest_outcome outcome,
+                                const crest_op *op, uint64_t end_ns);
+
 #endif

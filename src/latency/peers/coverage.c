@@ -12,6 +12,7 @@
 #include "base/misuse.h"
 #include "base/sync.h"
 #include "base/uncancelled.h"
+#include "instruments/record_slow.h"
 
 #include <crest/coverage.h>
 #include <crest/family.h>
@@ -91,7 +92,9 @@ static void coverage_over(crest_coverage *coverage, coverage_entry *entry, crest
     case CREST_OUTCOME_TIMEOUT: coverage->state.timed_out++; break;
     default: coverage->state.cancelled++;
     }
-    crest_timer_record_op(coverage->timer, (int64_t)duration_ns, outcome, &entry->op);
+    /* what ended it is told later than it was */
+    crest_record_ended(coverage->timer, (int64_t)duration_ns, outcome, &entry->op,
+                       entry->begun_ns + duration_ns);
 }
 
 /* Sets the k-th smallest time as result, once there are k. */

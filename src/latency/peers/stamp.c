@@ -7,6 +7,7 @@
  */
 #include "base/error.h"
 #include "base/misuse.h"
+#include "instruments/record_slow.h"
 #include "latency/peers/peer_clock_inside.h"
 #include "latency/peers/peer_filter.h"
 #include "latency/peers/stamp_code.h"
@@ -190,7 +191,7 @@ static void stamp_count_early(const crest_peer_clock *from, int recorded)
 
 static crest_status stamp_keep(crest_timer *propagation, const crest_peer_clock *from,
                                crest_outcome outcome, const crest_op *op,
-                               const crest_propagation *measured)
+                               const crest_propagation *measured, uint64_t end_ns)
 {
     int64_t duration_ns = measured->duration_ns;
     if (duration_ns > STAMP_AGE_MAX_NS || duration_ns < -STAMP_AGE_MAX_NS) {
@@ -205,7 +206,7 @@ static crest_status stamp_keep(crest_timer *propagation, const crest_peer_clock 
             return CREST_NEGATIVE;
         duration_ns = 0;
     }
-    return crest_timer_record_op(propagation, duration_ns, outcome, op);
+    return crest_record_ended(propagation, duration_ns, outcome, op, end_ns);
 }
 
 static crest_status stamp_record(crest_timer *propagation, const crest_clock_wall *now,
@@ -232,7 +233,9 @@ static crest_status stamp_record(crest_timer *propagation, const crest_clock_wal
     }
     if (op == NULL && view->op.kind != CREST_OP_NONE)
         op = &view->op;
-    return stamp_keep(propagation, from, outcome, op, result);
+    /* the message may have waited since it came */
+    uint64_t ago_ns = now->wall_ns > received_ns ? now->wall_ns - received_ns : 0;
+    return stamp_keep(propagation, from, outcome, op, result, crest_now() - ago_ns);
 }
 
 crest_status crest_stamp_record(crest_timer *propagation, const crest_stamp_view *view,
