@@ -29,9 +29,11 @@
 #define CREST_OTLP_H
 
 #include <crest/page.h>
+#include <crest/span.h>
 
-/* The path of a receiver. */
+/* The path of a receiver: of metrics, of traces. */
 #define CREST_OTLP_PATH "/v1/metrics"
+#define CREST_OTLP_TRACES_PATH "/v1/traces"
 
 /* Bytes of a body, at most: by default, and what may be asked for. */
 #define CREST_OTLP_BODY_BYTES_DEFAULT 4194304u
@@ -79,7 +81,7 @@ typedef int crest_otlp_body_fn(void *context, const crest_otlp_body *body);
 typedef struct crest_otlp_delivered {
     uint64_t counter;
     const crest_distribution *distribution; /* NULL: nothing */
-    uint64_t wall_ns; /* when, since 1970: the difference's start time */
+    uint64_t wall_ns;                       /* when, since 1970: the difference's start time */
 } crest_otlp_delivered;
 
 /* Fills *was for series `index` of the snapshot. CREST_NOT_FOUND: nothing was delivered of this
@@ -125,7 +127,53 @@ typedef struct crest_otlp_options {
     void *delivered_context CREST_DEFAULT_(NULL);
 } crest_otlp_options;
 
+/* Bytes of a span's text: its name, an attribute's key or value. A longer one is cut at a
+ * character. */
+#define CREST_OTLP_SPAN_TEXT_BYTES_MAX 4096u
+
+/* A whole ExportTraceServiceRequest; borrowed for the call. It has the spans `first` to end - 1 of
+ * the batch. */
+typedef struct crest_otlp_traces_body {
+    const void *bytes;
+    size_t length;
+    size_t spans;
+    size_t first;
+    size_t end;
+} crest_otlp_traces_body;
+
+/* Takes a body of spans; 0 to go on, anything else to stop. */
+typedef int crest_otlp_traces_body_fn(void *context, const crest_otlp_traces_body *body);
+
+/* Zero or NULL is the default of each. */
+typedef struct crest_otlp_traces_options {
+    crest_otlp_encoding encoding CREST_DEFAULT_(CREST_OTLP_PROTOBUF);
+    /* of the resource, as crest_otlp_options.attributes; borrowed for the call */
+    const crest_page_label *attributes CREST_DEFAULT_(NULL);
+    unsigned attribute_count CREST_DEFAULT_(0);
+    /* bytes of a body, as crest_otlp_options.body_bytes. A single span that is longer goes alone */
+    size_t body_bytes CREST_DEFAULT_(0);
+} crest_otlp_traces_options;
+
 CREST_BEGIN_C
+
+/*
+ * Encodes a batch of spans (<crest/span.h>) for `POST /v1/traces` and hands out its bodies in turn,
+ * none without spans; options may be NULL. A pure function of its arguments. A span says beside
+ * its own attributes:
+ *
+ *     operation            the operation's id, of spans without a parent
+ *     outcome              "cancelled", which is no error
+ *     crest.folded         this span stands for so many children of its name
+ *     crest.folded_sum_ns, crest.folded_max_ns
+ *
+ * Outcome error or timeout is the status ERROR. Bytes that are not UTF-8 become U+FFFD, as above.
+ * CREST_IO when `write` stopped it, CREST_NO_MEMORY, CREST_INVALID_ARGUMENT; error may be NULL.
+ * Thread-safe; not signal-safe. Allocates one body. Source: opentelemetry-proto 1.11, trace.proto.
+ */
+CREST_API crest_status crest_otlp_traces_write(const crest_span_batch *batch,
+                                               const crest_otlp_traces_options *options,
+                                               crest_otlp_traces_body_fn *write, void *context,
+                                               crest_error *error);
 
 /*
  * Encodes a snapshot and hands out its bodies in turn, none without points; options may be NULL. A
