@@ -46,6 +46,7 @@
     X(TICKER)                                                                                      \
     X(TRACING)                                                                                     \
     X(ATTACHMENTS)                                                                                 \
+    X(KEPT_SPANS)                                                                                  \
     X(ONE_REPORT)                                                                                  \
     X(SYSTEM) /* collectors, whose polls the poller has let go by then */                          \
     X(PROBER)                                                                                      \

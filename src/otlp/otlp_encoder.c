@@ -287,7 +287,7 @@ static void encoder_put_histogram(crest_otlp_encoder *encoder, const crest_page_
                          ? &own->exemplar
                          : NULL;
     encoder_put(encoder, &point,
-                CREST_OTLP_POINT_BYTES + sizeof own->exemplar.id * 2 +
+                CREST_OTLP_POINT_BYTES + sizeof own->exemplar * 2 +
                     encoder_bucket_bytes(encoder));
 }
 

@@ -154,6 +154,10 @@ static char *json_exemplar(const crest_page_exemplar *exemplar, char *at)
     int first = 1;
     at = crest_otlp_json_u64(at, ",\"exemplars\":[{\"timeUnixNano\":", exemplar->wall_ns);
     at = crest_otlp_json_double(at, ",\"asDouble\":", exemplar->value);
+    if (exemplar->traced) {
+        at = crest_otlp_json_text(crest_otlp_json_put(at, ",\"spanId\":"), exemplar->span_text);
+        at = crest_otlp_json_text(crest_otlp_json_put(at, ",\"traceId\":"), exemplar->trace_text);
+    }
     at = crest_otlp_json_put(at, ",\"filteredAttributes\":[");
     at = crest_otlp_json_attribute(at, CREST_EXEMPLAR_LABEL, exemplar->id, &first);
     return crest_otlp_json_put(at, "]}]");

@@ -9,6 +9,7 @@
 /* Fields of Buckets and Exemplar. */
 enum { POINTS_OFFSET = 1, POINTS_COUNTS = 2 };
 enum { POINTS_EXEMPLAR_TIME = 2, POINTS_EXEMPLAR_VALUE = 3, POINTS_EXEMPLAR_ATTRIBUTES = 7 };
+enum { POINTS_EXEMPLAR_SPAN = 4, POINTS_EXEMPLAR_TRACE = 5 };
 /* Room kept in front of messages for their lengths. */
 #define POINTS_ROOM 2u
 
@@ -103,6 +104,14 @@ char *crest_otlp_explicit_buckets(char *at, const crest_otlp_histograms_of *hist
     return at;
 }
 
+char *crest_otlp_span_id(char *at, unsigned field, crest_span_id id)
+{
+    char bytes[8];
+    for (unsigned i = 0; i < 8; i++)
+        bytes[i] = (char)(id >> (56 - 8 * i));
+    return crest_wire_bytes(at, field, bytes, sizeof bytes);
+}
+
 char *crest_otlp_exemplar(char *at, unsigned field, const crest_page_exemplar *exemplar)
 {
     char *body;
@@ -110,6 +119,11 @@ char *crest_otlp_exemplar(char *at, unsigned field, const crest_page_exemplar *e
     at = body = at + POINTS_ROOM;
     at = crest_otlp_fixed_unless_0(at, POINTS_EXEMPLAR_TIME, exemplar->wall_ns);
     at = crest_wire_double(at, POINTS_EXEMPLAR_VALUE, exemplar->value);
+    if (exemplar->traced) {
+        at = crest_otlp_span_id(at, POINTS_EXEMPLAR_SPAN, exemplar->span);
+        at = crest_wire_bytes(at, POINTS_EXEMPLAR_TRACE, (const char *)exemplar->trace.bytes,
+                              sizeof exemplar->trace.bytes);
+    }
     at = crest_otlp_text_attribute(at, POINTS_EXEMPLAR_ATTRIBUTES, CREST_EXEMPLAR_LABEL,
                                    exemplar->id);
     return crest_otlp_end(body, at, POINTS_ROOM);

@@ -82,6 +82,9 @@ char *crest_otlp_native_buckets(char *at, const crest_native *native);
 /* The counts of explicit buckets and their bounds; `empty`: all 0. */
 char *crest_otlp_explicit_buckets(char *at, const crest_otlp_histograms_of *histogram, int empty);
 
+/* A span's id as bytes, the highest first. */
+char *crest_otlp_span_id(char *at, unsigned field, crest_span_id id);
+
 /* An exemplar, as the field of this number below 16. */
 char *crest_otlp_exemplar(char *at, unsigned field, const crest_page_exemplar *exemplar);
 

@@ -109,7 +109,13 @@ static void distributions_find_exemplar(distributions_series *series, size_t ind
 static void distributions_put_exemplar(crest_buffer *out, const crest_page_exemplar *exemplar)
 {
     crest_buffer_put_text(out, " # {");
-    crest_page_put_label(out, CREST_EXEMPLAR_LABEL, exemplar->id, 1);
+    if (exemplar->whole)
+        crest_page_put_label(out, CREST_EXEMPLAR_LABEL, exemplar->id, 1);
+    if (exemplar->traced) {
+        crest_page_put_label(out, CREST_EXEMPLAR_TRACE_LABEL, exemplar->trace_text,
+                             !exemplar->whole);
+        crest_page_put_label(out, CREST_EXEMPLAR_SPAN_LABEL, exemplar->span_text, 0);
+    }
     crest_buffer_put_text(out, "} ");
     crest_buffer_put_double(out, exemplar->value);
 }

@@ -68,8 +68,18 @@ static char *native_put_exemplar(char *at, unsigned field, const crest_page_exem
 {
     char *body;
     at = crest_wire_begin(at, field, &body);
-    at = crest_protobuf_label(at, NATIVE_EXEMPLAR_LABEL, CREST_EXEMPLAR_LABEL,
-                              sizeof CREST_EXEMPLAR_LABEL - 1, exemplar->id, exemplar->id_bytes);
+    if (exemplar->whole)
+        at =
+            crest_protobuf_label(at, NATIVE_EXEMPLAR_LABEL, CREST_EXEMPLAR_LABEL,
+                                 sizeof CREST_EXEMPLAR_LABEL - 1, exemplar->id, exemplar->id_bytes);
+    if (exemplar->traced) {
+        at = crest_protobuf_label(at, NATIVE_EXEMPLAR_LABEL, CREST_EXEMPLAR_TRACE_LABEL,
+                                  sizeof CREST_EXEMPLAR_TRACE_LABEL - 1, exemplar->trace_text,
+                                  CREST_EXEMPLAR_TRACE_BYTES - 1);
+        at = crest_protobuf_label(at, NATIVE_EXEMPLAR_LABEL, CREST_EXEMPLAR_SPAN_LABEL,
+                                  sizeof CREST_EXEMPLAR_SPAN_LABEL - 1, exemplar->span_text,
+                                  CREST_EXEMPLAR_SPAN_BYTES - 1);
+    }
     at = crest_wire_double(at, NATIVE_EXEMPLAR_VALUE, exemplar->value);
     at = crest_protobuf_time(at, NATIVE_EXEMPLAR_TIME, exemplar->wall_ns / NATIVE_NS_PER_S,
                              (uint32_t)(exemplar->wall_ns % NATIVE_NS_PER_S));
