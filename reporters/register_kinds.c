@@ -17,6 +17,8 @@ __attribute__((constructor)) static void linked_add_kinds(void)
     (void)crest_reporter_kind_add(&crest_textfile_kind);
     (void)crest_reporter_kind_add(&crest_statsd_kind);
     (void)crest_reporter_kind_add(&crest_json_kind);
+    (void)crest_reporter_kind_add(&crest_spans_json_kind);
+    (void)crest_reporter_kind_add(&crest_zipkin_kind);
     (void)crest_reporter_kind_add(&crest_influxdb_kind);
     (void)crest_reporter_kind_add(&crest_hlog_kind);
     (void)crest_reporter_kind_add(&crest_prometheus_kind);

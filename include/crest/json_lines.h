@@ -53,6 +53,28 @@
  * written whole is taken out of the file again, and the next successful report has its deltas.
  * Several processes may share a file: lines up to 64 KiB are not torn, but a failed report's lines
  * are then taken back only if they are the last ones.
+ *
+ * Kept spans (<crest/span.h>) are lines of another reporter: spans-json=PATH, and - for standard
+ * output; spans-json.interval (5s). A line has, with OTLP's names where OTLP has them:
+ *
+ *   traceId, spanId, parentSpanId
+ *                  in hexadecimal, 32 and 16 digits; a root has no parent
+ *   name           the metric's, of a stage with the stage's behind a dot
+ *   kind           "internal", "server", "client", "producer" or "consumer"
+ *   startTimeUnixNano, endTimeUnixNano
+ *                  integers
+ *   outcome        "ok", "error", "timeout" or "cancelled"
+ *   kept           why: "sampled", "failed", "timed-out", "slow" or "stuck"
+ *   operation      the operation's id, as crest_op_format writes it
+ *   message, traceState, service, instance
+ *                  where there are any
+ *   attributes     {KEY: VALUE}, of their types; droppedAttributesCount
+ *   events         [{timeUnixNano, name, attributes}, …]
+ *   links          [{traceId, spanId}, …]
+ *   folded         {count, sum_ns, max_ns}: the span stands for so many of its name
+ *
+ * A text is cut at 4096 bytes, at a character. The spans of a batch are written whole or, after a
+ * failure, again: up to 4 MiB of lines wait for that.
  */
 #ifndef CREST_JSON_LINES_H
 #define CREST_JSON_LINES_H
@@ -91,6 +113,12 @@ CREST_BEGIN_C
  */
 CREST_API crest_reporter *crest_json_lines_new(const crest_json_lines_options *options,
                                                crest_error *error);
+
+/*
+ * Makes a reporter of kept spans; `path` as crest_json_lines_options.path, copied. NULL and its report
+ * as above. Attach it with an interval of some seconds.
+ */
+CREST_API crest_reporter *crest_span_lines_new(const char *path, crest_error *error);
 
 CREST_END_C
 

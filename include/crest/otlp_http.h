@@ -18,6 +18,9 @@
  *   otlp.body                     the most bytes of a body before compression, such as 4MiB (the
  *                                 default), 512KiB, 100000
  *   otlp.stale-on-stop            on (the default) or off: see below
+ *   otlp.traces                   off (the default); on: kept spans too, POST URL/v1/traces; only:
+ *                                 spans and no metrics
+ *   otlp.traces-interval          between sending spans; 5s by default
  *   otlp.headers-file=PATH        further headers, a line each: "Name: value"
  *   otlp.user, with otlp.password-file=PATH or otlp.password-env=NAME
  *   otlp.bearer-file=PATH or otlp.bearer-env=NAME
@@ -60,6 +63,15 @@
  * The last report before a stop ends each series with a point "no recorded value" (cumulative
  * only), so that Prometheus does not show the last values for five minutes more. A batch program,
  * whose values are there to be looked at when it has ended, sets otlp.stale-on-stop=off.
+ *
+ * Spans (otlp.traces): each batch that tracing hands over is encoded at once, into a queue of 4 MiB,
+ * and sent by a thread of its own, named otlp-traces. A body is sent at most once over a connection
+ * of its own: after a failed connect, or one of the codes 429, 502, 503 and 504, it stays in the queue
+ * for the next try; if it went out and no answer came, it is given up, because a receiver that had
+ * taken it would have its spans twice. crest_spans_sent_total, and crest_spans_lost_total by cause:
+ * queue-full, rejected (partial success), refused, too-large, no-answer, no-memory, stopped. Of the
+ * environment, OTEL_EXPORTER_OTLP_TRACES_ stands for OTEL_EXPORTER_OTLP_METRICS_, and
+ * OTEL_BSP_SCHEDULE_DELAY for the interval.
  *
  * Memory beside the snapshot: one body, 60 KiB of the encoder's, and libcurl's (42 KiB of 7.88,
  * more of later ones); gzip adds a compressed body and zlib's 256 KiB. Each report is sent one body
@@ -119,6 +131,10 @@ typedef struct crest_otlp_http_options {
     int no_stale CREST_DEFAULT_(0);
     /* non-zero: reports succeed and send nothing */
     int disabled CREST_DEFAULT_(0);
+    /* non-zero: a reporter of kept spans (<crest/span.h>) to /v1/traces, and of no metrics, for
+       both attach two; where `url` ends with /v1/metrics, that is replaced. Temporality,
+       histograms, windows and no_stale do not concern it */
+    int traces CREST_DEFAULT_(0);
 } crest_otlp_http_options;
 
 CREST_BEGIN_C

@@ -48,9 +48,14 @@ static void json_text_escape(unsigned code, char escape[8])
 
 void crest_json_put_string(crest_json_output *output, const char *text)
 {
+    crest_json_put_part(output, text, strlen(text));
+}
+
+void crest_json_put_part(crest_json_output *output, const char *text, size_t length)
+{
     crest_json_put(output, "\"", 1);
     const char *plain = text, *at = text;
-    for (size_t left = strlen(text); left > 0;) {
+    for (size_t left = length; left > 0;) {
         size_t bytes = crest_push_text_step(at, left);
         char escape[8] = "\xef\xbf\xbd";
         if (bytes > 0)

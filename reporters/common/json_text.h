@@ -30,6 +30,7 @@ void crest_json_put(crest_json_output *output, const char *bytes, size_t length)
 void crest_json_put_text(crest_json_output *output, const char *text);
 /* In quotes, escaped; what is not UTF-8 becomes U+FFFD. */
 void crest_json_put_string(crest_json_output *output, const char *text);
+void crest_json_put_part(crest_json_output *output, const char *text, size_t length);
 
 /* Members, behind a comma where they are not the first: keys are the caller's own and need no
  * escaping. */

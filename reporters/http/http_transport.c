@@ -360,6 +360,7 @@ static CURLcode http_set_up(crest_http *http, const crest_http_request *request,
     HTTP_SET(CURLOPT_HTTPHEADER, headers);
     HTTP_SET(CURLOPT_TCP_KEEPALIVE, 1L);
     HTTP_SET(CURLOPT_FRESH_CONNECT, fresh ? 1L : 0L);
+    HTTP_SET(CURLOPT_FORBID_REUSE, request->once ? 1L : 0L);
     if (request->body != NULL) {
         /* Not a read callback: curl can send these bytes again when a kept connection turns out
          * dead. */

@@ -23,13 +23,15 @@ static const char *otlp_environment_get(const char *name)
     return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
-/* OTEL_EXPORTER_OTLP_METRICS_X, or else OTEL_EXPORTER_OTLP_X; `name` gets the one that is set. */
-static const char *otlp_environment_exporter(const char *x, char name[OTLP_ENVIRONMENT_NAME_BYTES],
-                                             int *of_metrics)
+/* OTEL_EXPORTER_OTLP_METRICS_X, or _TRACES_X, or else OTEL_EXPORTER_OTLP_X; `name` gets the one that
+ * is set. */
+static const char *otlp_environment_exporter(crest_otlp_signal signal, const char *x,
+                                             char name[OTLP_ENVIRONMENT_NAME_BYTES], int *of_signal)
 {
-    snprintf(name, OTLP_ENVIRONMENT_NAME_BYTES, "OTEL_EXPORTER_OTLP_METRICS_%s", x);
+    snprintf(name, OTLP_ENVIRONMENT_NAME_BYTES, "OTEL_EXPORTER_OTLP_%s_%s",
+             signal == CREST_OTLP_TRACES ? "TRACES" : "METRICS", x);
     const char *value = otlp_environment_get(name);
-    *of_metrics = value != NULL;
+    *of_signal = value != NULL;
     if (value != NULL)
         return value;
     snprintf(name, OTLP_ENVIRONMENT_NAME_BYTES, "OTEL_EXPORTER_OTLP_%s", x);
@@ -65,23 +67,23 @@ static int otlp_environment_choose(const char *name, const char *value,
     return none;
 }
 
-static int otlp_environment_encoding(void)
+static int otlp_environment_encoding(crest_otlp_signal signal)
 {
     static const otlp_environment_word words[] = {
         {"http/protobuf", CREST_OTLP_PROTOBUF}, {"http/json", CREST_OTLP_JSON}, {NULL, 0}};
     char name[OTLP_ENVIRONMENT_NAME_BYTES];
-    int of_metrics;
-    const char *value = otlp_environment_exporter("PROTOCOL", name, &of_metrics);
+    int of_signal;
+    const char *value = otlp_environment_exporter(signal, "PROTOCOL", name, &of_signal);
     return otlp_environment_choose(name, value, words, CREST_OTLP_UNSET,
                                    "http/protobuf and http/json are spoken here, and no gRPC");
 }
 
-static int otlp_environment_gzip(void)
+static int otlp_environment_gzip(crest_otlp_signal signal)
 {
     static const otlp_environment_word words[] = {{"gzip", 1}, {"none", 0}, {NULL, 0}};
     char name[OTLP_ENVIRONMENT_NAME_BYTES];
-    int of_metrics;
-    const char *value = otlp_environment_exporter("COMPRESSION", name, &of_metrics);
+    int of_signal;
+    const char *value = otlp_environment_exporter(signal, "COMPRESSION", name, &of_signal);
     return otlp_environment_choose(name, value, words, CREST_OTLP_UNSET, "it is gzip or none");
 }
 
@@ -130,23 +132,25 @@ static crest_status otlp_environment_pairs(const char *name, const char *list,
     return CREST_OK;
 }
 
-crest_status crest_otlp_environment_read(crest_otlp_environment *environment)
+crest_status crest_otlp_environment_read(crest_otlp_environment *environment,
+                                         crest_otlp_signal signal)
 {
     char name[OTLP_ENVIRONMENT_NAME_BYTES];
-    int of_metrics;
+    int of_signal;
     *environment = (crest_otlp_environment){
-        .encoding = otlp_environment_encoding(),
+        .encoding = otlp_environment_encoding(signal),
         .temporality = otlp_environment_temporality(),
         .histograms = otlp_environment_histograms(),
-        .gzip = otlp_environment_gzip(),
+        .gzip = otlp_environment_gzip(signal),
         .service = otlp_environment_get("OTEL_SERVICE_NAME"),
         .disabled = otlp_environment_disabled(),
     };
-    environment->url = otlp_environment_exporter("ENDPOINT", name, &environment->whole);
-    environment->ca_file = otlp_environment_exporter("CERTIFICATE", name, &of_metrics);
-    environment->cert_file = otlp_environment_exporter("CLIENT_CERTIFICATE", name, &of_metrics);
-    environment->key_file = otlp_environment_exporter("CLIENT_KEY", name, &of_metrics);
-    const char *headers = otlp_environment_exporter("HEADERS", name, &of_metrics);
+    environment->url = otlp_environment_exporter(signal, "ENDPOINT", name, &environment->whole);
+    environment->ca_file = otlp_environment_exporter(signal, "CERTIFICATE", name, &of_signal);
+    environment->cert_file =
+        otlp_environment_exporter(signal, "CLIENT_CERTIFICATE", name, &of_signal);
+    environment->key_file = otlp_environment_exporter(signal, "CLIENT_KEY", name, &of_signal);
+    const char *headers = otlp_environment_exporter(signal, "HEADERS", name, &of_signal);
     crest_status status = otlp_environment_pairs(name, headers, &environment->headers);
     if (status == CREST_OK)
         status = otlp_environment_pairs("OTEL_RESOURCE_ATTRIBUTES",
@@ -180,18 +184,20 @@ static uint64_t otlp_environment_ms(const char *name, const char *value, uint64_
     return 0;
 }
 
-uint64_t crest_otlp_environment_interval_ms(void)
+uint64_t crest_otlp_environment_interval_ms(crest_otlp_signal signal)
 {
-    static const char name[] = "OTEL_METRIC_EXPORT_INTERVAL";
+    const char *name =
+        signal == CREST_OTLP_TRACES ? "OTEL_BSP_SCHEDULE_DELAY" : "OTEL_METRIC_EXPORT_INTERVAL";
     return otlp_environment_ms(name, otlp_environment_get(name), CREST_INTERVAL_MS_MIN);
 }
 
-uint64_t crest_otlp_environment_timeout_ms(void)
+uint64_t crest_otlp_environment_timeout_ms(crest_otlp_signal signal)
 {
-    static const char whole[] = "OTEL_METRIC_EXPORT_TIMEOUT";
+    const char *whole =
+        signal == CREST_OTLP_TRACES ? "OTEL_BSP_EXPORT_TIMEOUT" : "OTEL_METRIC_EXPORT_TIMEOUT";
     char name[OTLP_ENVIRONMENT_NAME_BYTES];
-    int of_metrics;
-    const char *text = otlp_environment_exporter("TIMEOUT", name, &of_metrics);
+    int of_signal;
+    const char *text = otlp_environment_exporter(signal, "TIMEOUT", name, &of_signal);
     uint64_t one_ms = otlp_environment_ms(name, text, 1);
     uint64_t all_ms = otlp_environment_ms(whole, otlp_environment_get(whole), 1);
     return one_ms == 0 || (all_ms != 0 && all_ms < one_ms) ? all_ms : one_ms;

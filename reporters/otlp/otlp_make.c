@@ -22,6 +22,9 @@ static void otlp_make_cancel(crest_reporter *self)
 static void otlp_make_free(crest_reporter *self)
 {
     otlp_reporter *otlp = self->state;
+    crest_span_queue_fini(&otlp->queue);
+    if (otlp->beside != NULL)
+        otlp_make_free(&otlp->beside->reporter);
     for (unsigned i = 0; otlp->more != NULL && i < otlp->more_count; i++) {
         free((char *)(uintptr_t)otlp->more[i].key);
         free((char *)(uintptr_t)otlp->more[i].value);
@@ -44,13 +47,15 @@ static void otlp_make_free(crest_reporter *self)
 
 /* ---- what the options may say ---- */
 
-/* Whether the URL's path, slashes at its end aside, ends with that of metrics. */
-static int otlp_make_url_is_whole(const char *url)
+/* The URL's length without slashes at its end, and without this path if that is what it ends with.
+ */
+static size_t otlp_make_url_length(const char *url, const char *without)
 {
-    size_t length = strlen(url), path = strlen(CREST_OTLP_PATH);
+    size_t length = strlen(url), path = strlen(without);
     while (length > 0 && url[length - 1] == '/')
         length--;
-    return length > path && memcmp(url + length - path, CREST_OTLP_PATH, path) == 0;
+    return length > path && memcmp(url + length - path, without, path) == 0 ? length - path
+                                                                            : length;
 }
 
 static crest_status otlp_make_check_form(const crest_otlp_http_options *options, crest_error *error)
@@ -128,22 +133,24 @@ static int otlp_make_copy_text(char **copy, const char *text)
     return text == NULL || (*copy = strdup(text)) != NULL ? 0 : -1;
 }
 
-/* A URL, and as it is shown. */
-static int otlp_make_copy_url(char **copy, char **shown, const char *url, int add_path)
+/* A URL, and as it is shown. `path`: what it is to end with; NULL: it is taken as it is. */
+static int otlp_make_copy_url(char **copy, char **shown, const char *url, const char *path)
 {
     if (url == NULL)
         return 0;
     size_t length = strlen(url);
+    if (path != NULL && otlp_make_url_length(url, path) != otlp_make_url_length(url, ""))
+        path = NULL; /* it does */
+    if (path != NULL)
+        length = otlp_make_url_length(url, CREST_OTLP_PATH); /* spans where metrics go */
     size_t size = length + sizeof CREST_OTLP_PATH + sizeof CREST_HTTP_URL_HIDDEN + 1;
     *copy = calloc(1, size);
     *shown = calloc(1, size);
     if (*copy == NULL || *shown == NULL)
         return -1;
-    while (add_path && length > 0 && url[length - 1] == '/')
-        length--;
     memcpy(*copy, url, length);
-    if (add_path)
-        strcpy(*copy + length, CREST_OTLP_PATH);
+    if (path != NULL)
+        strcpy(*copy + length, path);
     crest_http_url_show(*copy, *shown, size);
     return 0;
 }
@@ -151,9 +158,10 @@ static int otlp_make_copy_url(char **copy, char **shown, const char *url, int ad
 /* 0, or -1 without memory; the texts copied by then belong to the reporter. */
 static int otlp_make_copy(otlp_reporter *otlp, const crest_otlp_http_options *options)
 {
-    int add_path = !options->whole_url && !otlp_make_url_is_whole(options->url);
-    if (otlp_make_copy_url(&otlp->url, &otlp->shown, options->url, add_path) != 0 ||
-        otlp_make_copy_url(&otlp->proxy, &otlp->proxy_shown, options->proxy, 0) != 0 ||
+    const char *path = options->traces ? CREST_OTLP_TRACES_PATH : CREST_OTLP_PATH;
+    if (otlp_make_copy_url(&otlp->url, &otlp->shown, options->url,
+                           options->whole_url ? NULL : path) != 0 ||
+        otlp_make_copy_url(&otlp->proxy, &otlp->proxy_shown, options->proxy, NULL) != 0 ||
         otlp_make_copy_text(&otlp->ca_file, options->ca_file) != 0)
         return -1;
     otlp->more = calloc(options->attribute_count + 1, sizeof *otlp->more);
@@ -214,7 +222,8 @@ crest_reporter *crest_otlp_http_new(const crest_otlp_http_options *options, cres
     else if (crest_http_login_init(&otlp->login, &login, error) == CREST_OK &&
              crest_otlp_headers_init(&otlp->headers, options->headers_file, options->headers,
                                      options->header_count, error) == CREST_OK &&
-             (otlp->http = crest_http_new(error)) != NULL)
+             (otlp->http = crest_http_new(error)) != NULL &&
+             (!options->traces || crest_otlp_traces_init(otlp, error) == CREST_OK))
         return &otlp->reporter;
     otlp_make_free(&otlp->reporter);
     return NULL;

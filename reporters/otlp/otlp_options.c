@@ -7,6 +7,7 @@
 
 #include "kinds.h"
 #include "otlp/otlp_environment.h"
+#include "otlp/otlp_reporter.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -156,11 +157,11 @@ static unsigned otlp_options_attributes(const crest_otlp_environment *environmen
 }
 
 static crest_reporter *otlp_options_make(const char *value, const crest_options *options,
-                                         const crest_otlp_environment *environment,
+                                         const crest_otlp_environment *environment, int traces,
                                          crest_error *error)
 {
     crest_page_label attributes[CREST_OTLP_ATTRIBUTES_MAX];
-    crest_otlp_http_options made = {.url = value, .attributes = attributes};
+    crest_otlp_http_options made = {.url = value, .attributes = attributes, .traces = traces};
     if (strcasecmp(value, "on") == 0) {
         made.url = environment->url != NULL ? environment->url : OTLP_OPTIONS_URL_DEFAULT;
         made.whole_url = environment->url != NULL && environment->whole;
@@ -177,26 +178,92 @@ static crest_reporter *otlp_options_make(const char *value, const crest_options 
     return crest_otlp_http_new(&made, error);
 }
 
-static crest_reporter *otlp_options_create(const char *value, const crest_options *options,
-                                           const crest_resource *resource, crest_error *error)
+/* A reporter of metrics or of spans, with the environment of that. */
+static crest_reporter *otlp_options_of_signal(const char *value, const crest_options *options,
+                                              crest_otlp_signal signal, crest_error *error)
 {
-    (void)resource; /* each report has it */
     crest_otlp_environment environment;
     crest_reporter *reporter = NULL;
-    if (crest_otlp_environment_read(&environment) == CREST_OK)
-        reporter = otlp_options_make(value, options, &environment, error);
+    if (crest_otlp_environment_read(&environment, signal) == CREST_OK)
+        reporter =
+            otlp_options_make(value, options, &environment, signal == CREST_OTLP_TRACES, error);
     else
         crest_error_set(error, CREST_NO_MEMORY, "No memory for the OTEL_ variables");
     crest_otlp_environment_fini(&environment);
     return reporter;
 }
 
+/* What otlp.traces says. */
+enum { OTLP_OPTIONS_METRICS, OTLP_OPTIONS_BOTH, OTLP_OPTIONS_TRACES };
+
+static crest_status otlp_options_signals(const crest_options *options, int *signals,
+                                         crest_error *error)
+{
+    static const char *const words[] = {"off", "on", "only", NULL};
+    return otlp_options_choose(options, "otlp.traces", words, CREST_OTLP_UNSET, signals, error);
+}
+
+/* When spans are sent. */
+static crest_status otlp_options_traces_schedule(const crest_options *options,
+                                                 crest_schedule *schedule, crest_error *error)
+{
+    uint64_t interval_ms = crest_otlp_environment_interval_ms(CREST_OTLP_TRACES);
+    uint64_t timeout_ms = crest_otlp_environment_timeout_ms(CREST_OTLP_TRACES);
+    if (interval_ms == 0)
+        interval_ms = CREST_SPAN_INTERVAL_MS;
+    crest_status status =
+        crest_option_duration_ms(options, "otlp.traces-interval", &interval_ms, error);
+    if (status == CREST_OK)
+        status = crest_option_duration_ms(options, "otlp.timeout", &timeout_ms, error);
+    if (status == CREST_OK &&
+        (interval_ms < CREST_INTERVAL_MS_MIN || interval_ms > CREST_INTERVAL_MS_MAX))
+        status = crest_error_set(error, CREST_INVALID_OPTIONS,
+                                 "otlp.traces-interval=%.60s is not between 100ms and 86400s",
+                                 crest_option(options, "otlp.traces-interval"));
+    schedule->interval_ms = interval_ms;
+    schedule->timeout_ms = timeout_ms;
+    return status;
+}
+
+static crest_reporter *otlp_options_create(const char *value, const crest_options *options,
+                                           const crest_resource *resource, crest_error *error)
+{
+    (void)resource; /* each report has it */
+    crest_schedule schedule = {.interval_ms = 0};
+    int signals;
+    if (otlp_options_signals(options, &signals, error) != CREST_OK ||
+        otlp_options_traces_schedule(options, &schedule, error) != CREST_OK)
+        return NULL;
+    if (signals == OTLP_OPTIONS_TRACES)
+        return otlp_options_of_signal(value, options, CREST_OTLP_TRACES, error);
+    crest_reporter *metrics = otlp_options_of_signal(value, options, CREST_OTLP_METRICS, error);
+    if (metrics == NULL || signals == OTLP_OPTIONS_METRICS)
+        return metrics;
+    crest_reporter *traces = otlp_options_of_signal(value, options, CREST_OTLP_TRACES, error);
+    if (traces != NULL) {
+        crest_otlp_traces_beside(metrics, traces, &schedule);
+        return metrics;
+    }
+    crest_reporter_free(metrics);
+    return NULL;
+}
+
 /* Of options that are all reporters' own, `interval` is above the environment too. */
 static void otlp_options_schedule(const crest_options *options, crest_schedule *schedule)
 {
-    uint64_t interval_ms = 0, timeout_ms = crest_otlp_environment_timeout_ms();
+    crest_schedule traces = {.interval_ms = 0};
+    int signals;
+    if (otlp_options_signals(options, &signals, NULL) == CREST_OK &&
+        signals == OTLP_OPTIONS_TRACES &&
+        otlp_options_traces_schedule(options, &traces, NULL) == CREST_OK) {
+        schedule->interval_ms = traces.interval_ms;
+        if (traces.timeout_ms != 0)
+            schedule->timeout_ms = traces.timeout_ms;
+        return;
+    }
+    uint64_t interval_ms = 0, timeout_ms = crest_otlp_environment_timeout_ms(CREST_OTLP_METRICS);
     if (crest_option(options, "interval") == NULL)
-        interval_ms = crest_otlp_environment_interval_ms();
+        interval_ms = crest_otlp_environment_interval_ms(CREST_OTLP_METRICS);
     if (interval_ms != 0)
         schedule->interval_ms = interval_ms;
     if (timeout_ms != 0)
@@ -222,6 +289,8 @@ static const char *const otlp_options_keys[] = {
     "otlp.key-password-file",
     "otlp.stale-on-stop",
     "otlp.proxy",
+    "otlp.traces",
+    "otlp.traces-interval",
     NULL,
 };
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The private struct of an OTLP reporter, for the two files that share it: otlp_make.c, which makes
- * it, and otlp_http.c, which reports.
+ * The private struct of an OTLP reporter, for the files that share it: otlp_make.c, which makes it,
+ * otlp_http.c, which reports metrics, and otlp_traces_http.c, which reports spans. One of metrics
+ * may have one of spans beside it, which it attaches when it is started.
  */
 #ifndef CREST_REPORTERS_OTLP_REPORTER_H
 #define CREST_REPORTERS_OTLP_REPORTER_H
 
+#include "common/span_queue.h"
 #include "http/http_body.h"
 #include "http/http_login.h"
 #include "http/http_transport.h"
@@ -17,6 +19,7 @@
 #include <sys/types.h>
 
 #define CREST_OTLP_KIND "otlp"
+#define CREST_OTLP_TRACES_NAME "otlp-traces"
 
 /* A body whose fate is not known, to be sent again as it is. */
 typedef struct otlp_pending {
@@ -37,6 +40,10 @@ typedef struct otlp_reporter {
     unsigned more_count;
     crest_otlp_options form; /* what bodies are made of, but for a report's own */
     int windows, gzip, no_stale, disabled;
+    int traces; /* it sends spans, from the queue, and nothing else */
+    crest_span_queue queue;
+    struct otlp_reporter *beside; /* of spans; NULL: none. Owned */
+    crest_schedule beside_schedule;
     crest_http *http;
     crest_http_login login;
     crest_otlp_headers headers;
@@ -58,5 +65,13 @@ typedef struct otlp_reporter {
 
 crest_status crest_otlp_http_report(crest_reporter *self, const crest_report *report,
                                     crest_error *error);
+
+/* One of spans: sets what it is, before it is used; CREST_SYSTEM. */
+crest_status crest_otlp_traces_init(otlp_reporter *otlp, crest_error *error);
+
+/* Gives a reporter of metrics one of spans, which is freed with it: attached by its start, detached
+ * by its stop. */
+void crest_otlp_traces_beside(crest_reporter *metrics, crest_reporter *traces,
+                              const crest_schedule *schedule);
 
 #endif

@@ -41,6 +41,7 @@ REPORTERS = [
     ("pushgateway", "pushes pages to a Pushgateway", ("common", "http")),
     ("otlp", "sends OpenTelemetry's metrics over HTTP, and reads its environment",
      ("common", "http")),
+    ("zipkin", "sends spans to Zipkin over HTTP", ("common", "http")),
     ("scrape", "serves pages to Prometheus", ("common",)),
     ("statsd", "sends packets of StatsD over UDP, TCP and Unix sockets", ("common",)),
     ("influxdb", "sends lines to InfluxDB over HTTP and UDP", ("common", "http")),

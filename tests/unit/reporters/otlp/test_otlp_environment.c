@@ -130,7 +130,7 @@ static void nothing_set_is_nothing(void **state)
     (void)state;
     crest_otlp_environment found;
     setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "", 1);
-    assert_int_equal(crest_otlp_environment_read(&found), CREST_OK);
+    assert_int_equal(crest_otlp_environment_read(&found, CREST_OTLP_METRICS), CREST_OK);
     assert_null(found.url);
     assert_int_equal(found.encoding, CREST_OTLP_UNSET);
     assert_int_equal(found.temporality, CREST_OTLP_UNSET);
@@ -138,8 +138,8 @@ static void nothing_set_is_nothing(void **state)
     assert_int_equal(found.gzip, CREST_OTLP_UNSET);
     assert_int_equal(found.headers.count + found.attributes.count, 0);
     assert_int_equal(found.disabled, 0);
-    assert_int_equal(crest_otlp_environment_interval_ms(), 0);
-    assert_int_equal(crest_otlp_environment_timeout_ms(), 0);
+    assert_int_equal(crest_otlp_environment_interval_ms(CREST_OTLP_METRICS), 0);
+    assert_int_equal(crest_otlp_environment_timeout_ms(CREST_OTLP_METRICS), 0);
     assert_int_equal(warnings, 0);
     crest_otlp_environment_fini(&found);
 }
@@ -155,7 +155,7 @@ static void the_form_for_metrics_wins(void **state)
     setenv("OTEL_EXPORTER_OTLP_CERTIFICATE", "/ca", 1);
     setenv("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", "/cert", 1);
     setenv("OTEL_EXPORTER_OTLP_CLIENT_KEY", "/key", 1);
-    assert_int_equal(crest_otlp_environment_read(&found), CREST_OK);
+    assert_int_equal(crest_otlp_environment_read(&found, CREST_OTLP_METRICS), CREST_OK);
     assert_string_equal(found.url, "http://a:1");
     assert_int_equal(found.whole, 0);
     assert_int_equal(found.encoding, CREST_OTLP_JSON);
@@ -168,7 +168,7 @@ static void the_form_for_metrics_wins(void **state)
     setenv("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "http://b:2/x", 1);
     setenv("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "http/protobuf", 1);
     setenv("OTEL_EXPORTER_OTLP_METRICS_HEADERS", "y=2", 1);
-    assert_int_equal(crest_otlp_environment_read(&found), CREST_OK);
+    assert_int_equal(crest_otlp_environment_read(&found, CREST_OTLP_METRICS), CREST_OK);
     assert_string_equal(found.url, "http://b:2/x");
     assert_int_equal(found.whole, 1);
     assert_int_equal(found.encoding, CREST_OTLP_PROTOBUF);
@@ -196,7 +196,7 @@ static void words_and_wrong_words(void **state)
     for (size_t i = 0; i < COUNT(wrong); i++) {
         set_up(state);
         setenv(wrong[i].name, wrong[i].value, 1);
-        assert_int_equal(crest_otlp_environment_read(&found), CREST_OK);
+        assert_int_equal(crest_otlp_environment_read(&found, CREST_OTLP_METRICS), CREST_OK);
         if (warnings != 1 || strstr(warned, wrong[i].says) == NULL)
             fail_msg("%s: %u warnings: %s", wrong[i].name, warnings, warned);
         assert_non_null(strstr(warned, wrong[i].name));
@@ -208,7 +208,7 @@ static void words_and_wrong_words(void **state)
     setenv("OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION", "explicit_bucket_histogram",
            1);
     setenv("OTEL_SDK_DISABLED", "TRUE", 1);
-    assert_int_equal(crest_otlp_environment_read(&found), CREST_OK);
+    assert_int_equal(crest_otlp_environment_read(&found, CREST_OTLP_METRICS), CREST_OK);
     assert_int_equal(found.temporality, CREST_OTLP_DELTA);
     assert_int_equal(found.histograms, CREST_OTLP_EXPLICIT);
     assert_int_equal(found.disabled, 1);
@@ -237,13 +237,14 @@ static void times_are_milliseconds(void **state)
             setenv("OTEL_EXPORTER_OTLP_METRICS_TIMEOUT", cases[i].one, 1);
         if (cases[i].all != NULL)
             setenv("OTEL_METRIC_EXPORT_TIMEOUT", cases[i].all, 1);
-        assert_int_equal(crest_otlp_environment_timeout_ms(), cases[i].timeout_ms);
+        assert_int_equal(crest_otlp_environment_timeout_ms(CREST_OTLP_METRICS),
+                         cases[i].timeout_ms);
         assert_int_equal(warnings, cases[i].warnings);
     }
     setenv("OTEL_METRIC_EXPORT_INTERVAL", "30000", 1);
-    assert_int_equal(crest_otlp_environment_interval_ms(), 30000);
+    assert_int_equal(crest_otlp_environment_interval_ms(CREST_OTLP_METRICS), 30000);
     setenv("OTEL_METRIC_EXPORT_INTERVAL", "99", 1);
-    assert_int_equal(crest_otlp_environment_interval_ms(), 0);
+    assert_int_equal(crest_otlp_environment_interval_ms(CREST_OTLP_METRICS), 0);
 }
 
 static const char *attribute(const crest_page_label *labels, unsigned count, const char *key)
