@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The OpenTelemetry Collector with what the tests need of it: OTLP in, a file and the log out. Its
+// The OpenTelemetry Collector with what the tests need of it: OTLP in, a file, OTLP and the log out,
+// and metrics of spans (spanmetrics). Its
 // own telemetry is a log on standard error alone: otelconftelemetry, which others use, brings the
 // clients of Kubernetes and of three clouds with it, half of the compile time.
 package main
@@ -9,12 +10,15 @@ import (
 	"context"
 	"log"
 
+	"github.com/open-telemetry/opentelemetry-collector-contrib/connector/spanmetricsconnector"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/exporter/fileexporter"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/confmap/provider/fileprovider"
+	"go.opentelemetry.io/collector/connector"
 	"go.opentelemetry.io/collector/exporter"
 	"go.opentelemetry.io/collector/exporter/debugexporter"
+	"go.opentelemetry.io/collector/exporter/otlphttpexporter"
 	"go.opentelemetry.io/collector/otelcol"
 	"go.opentelemetry.io/collector/receiver"
 	"go.opentelemetry.io/collector/receiver/otlpreceiver"
@@ -41,11 +45,16 @@ func factories() (otelcol.Factories, error) {
 	if err != nil {
 		return otelcol.Factories{}, err
 	}
+	connectors, err := otelcol.MakeFactoryMap[connector.Factory](spanmetricsconnector.NewFactory())
+	if err != nil {
+		return otelcol.Factories{}, err
+	}
 	exporters, err := otelcol.MakeFactoryMap[exporter.Factory](
-		debugexporter.NewFactory(), fileexporter.NewFactory())
+		debugexporter.NewFactory(), fileexporter.NewFactory(), otlphttpexporter.NewFactory())
 	return otelcol.Factories{
-		Receivers: receivers,
-		Exporters: exporters,
+		Receivers:  receivers,
+		Connectors: connectors,
+		Exporters:  exporters,
 		Telemetry: telemetry.NewFactory(
 			func() component.Config { return &nothingToConfigure{} },
 			telemetry.WithCreateLogger(logOnStandardError)),
