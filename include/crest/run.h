@@ -66,6 +66,9 @@
  *   otlp=URL, otlp=on            see otlp_http.h, also for the OTEL_ environment below these
  *   statsd=URL                   see statsd.h for its further options; statsd=on for 127.0.0.1
  *   influxdb=URL                 lines to InfluxDB over HTTP or UDP, see influxdb.h
+ *   zipkin=URL                   kept spans to a Zipkin server, see zipkin.h; and with
+ *                                otlp.traces=on to an OTLP receiver, see otlp_http.h
+ *   spans-json=PATH              kept spans as JSON lines, see json_lines.h
  *   hlog=PATH                    HdrHistogram's log, see hlog.h
  *   textfile=PATH                a page for node_exporter, see textfile.h
  *   json=PATH                    JSON lines appended to a file; json=- to standard output; see

@@ -75,8 +75,11 @@ crest_status crest_span_queue_begin(crest_span_queue *queue, crest_error *error)
 
 void crest_span_queue_end(crest_span_queue *queue)
 {
-    if (queue->added)
+    if (queue->added) {
+        /* operations under way too: this is the last that the exporter gets */
+        (void)crest_spans_flush(1);
         (void)crest_span_exporter_remove(&queue->exporter);
+    }
     queue->added = 0;
 }
 

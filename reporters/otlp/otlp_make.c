@@ -23,8 +23,6 @@ static void otlp_make_free(crest_reporter *self)
 {
     otlp_reporter *otlp = self->state;
     crest_span_queue_fini(&otlp->queue);
-    if (otlp->beside != NULL)
-        otlp_make_free(&otlp->beside->reporter);
     for (unsigned i = 0; otlp->more != NULL && i < otlp->more_count; i++) {
         free((char *)(uintptr_t)otlp->more[i].key);
         free((char *)(uintptr_t)otlp->more[i].value);

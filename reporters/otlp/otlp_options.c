@@ -229,23 +229,24 @@ static crest_reporter *otlp_options_create(const char *value, const crest_option
                                            const crest_resource *resource, crest_error *error)
 {
     (void)resource; /* each report has it */
-    crest_schedule schedule = {.interval_ms = 0};
+    int signals;
+    if (otlp_options_signals(options, &signals, error) != CREST_OK)
+        return NULL;
+    return otlp_options_of_signal(
+        value, options, signals == OTLP_OPTIONS_TRACES ? CREST_OTLP_TRACES : CREST_OTLP_METRICS,
+        error);
+}
+
+/* The reporter of spans beside that of metrics. */
+static crest_reporter *otlp_options_also(const char *value, const crest_options *options,
+                                         crest_schedule *schedule, crest_error *error)
+{
     int signals;
     if (otlp_options_signals(options, &signals, error) != CREST_OK ||
-        otlp_options_traces_schedule(options, &schedule, error) != CREST_OK)
+        otlp_options_traces_schedule(options, schedule, error) != CREST_OK ||
+        signals != OTLP_OPTIONS_BOTH)
         return NULL;
-    if (signals == OTLP_OPTIONS_TRACES)
-        return otlp_options_of_signal(value, options, CREST_OTLP_TRACES, error);
-    crest_reporter *metrics = otlp_options_of_signal(value, options, CREST_OTLP_METRICS, error);
-    if (metrics == NULL || signals == OTLP_OPTIONS_METRICS)
-        return metrics;
-    crest_reporter *traces = otlp_options_of_signal(value, options, CREST_OTLP_TRACES, error);
-    if (traces != NULL) {
-        crest_otlp_traces_beside(metrics, traces, &schedule);
-        return metrics;
-    }
-    crest_reporter_free(metrics);
-    return NULL;
+    return otlp_options_of_signal(value, options, CREST_OTLP_TRACES, error);
 }
 
 /* Of options that are all reporters' own, `interval` is above the environment too. */
@@ -299,4 +300,5 @@ const crest_reporter_kind crest_otlp_kind = {
     .keys = otlp_options_keys,
     .create = otlp_options_create,
     .schedule = otlp_options_schedule,
+    .also = otlp_options_also,
 };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The private struct of an OTLP reporter, for the files that share it: otlp_make.c, which makes it,
- * otlp_http.c, which reports metrics, and otlp_traces_http.c, which reports spans. One of metrics
- * may have one of spans beside it, which it attaches when it is started.
+ * otlp_http.c, which reports metrics, and otlp_traces_http.c, which reports spans.
  */
 #ifndef CREST_REPORTERS_OTLP_REPORTER_H
 #define CREST_REPORTERS_OTLP_REPORTER_H
@@ -42,8 +41,6 @@ typedef struct otlp_reporter {
     int windows, gzip, no_stale, disabled;
     int traces; /* it sends spans, from the queue, and nothing else */
     crest_span_queue queue;
-    struct otlp_reporter *beside; /* of spans; NULL: none. Owned */
-    crest_schedule beside_schedule;
     crest_http *http;
     crest_http_login login;
     crest_otlp_headers headers;
@@ -68,10 +65,5 @@ crest_status crest_otlp_http_report(crest_reporter *self, const crest_report *re
 
 /* One of spans: sets what it is, before it is used; CREST_SYSTEM. */
 crest_status crest_otlp_traces_init(otlp_reporter *otlp, crest_error *error);
-
-/* Gives a reporter of metrics one of spans, which is freed with it: attached by its start, detached
- * by its stop. */
-void crest_otlp_traces_beside(crest_reporter *metrics, crest_reporter *traces,
-                              const crest_schedule *schedule);
 
 #endif

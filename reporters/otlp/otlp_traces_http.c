@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #define OTLP_TRACES_NS_PER_S UINT64_C(1000000000)
-#define OTLP_TRACES_NS_PER_MS UINT64_C(1000000)
 
 /* ---- on the tracing thread ---- */
 
@@ -169,36 +168,4 @@ crest_status crest_otlp_traces_init(otlp_reporter *otlp, crest_error *error)
     otlp->reporter.no_snapshot = 1;
     return crest_span_queue_init(&otlp->queue, CREST_OTLP_TRACES_NAME, otlp_traces_encode, otlp,
                                  error);
-}
-
-/* ---- beside one of metrics ---- */
-
-static crest_status otlp_traces_start_beside(crest_reporter *self, crest_registry *registry,
-                                             crest_error *error)
-{
-    otlp_reporter *otlp = self->state;
-    return crest_reporter_attach(registry, &otlp->beside->reporter, &otlp->beside_schedule, error);
-}
-
-static crest_status otlp_traces_stop_beside(crest_reporter *self, uint64_t deadline_ns,
-                                            crest_error *error)
-{
-    otlp_reporter *otlp = self->state;
-    uint64_t now_ns = crest_now();
-    uint64_t left_ms = deadline_ns > now_ns ? (deadline_ns - now_ns) / OTLP_TRACES_NS_PER_MS : 0;
-    crest_status status =
-        crest_reporter_detach(&otlp->beside->reporter, left_ms != 0 ? left_ms : 1, error);
-    if (status == CREST_TIMED_OUT) /* its thread goes on: it must not be freed */
-        otlp->beside = NULL;
-    return status;
-}
-
-void crest_otlp_traces_beside(crest_reporter *metrics, crest_reporter *traces,
-                              const crest_schedule *schedule)
-{
-    otlp_reporter *otlp = metrics->state;
-    otlp->beside = traces->state;
-    otlp->beside_schedule = *schedule;
-    metrics->start = otlp_traces_start_beside;
-    metrics->stop = otlp_traces_stop_beside;
 }

@@ -477,19 +477,51 @@ static crest_status run_plan_unmade(crest_run_reporter *made, const crest_option
     return CREST_OK;
 }
 
-/* Makes one reporter, unless it is off. Its options are the plan's own, or, if it has a name, a
- * view of them. */
+static crest_status run_plan_check_room(const crest_run_plan *plan, const char *key,
+                                        crest_error *error)
+{
+    if (plan->reporter_count < CREST_REPORTERS_MAX)
+        return CREST_OK;
+    return crest_error_set(error, CREST_INVALID_OPTIONS,
+                           "more than %u reporters; the one too many is %s %s", CREST_REPORTERS_MAX,
+                           key, crest_option_origin(plan->options, key));
+}
+
+/* Makes the other reporter of an option, if its kind has one. */
+static crest_status run_plan_make_also(crest_run_plan *plan, const crest_reporter_kind *kind,
+                                       const char *key, const crest_options *options,
+                                       crest_error *error)
+{
+    if (kind->also == NULL)
+        return CREST_OK;
+    crest_status status = run_plan_check_room(plan, key, error);
+    if (status != CREST_OK)
+        return status;
+    crest_run_reporter *made = &plan->reporters[plan->reporter_count];
+    crest_error reason;
+    crest_error_clear(&reason);
+    made->kind = kind->name;
+    made->schedule = (crest_schedule){.jitter = plan->jitter};
+    made->reporter =
+        kind->also(crest_option(plan->options, key), options, &made->schedule, &reason);
+    if (made->reporter == NULL && reason.status != CREST_OK)
+        return run_plan_explain(options, kind->name, &reason, error);
+    plan->reporter_count += made->reporter != NULL;
+    return CREST_OK;
+}
+
+/* Makes the reporters of one option, unless it is off. Its options are the plan's own, or, if it has
+ * a name, a view of them. */
 static crest_status run_plan_make_one(crest_run_plan *plan, const run_plan_kind *one,
                                       const char *name, crest_error *error)
 {
-    const char *value = crest_option(plan->options, name != NULL ? name : one->kind->name);
+    const char *key = name != NULL ? name : one->kind->name;
+    const char *value = crest_option(plan->options, key);
     if (value == NULL || strcmp(value, "off") == 0)
         return CREST_OK;
-    if (plan->reporter_count == CREST_REPORTERS_MAX)
-        return crest_error_set(
-            error, CREST_INVALID_OPTIONS, "more than %u reporters; the one too many is %s %s",
-            CREST_REPORTERS_MAX, name != NULL ? name : one->kind->name,
-            crest_option_origin(plan->options, name != NULL ? name : one->kind->name));
+    crest_status status = run_plan_check_room(plan, key, error);
+    if (status != CREST_OK)
+        return status;
     crest_run_reporter *made = &plan->reporters[plan->reporter_count];
     const crest_options *options = plan->options;
     if (name != NULL) {
@@ -500,7 +532,7 @@ static crest_status run_plan_make_one(crest_run_plan *plan, const run_plan_kind 
     }
     crest_error reason;
     crest_error_clear(&reason);
-    crest_status status = run_plan_read_schedule(plan, one, options, &made->schedule, error);
+    status = run_plan_read_schedule(plan, one, options, &made->schedule, error);
     if (status == CREST_OK) {
         made->kind = one->kind->name;
         made->reporter = one->kind->create(value, options, &plan->resource, &reason);
@@ -512,13 +544,13 @@ static crest_status run_plan_make_one(crest_run_plan *plan, const run_plan_kind 
                                      "prometheus=, textfile=, json= or statsd= instead",
                                      error);
     }
-    if (status == CREST_OK)
+    if (status == CREST_OK) {
         plan->reporter_count++;
-    else {
-        crest_reporter_free(made->reporter);
-        made->reporter = NULL;
-        crest_options_free(made->options);
+        return run_plan_make_also(plan, one->kind, key, options, error);
     }
+    crest_reporter_free(made->reporter);
+    made->reporter = NULL;
+    crest_options_free(made->options);
     return status;
 }
 

@@ -3,6 +3,7 @@
  * The list of exporters of spans. See span_exporters.h.
  */
 #include "tracing/span_exporters.h"
+#include "spans/kept_spans.h"
 #include "base/error.h"
 #include "base/sync.h"
 #include "reporting/one_report.h"
@@ -82,6 +83,8 @@ int crest_span_exporters_take(const crest_span *spans, size_t count, int final)
                   .count = count,
                   .deadline_ns = crest_now() + CREST_SPAN_EXPORT_MS * CREST_NS_PER_MS,
                   .final = final}};
+    for (size_t i = 0; i < count; i++)
+        crest_kept_spans_note(&spans[i]);
     if (exporters_count != 0)
         crest_one_report_with_resource(exporters_call_all, &call);
     return call.taken;

@@ -31,10 +31,10 @@ def text_of(value):
 class Traced(Program):
     """span_program with every span kept, and written as JSON lines beside what `options` say."""
 
-    def __init__(self, place, options, keep="spans.sample=1"):
+    def __init__(self, place, options):
         self.file = place.folder / f"spans-{next(NUMBERS)}.jsonl"
         super().__init__(place, "span_program",
-                         f"service=node,instance=one,atexit=off,jitter=0,spans=span.*,{keep},"
+                         f"service=node,instance=one,atexit=off,jitter=0,"
                          f"spans-json={self.file},spans-json.interval={INTERVAL_MS}ms,{options}")
         equal(self.begun, "OK ", "its start")
 

@@ -40,7 +40,7 @@ def collector_has_every_span(encoding, compression):
         node.do("hostile 99")
         node.flush()
         wanted = node.spans()
-        equal(node.all_out("otlp"), (len(wanted), 0), "sent and lost")
+        equal(node.all_out("otlp-traces"), (len(wanted), 0), "sent and lost")
         holds_at_last(lambda: equal(spans_of(collector), wanted, "the Collector"))
     test.__name__ = f"collector_has_every_span_of_{encoding}_{compression}"
     return test
@@ -135,7 +135,7 @@ def collector_through(how):
     def test(place):
         collector = Collector(place).start()
         node = Traced(place, f"otlp={collector.otlp},{SPANS},otlp.timeout=5s")
-        sent, lost = in_mid_flush(node, collector, "otlp", getattr(collector, how))
+        sent, lost = in_mid_flush(node, collector, "otlp-traces", getattr(collector, how))
         wanted = node.spans()
         equal(sent + lost, len(wanted), "sent and lost")
         collector.stop()

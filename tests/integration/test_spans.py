@@ -84,14 +84,14 @@ def exporters_say_the_same(place):
     otlp, zipkin = Peer(place, Spans()), Peer(place, Spans())
     otlp.manner, zipkin.manner = takes_all(OK), takes_all(ACCEPTED)
     node = Traced(place, f"otlp=http://127.0.0.1:{otlp.port},otlp.traces=only,otlp.encoding=json,"
-                  f"otlp.compression=gzip,otlp.traces-interval={INTERVAL_MS}ms,"
+                  f"otlp.compression=gzip,otlp.interval={INTERVAL_MS}ms,"
                   f"zipkin=http://127.0.0.1:{zipkin.port},zipkin.interval={INTERVAL_MS}ms")
     for block in range(5):
         node.do(f"block {block} 3")
     node.do("hostile 99")
     node.flush()
     wanted = node.spans()
-    equal((node.all_out("zipkin"), node.all_out("otlp")), ((26, 0), (26, 0)), "sent and lost")
+    equal((node.all_out("zipkin"), node.all_out("otlp-traces")), ((26, 0), (26, 0)), "sent and lost")
     equal(otlp.known.otlp(), wanted, "OTLP")
     equal(zipkin.known.zipkin(), {key: as_zipkin(form) for key, form in wanted.items()}, "Zipkin")
     (odd,) = [span for span in wanted.values() if span["error"] == "timeout"]
@@ -154,7 +154,7 @@ def through_every_broken_server(reporter, options, answer, form):
 
 BROKEN = [
     through_every_broken_server(
-        "otlp", "otlp=http://127.0.0.1:{0},otlp.traces=only,otlp.encoding=json,"
+        "otlp-traces", "otlp=http://127.0.0.1:{0},otlp.traces=only,otlp.encoding=json,"
         "otlp.interval={1}ms,otlp.timeout=1s", OK, Spans.otlp),
     through_every_broken_server(
         "zipkin", "zipkin=http://127.0.0.1:{0},zipkin.interval={1}ms,zipkin.timeout=1s", ACCEPTED,

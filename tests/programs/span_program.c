@@ -3,7 +3,7 @@
  * A program whose operations are traced, and whose spans go where its options say. Its driver gives
  * a command a line on standard input, and reads one line of answer for each.
  *
- *     span_program OPTIONS     crest_start with them
+ *     span_program OPTIONS     crest_start with them; then every operation of span.* is kept
  *
  *     block ID CHILDREN     an operation: a root, so many children with attributes of every type,
  *                           an event and a link, and under the first a grandchild; each third child
@@ -187,7 +187,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: see the top of tests/programs/span_program.c\n");
         return 2;
     }
-    answer(crest_start(argv[1], &error), error.message);
+    const crest_spans_settings settings = {.spans = "span.*", .sample = 1, .rate = 1000000};
+    crest_status status = crest_start(argv[1], &error);
+    answer(status == CREST_OK ? crest_spans_set(&settings, &error) : status, error.message);
     while (fgets(line, sizeof line, stdin) != NULL) {
         line[strcspn(line, "\n")] = '\0';
         if (!obey(line))
