@@ -64,14 +64,14 @@
  * only), so that Prometheus does not show the last values for five minutes more. A batch program,
  * whose values are there to be looked at when it has ended, sets otlp.stale-on-stop=off.
  *
- * Spans (otlp.traces): each batch that tracing hands over is encoded at once, into a queue of 4 MiB,
- * and sent by a thread of its own, named otlp-traces. A body is sent at most once over a connection
- * of its own: after a failed connect, or one of the codes 429, 502, 503 and 504, it stays in the queue
- * for the next try; if it went out and no answer came, it is given up, because a receiver that had
- * taken it would have its spans twice. crest_spans_sent_total, and crest_spans_lost_total by cause:
- * queue-full, rejected (partial success), refused, too-large, no-answer, no-memory, stopped. Of the
- * environment, OTEL_EXPORTER_OTLP_TRACES_ stands for OTEL_EXPORTER_OTLP_METRICS_, and
- * OTEL_BSP_SCHEDULE_DELAY for the interval.
+ * Spans (otlp.traces): each batch that tracing hands over is encoded at once, into a queue of 4
+ * MiB, and sent by a thread of its own, named otlp-traces. A body is sent at most once over a
+ * connection of its own: after a failed connect, or one of the codes 429, 502, 503 and 504, it
+ * stays in the queue for the next try; if it went out and no answer came, it is given up, because a
+ * receiver that had taken it would have its spans twice. crest_spans_sent_total, and
+ * crest_spans_lost_total by cause: queue-full, rejected (partial success), refused, too-large, no-
+ * answer, no-memory, stopped. Of the environment, OTEL_EXPORTER_OTLP_TRACES_ stands for
+ * OTEL_EXPORTER_OTLP_METRICS_, and OTEL_BSP_SCHEDULE_DELAY for the interval.
  *
  * Memory beside the snapshot: one body, 60 KiB of the encoder's, and libcurl's (42 KiB of 7.88,
  * more of later ones); gzip adds a compressed body and zlib's 256 KiB. Each report is sent one body

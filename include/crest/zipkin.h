@@ -26,7 +26,8 @@
  *   localEndpoint           serviceName: the option service, or "unknown"
  *   annotations             events
  *   tags                    instance; operation, of a root; outcome, if it is cancelled; error, of
- *                           outcome error or timeout: the message or the outcome; kept, unless it was
+ *                           outcome error or timeout: the message or the outcome; kept, unless it
+ * was
  *                           sampled; folded, folded_sum_ns, folded_max_ns; and attributes, as texts
  *
  * Zipkin has no links: they are left out. Texts are cut at 4096 bytes, at a character; what is not

@@ -8,7 +8,8 @@
  *     if (crest_otlp_answer_decode(bytes, length, encoding, &said)) ... said.rejected ...
  *
  * Sources: opentelemetry-proto, ExportMetricsServiceResponse and ExportMetricsPartialSuccess
- * (fields 1, and in it 1 and 2), and those of traces, which have the same fields; google.rpc.Status (field 2), which is the body of a refusal.
+ * (fields 1, and in it 1 and 2), and those of traces, which have the same
+ * fields; google.rpc.Status (field 2), which is the body of a refusal.
  */
 #ifndef CREST_REPORTERS_OTLP_ANSWER_H
 #define CREST_REPORTERS_OTLP_ANSWER_H

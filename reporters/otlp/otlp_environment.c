@@ -23,8 +23,8 @@ static const char *otlp_environment_get(const char *name)
     return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
-/* OTEL_EXPORTER_OTLP_METRICS_X, or _TRACES_X, or else OTEL_EXPORTER_OTLP_X; `name` gets the one that
- * is set. */
+/* OTEL_EXPORTER_OTLP_METRICS_X, or _TRACES_X, or else OTEL_EXPORTER_OTLP_X; `name` gets the name of
+ * what is set. */
 static const char *otlp_environment_exporter(crest_otlp_signal signal, const char *x,
                                              char name[OTLP_ENVIRONMENT_NAME_BYTES], int *of_signal)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OpenTelemetry's environment variables, as far as an exporter of metrics or of spans has them. One that is
- * wrong is told to the log and taken as not set, as the specification wants it; none is read in a
- * set-user-ID program.
+ * OpenTelemetry's environment variables, as far as an exporter of metrics or of spans has them. One
+ * that is wrong is told to the log and taken as not set, as the specification wants it; none is
+ * read in a set-user-ID program.
  *
  *     crest_otlp_environment environment;
- *     if (crest_otlp_environment_read(&environment, CREST_OTLP_METRICS) == CREST_OK) ... environment.url ...
+ *     if (crest_otlp_environment_read(&environment, CREST_OTLP_METRICS) == CREST_OK) ...
+ * environment.url ...
  *     crest_otlp_environment_fini(&environment);
  *
  * Of OTEL_EXPORTER_OTLP_X and OTEL_EXPORTER_OTLP_METRICS_X, or _TRACES_X, the second wins. Source:

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the bodies of traces share, protobuf or JSON. The public way to them is crest_otlp_traces_write
- * in <crest/otlp.h>.
+ * What the bodies of traces share, protobuf or JSON. The public way to them is
+ * crest_otlp_traces_write in <crest/otlp.h>.
  *
  *     otlp_traces.c             the public function: body after body
- *     otlp_spans.c              what a span says: its texts, cut and made valid, and its own attributes
+ *     otlp_spans.c              what a span says: its texts, cut and made valid, and its own
+ * attributes
  *     otlp_spans_protobuf.c     spans and what is around them as protobuf
  *     otlp_spans_json.c         the same as JSON
  *
@@ -31,7 +32,8 @@ typedef struct crest_otlp_span_extras {
 
 void crest_otlp_span_extras_of(crest_otlp_span_extras *extras, const crest_span *span);
 
-/* A text of up to `length` bytes, or to its NUL if `length` is SIZE_MAX, as valid UTF-8 and a NUL, cut at
+/* A text of up to `length` bytes, or to its NUL if `length` is SIZE_MAX, as valid UTF-8 and a NUL,
+ * cut at
  * a character to CREST_OTLP_SPAN_TEXT_BYTES_MAX; returns its length. NULL is "". */
 size_t crest_otlp_span_text(char out[CREST_OTLP_SPAN_TEXT_ROOM], const char *text, size_t length);
 

@@ -510,7 +510,7 @@ static crest_status run_plan_make_also(crest_run_plan *plan, const crest_reporte
     return CREST_OK;
 }
 
-/* Makes the reporters of one option, unless it is off. Its options are the plan's own, or, if it has
+/* Makes the reporters of an option, unless it is off. Its options are the plan's own, or, if it has
  * a name, a view of them. */
 static crest_status run_plan_make_one(crest_run_plan *plan, const run_plan_kind *one,
                                       const char *name, crest_error *error)

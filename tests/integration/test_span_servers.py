@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # crest-test: timeout=480 go-servers
-"""Real servers of spans: the Collector 0.161 has span by span what the program's own lines have, and
+"""Real servers of spans: the Collector 0.161 has span by span what the program's own lines have;
 its spanmetrics, in Prometheus 3.16, agree with the program's timers; Zipkin 3.6.1 has the trees.
 Both killed in the middle of it: no span is there twice, and those that are missing were counted.
 """

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The OpenTelemetry Collector with what the tests need of it: OTLP in, a file, OTLP and the log out,
-// and metrics of spans (spanmetrics). Its
-// own telemetry is a log on standard error alone: otelconftelemetry, which others use, brings the
-// clients of Kubernetes and of three clouds with it, half of the compile time.
+// The OpenTelemetry Collector with what the tests need of it: OTLP in, a file, OTLP and the log
+// out, and metrics of spans (spanmetrics). Its own telemetry is a log on standard error alone:
+// otelconftelemetry, which others use, brings the clients of Kubernetes and of three clouds with
+// it, half of the compile time.
 package main
 
 import (

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Exporters of spans against a server of the test's own, with batches made by hand: what each answer
- * does to a body, that none is sent twice, and that each span is sent, lost by a cause, or waiting.
+ * Exporters of spans against a server of the test's own, with batches made by hand: what each
+ * answer does to a body, that none is sent twice, and that each span is sent, lost by a cause, or
+ * waiting.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
