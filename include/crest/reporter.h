@@ -282,8 +282,8 @@ typedef struct crest_reporter_kind {
     void (*schedule)(const crest_options *options, crest_schedule *schedule);
     /* makes another reporter of the same option, with a schedule and a name of its own, as one of
        spans beside one of metrics; called after `create`, with the option's own value. *schedule
-       has the jitter of all reporters. NULL with *error as it is (CREST_OK): there is none. NULL: there
-       never is */
+       has the jitter of all reporters. NULL with *error as it is (CREST_OK): there is none. NULL:
+       there never is */
     crest_reporter *(*also)(const char *value, const crest_options *options,
                             crest_schedule *schedule, crest_error *error);
 } crest_reporter_kind;
