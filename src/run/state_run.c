@@ -177,14 +177,29 @@ static void state_run_adopt(crest_adopt_which which)
     crest_gauge_set(&state_run_lost, (double)(done.mismatched + done.lacked));
 }
 
+/* Once a process. */
+static void state_run_tell_refused(uint64_t bytes)
+{
+    static uint64_t told;
+    if (bytes == 0 || crest_atomic_exchange(&told, 1) != 0)
+        return;
+    crest_log_write(
+        CREST_LOG_WARNING,
+        "crest: the file system of the state file in %s is full: %llu bytes of cells so "
+        "far are in memory that ends with the process; give it more room",
+        crest_state_place_own()->dir, (unsigned long long)bytes);
+}
+
 void crest_state_tick(void)
 {
     const crest_state_header *header = crest_state_header_own();
     if (header == NULL)
         return;
+    uint64_t refused = crest_atomic_load(&header->refused_bytes);
     crest_state_beat();
     crest_gauge_set(&state_run_bytes, (double)crest_state_bytes());
-    crest_gauge_set(&state_run_refused, (double)crest_atomic_load(&header->refused_bytes));
+    crest_gauge_set(&state_run_refused, (double)refused);
+    state_run_tell_refused(refused);
 }
 
 crest_status crest_state_start(const crest_state_options *options, crest_error *error)
@@ -201,10 +216,6 @@ crest_status crest_state_start(const crest_state_options *options, crest_error *
     if (status == CREST_OK) {
         state_run_adopt(options->adopt);
         crest_state_tick();
-        if (crest_state_header_own()->refused_bytes != 0)
-            crest_log_write(CREST_LOG_WARNING,
-                            "crest: the state file's file system is full: part of the cells is in "
-                            "memory that ends with the process");
         return CREST_OK;
     }
     crest_log_write(CREST_LOG_WARNING, "crest: there is no state file: %s", error->message);

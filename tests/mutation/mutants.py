@@ -35,7 +35,7 @@ PARTS = ("base", "record", "shards", "cells", "range", "windows", "ticker", "sna
          "in_flight", "pages", "native", "otlp", "hdr", "distribution", "options", "reporting",
          "reporters", "otlp_http", "system", "latency", "contexts", "headers",
          "span_exporters",
-         "orders")
+         "orders", "state")
 
 TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\w+|\S')
 
