@@ -238,6 +238,7 @@ ROW(int, ppoll,
 ROW(int, epoll_create1, (int flags), (flags), SAYS(EMFILE, -1))
 ROW(int, epoll_ctl, (int fd, int what, int of, struct epoll_event *event), (fd, what, of, event),
     SAYS(ENOSPC, -1))
+ROW(int, memfd_create, (const char *name, unsigned flags), (name, flags), SAYS(EMFILE, -1))
 ROW(int, eventfd, (unsigned value, int flags), (value, flags), SAYS(EMFILE, -1))
 ROW(int, eventfd_read, (int fd, eventfd_t *value), (fd, value), SAYS(EAGAIN, -1))
 ROW(int, eventfd_write, (int fd, eventfd_t value), (fd, value), SAYS(EAGAIN, -1))

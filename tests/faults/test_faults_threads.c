@@ -445,7 +445,8 @@ static crest_status call_loop(fault_run *run, crest_error *error)
 {
     snprintf(run->text, sizeof run->text,
              "service=faults,atexit=off,interval=1h,threads=off,prometheus=127.0.0.1:0,"
-             "textfile=%s/c.prom", run->folder);
+             "textfile=%s/c.prom",
+             run->folder);
     crest_status status = crest_start(run->text, error);
     if (status != CREST_OK && status != CREST_PARTIAL)
         return status;
@@ -468,7 +469,8 @@ static crest_status call_loop(fault_run *run, crest_error *error)
 static crest_status call_state(fault_run *run, crest_error *error)
 {
     snprintf(run->text, sizeof run->text,
-             "service=faults,atexit=off,interval=1h,state=/dev/shm/crest-faults-%d,state.name=f",
+             "service=faults,atexit=off,interval=1h,otel.context=on,"
+             "state=/dev/shm/crest-faults-%d,state.name=f",
              (int)getpid());
     crest_status status = started(run->text, error);
     return status == CREST_PARTIAL ? CREST_OK : status; /* it measures all the same */

@@ -92,8 +92,8 @@ def as_json(spans):
 def missing(wanted, spans):
     some = [clean(name) for name in list(by_operation(spans))[:3]]
     print(f"crest op: there is no span of {clean(wanted)} among {counted(len(spans), 'span')}"
-          + (f", of {', '.join(some)} for example" if some else ": is spans= set, and its operation "
-             "kept (slow, failed, or among the sampled ones)?"), file=sys.stderr)
+          + (f", of {', '.join(some)} for example" if some else ": is spans= set, and was the "
+             "operation kept, as slow, failed or sampled?"), file=sys.stderr)
     return EXIT_NOT_FOUND
 
 
