@@ -71,7 +71,7 @@ static char *spans_protobuf_attributes(char *at, unsigned field, const crest_spa
     for (size_t i = 0; i < count; i++) {
         char *pair, *any;
         at = crest_wire_begin(at, field, &pair);
-        at = spans_protobuf_text(at, CREST_OTLP_KEY, from[i].key, SIZE_MAX, scratch);
+        at = spans_protobuf_text_unless_empty(at, CREST_OTLP_KEY, from[i].key, scratch);
         at = crest_wire_begin(at, CREST_OTLP_VALUE, &any);
         switch (from[i].type) {
         case CREST_SPAN_I64:

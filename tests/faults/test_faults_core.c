@@ -4,6 +4,7 @@
  * crest-test: timeout=240 sanitizers=address
  */
 #include "faults.h"
+#include "support/span_samples.h"
 
 #include <crest/by_name.h>
 #include <crest/lane.h>
@@ -421,8 +422,7 @@ static int add_bytes(void *context, const void *bytes, size_t length)
 
 static crest_status call_pages(fault_run *run, crest_error *error)
 {
-    static const crest_format formats[] = {CREST_FORMAT_PROMETHEUS_TEXT,
-                                           CREST_FORMAT_OPENMETRICS,
+    static const crest_format formats[] = {CREST_FORMAT_PROMETHEUS_TEXT, CREST_FORMAT_OPENMETRICS,
                                            CREST_FORMAT_PROMETHEUS_PROTOBUF};
     crest_snapshot *snapshot = crest_snapshot_take(run->registry);
     if (snapshot == NULL)
@@ -470,6 +470,29 @@ static crest_status call_bodies(fault_run *run, crest_error *error)
             *error = own;
     }
     crest_snapshot_free(snapshot);
+    return all;
+}
+
+static int add_traces(void *context, const crest_otlp_traces_body *body)
+{
+    *(size_t *)context += body->length;
+    return 0;
+}
+
+static crest_status call_traces(fault_run *run, crest_error *error)
+{
+    (void)run;
+    crest_status all = CREST_OK;
+    crest_span_batch batch = span_samples();
+    for (unsigned i = 0; i < 2; i++) {
+        size_t length = 0;
+        crest_error own = {CREST_OK, ""};
+        crest_otlp_traces_options options = {.encoding = i ? CREST_OTLP_JSON : CREST_OTLP_PROTOBUF};
+        crest_status status = crest_otlp_traces_write(&batch, &options, add_traces, &length, &own);
+        FAULT_HOLDS(status != CREST_OK || length > 500);
+        if (all == CREST_OK && (all = status) != CREST_OK)
+            *error = own;
+    }
     return all;
 }
 
@@ -529,8 +552,8 @@ static crest_status call_testing(fault_run *run, crest_error *error)
     if (status == CREST_OK)
         FAULT_HOLDS(reading.counter == 4);
     if (status == CREST_OK)
-        status = crest_testing_quantile(run->registry, mark, 0.5, &median, error, "f.histogram",
-                                        NULL);
+        status =
+            crest_testing_quantile(run->registry, mark, 0.5, &median, error, "f.histogram", NULL);
     crest_testing_mark_free(mark);
     return status;
 }
@@ -553,6 +576,7 @@ static const fault_scenario scenarios[] = {
     {"snapshot", begin_many, call_snapshot, end_many, 0, NULL},
     {"pages", begin_many, call_pages, end_many, FAULT_TELLS, NULL},
     {"bodies", begin_many, call_bodies, end_many, FAULT_TELLS, NULL},
+    {"traces", NULL, call_traces, NULL, FAULT_TELLS, NULL},
     {"stream", begin_many, call_stream, end_many, FAULT_TELLS, NULL},
     {"distribution", NULL, call_distribution, NULL, 0, NULL},
     {"testing", begin_handles, call_testing, NULL, FAULT_TELLS, NULL},

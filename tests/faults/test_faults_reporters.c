@@ -17,6 +17,7 @@
 #include <crest/pushgateway.h>
 #include <crest/statsd.h>
 #include <crest/textfile.h>
+#include <crest/zipkin.h>
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -399,6 +400,29 @@ static crest_status call_otlp(fault_run *run, crest_error *error)
     return sent(run, crest_otlp_http_new(&options, error), before, error);
 }
 
+/* Exporters of spans: none comes, so nothing is sent. */
+static crest_status call_otlp_traces(fault_run *run, crest_error *error)
+{
+    snprintf(run->text, sizeof run->text, "http://127.0.0.1:%u", server.port);
+    crest_otlp_http_options options = {.url = run->text, .gzip = 1, .traces = 1};
+    return through(run, crest_otlp_http_new(&options, error), error);
+}
+
+static crest_status call_zipkin(fault_run *run, crest_error *error)
+{
+    snprintf(run->text, sizeof run->text, "http://127.0.0.1:%u", server.port);
+    crest_zipkin_options options = {.url = run->text};
+    return through(run, crest_zipkin_new(&options, error), error);
+}
+
+static crest_status call_span_lines(fault_run *run, crest_error *error)
+{
+    snprintf(run->text, sizeof run->text, "%s/spans.jsonl", run->folder);
+    crest_status status = through(run, crest_span_lines_new(run->text, error), error);
+    unlink(run->text);
+    return status;
+}
+
 static crest_status call_scrape(fault_run *run, crest_error *error)
 {
     crest_prometheus_options options = {.listen = "127.0.0.1:0"};
@@ -412,8 +436,7 @@ static crest_status call_scrape(fault_run *run, crest_error *error)
         for (unsigned i = 0; i < 2; i++) {
             size_t length;
             faults_spare(1);
-            char *page = http_get(port, "/metrics",
-                                  i ? "Accept-Encoding: gzip\r\n" : "", &length);
+            char *page = http_get(port, "/metrics", i ? "Accept-Encoding: gzip\r\n" : "", &length);
             int there = page != NULL && length > (i ? 100 : 500) &&
                         (i || strstr(page, "\nr_events_total 1234567\n") != NULL);
             free(page);
@@ -474,6 +497,9 @@ static const fault_scenario scenarios[] = {
     {"influxdb", begin_metrics, call_influxdb, NULL, REPORTS, NULL},
     {"influxdb-udp", begin_datagrams, call_influxdb_udp, end_datagrams, REPORTS, NULL},
     {"otlp", begin_metrics, call_otlp, NULL, REPORTS, NULL},
+    {"otlp-traces", NULL, call_otlp_traces, NULL, REPORTS, NULL},
+    {"zipkin", NULL, call_zipkin, NULL, REPORTS, NULL},
+    {"span-lines", NULL, call_span_lines, NULL, REPORTS, NULL},
     {"scrape", begin_metrics, call_scrape, NULL, REPORTS, SCRAPE_NEVER},
     {"kind", NULL, call_kind, NULL, FAULT_TELLS, NULL},
 };

@@ -157,6 +157,8 @@ class Place:
 class Server:
     """A server program: started, waited for, stopped; ended in any case by its place."""
 
+    ready_s = READY_S
+
     def __init__(self, place, name, port=None):
         self.place = place
         self.name = name
@@ -174,7 +176,7 @@ class Server:
                                             stderr=subprocess.STDOUT, cwd=self.place.folder)
         if self not in self.place.started:
             self.place.started.append(self)
-        wait_for(f"{self.name} on port {self.port}", self.is_ready)
+        wait_for(f"{self.name} on port {self.port}", self.is_ready, self.ready_s)
         return self
 
     def check_running(self):

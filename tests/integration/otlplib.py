@@ -19,13 +19,28 @@ import protobuflib
 
 PROTO = harness.ROOT / "tests/support/otlp_metrics.proto"
 MESSAGE = "crest.otlp.Request"
+TRACES_PROTO = harness.ROOT / "tests/support/otlp_traces.proto"
 # Numbers that JSON has as texts; and those that protobuf leaves out where they are 0.
-TEXTS = {"start_time_unix_nano", "time_unix_nano", "as_int", "count", "zero_count", "bucket_counts"}
+TEXTS = {"start_time_unix_nano", "time_unix_nano", "end_time_unix_nano", "int_value", "as_int",
+         "count", "zero_count", "bucket_counts"}
 LEFT_OUT = {"count", "zero_count", "scale", "offset", "flags", "zero_threshold"}
 
 
 def of_protobuf(body):
     return alike(protobuflib.message_of(body, PROTO, MESSAGE))
+
+
+def of_traces(body):
+    """The same of a body of spans; ids in hexadecimal, as JSON has them."""
+    return in_hex(alike(protobuflib.message_of(body, TRACES_PROTO, MESSAGE)))
+
+
+def in_hex(value):
+    if not isinstance(value, dict):
+        return value
+    return {key: [one.encode(errors="surrogateescape").hex() for one in values]
+            if key.endswith(("trace_id", "span_id")) else [in_hex(one) for one in values]
+            for key, values in value.items()}
 
 
 def alike(value):

@@ -74,7 +74,8 @@ def unquoted(text):
         if shown[:1] in b"01234567":
             return bytes([int(shown, 8)])
         return {b"n": b"\n", b"r": b"\r", b"t": b"\t"}.get(shown, shown)
-    return re.sub(rb"\\([0-7]{1,3}|.)", meant, text[1:-1].encode()).decode()
+    return re.sub(rb"\\([0-7]{1,3}|.)", meant, text[1:-1].encode()).decode(
+        errors="surrogateescape")  # fields of bytes
 
 
 def value_of(text):

@@ -14,11 +14,11 @@ GOLDEN = harness.ROOT / "tests/golden"
 
 
 def without_empty(value):
-    """Messages and lists that are empty are the same as none."""
+    """Messages, lists and texts that are empty are the same as none."""
     if not isinstance(value, dict):
         return value
     kept = {key: [without_empty(one) for one in values] for key, values in value.items()}
-    return {key: values for key, values in kept.items() if values != [{}]}
+    return {key: values for key, values in kept.items() if values not in ([{}], [""])}
 
 
 def golden(name):
@@ -51,6 +51,17 @@ def both_encodings_say_the_same(_):
         equal(metrics, [], name)
         equal(protobuf["resource_metrics"][0]["resource"], json["resource_metrics"][0]["resource"],
               name)
+
+
+def spans_are_the_same_in_both_encodings(_):
+    spans = otlplib.of_traces((GOLDEN / "otlp_spans.traces").read_bytes())
+    json = otlplib.of_json((GOLDEN / "otlp_spans.traces.json").read_text())
+    equal(without_empty(spans), without_empty(json), "spans")
+    (resource,) = spans["resource_spans"]
+    (scope,) = resource["scope_spans"]
+    equal(len(scope["spans"]), 5, "spans")
+    equal({span["trace_id"][0] for span in scope["spans"]}, {"abcdef0102030405060708090a0b0c0d"},
+          "their trace")
 
 
 def counts_are_those_of_the_buckets(_):
@@ -119,6 +130,7 @@ def the_example_prints_what_it_says(_):
 
 
 if __name__ == "__main__":
-    harness.main([both_encodings_say_the_same, counts_are_those_of_the_buckets,
+    harness.main([both_encodings_say_the_same, spans_are_the_same_in_both_encodings,
+                  counts_are_those_of_the_buckets,
                   values_are_what_was_recorded, stale_points_have_no_value,
                   the_example_prints_what_it_says], servers=())

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=480 go-servers
+# crest-test: timeout=900 go-servers
 """Real servers of spans: the Collector 0.161 has span by span what the program's own lines have;
 its spanmetrics, in Prometheus 3.16, agree with the program's timers; Zipkin 3.6.1 has the trees.
 Both killed in the middle of it: no span is there twice, and those that are missing were counted.
@@ -71,13 +71,6 @@ class Spanmetrics(Collector):
         return [program, config]
 
 
-def one_value(prometheus, query):
-    found = prometheus.query(query)
-    if len(found) != 1:
-        raise Failure(f"{query}: {found}")
-    return float(found[0]["value"][1])
-
-
 def spanmetrics_agree_with_the_timers(place):
     prometheus = Prometheus3(place).start()
     collector = Spanmetrics(place, prometheus).start()
@@ -94,18 +87,18 @@ def spanmetrics_agree_with_the_timers(place):
         which = f'{{span_name="span.{name}-time"}}'
 
         def agree(timer=timer, spans=spans, which=which, count=count):
-            equal(one_value(prometheus, f"sum({timer}_count)"), count, timer)
-            equal(one_value(prometheus, f"sum({spans}_count{which})"), count, "its spans")
-            own = one_value(prometheus, f"sum({timer}_sum)")
-            theirs = one_value(prometheus, f"sum({spans}_sum{which})")
+            equal(prometheus.number(f"sum({timer}_count)"), count, timer)
+            equal(prometheus.number(f"sum({spans}_count{which})"), count, "its spans")
+            own = prometheus.number(f"sum({timer}_sum)")
+            theirs = prometheus.number(f"sum({spans}_sum{which})")
             if abs(own - theirs) > CLOSE * own:
                 raise Failure(f"{timer}: {own} s, and by its spans {theirs} s")
         holds_at_last(agree)
     failed = 'span_step_time_seconds_count{outcome="error"}'
     status = ('traces_span_metrics_calls_total{span_name="span.step-time",'
               'status_code="STATUS_CODE_ERROR"}')
-    holds_at_last(lambda: equal(one_value(prometheus, f"sum({status})"),
-                                one_value(prometheus, failed), "errors"))
+    holds_at_last(lambda: equal(prometheus.number(f"sum({status})"),
+                                prometheus.number(failed), "errors"))
 
 
 # ---- killed and restarted ----
