@@ -184,10 +184,12 @@ void crest_state_note_series(crest_state_series *series, const char *const *valu
         return;
     crest_state_record **at = records_of(series->slot);
     crest_state_record *record = records_write(CREST_STATE_SERIES, series, sizeof *series, &behind);
+    if (at == NULL)
+        return;
     /* a kill in between leaves two records of the slot, of which the higher birth counts */
-    crest_state_note_end(series->slot);
-    if (at != NULL)
-        *at = record;
+    if (*at != NULL)
+        records_give(*at);
+    *at = record;
 }
 
 /* ---- the rest ---- */

@@ -119,8 +119,9 @@ crest_state_extent *crest_state_extend(uint64_t bytes, char **memory)
 {
     if (!state_allocate(bytes))
         return NULL;
-    void *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, state_own.descriptor,
-                        (off_t)state_own.bytes);
+    /* the pages are there already: mapping them at once spares a fault for each 43 series */
+    void *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+                        state_own.descriptor, (off_t)state_own.bytes);
     if (mapped == MAP_FAILED)
         return NULL;
     *memory = mapped;

@@ -491,6 +491,33 @@ static void test_differences(void **state)
     whole(run_differences);
 }
 
+/* While the first of the name runs, a second one is NAME.2, and goes on from no other NAME.2. */
+static void test_twin(void **state)
+{
+    (void)state;
+    int ready[2];
+    char byte;
+    clean();
+    assert_int_equal(pipe(ready), 0);
+    fflush(NULL);
+    pid_t first = fork();
+    if (first == 0) {
+        start("");
+        if (write(ready[1], "", 1) == 1)
+            pause();
+        _exit(0);
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    runs_before = 0;
+    killed(run_killed);
+    assert_true(state_dir_has("node.2.crest"));
+    killed(run_killed);
+    assert_int_equal(kill(first, SIGKILL), 0);
+    assert_int_equal(waitpid(first, NULL, 0), first);
+    close(ready[0]);
+    close(ready[1]);
+}
+
 /* Two starts at a time: one adopts, the other has a file of another name. */
 static void test_race(void **state)
 {
@@ -555,9 +582,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chain),         cmocka_unit_test(test_every_step),
         cmocka_unit_test(test_early_records), cmocka_unit_test(test_farewell),
-        cmocka_unit_test(test_report),        cmocka_unit_test(test_report_steps),
-        cmocka_unit_test(test_told),          cmocka_unit_test(test_waiting),
-        cmocka_unit_test(test_other_kind),    cmocka_unit_test(test_differences),
-        cmocka_unit_test(test_race),          cmocka_unit_test(test_foreign)};
+        cmocka_unit_test(test_report),        cmocka_unit_test(test_twin),
+        cmocka_unit_test(test_report_steps),  cmocka_unit_test(test_told),
+        cmocka_unit_test(test_waiting),       cmocka_unit_test(test_other_kind),
+        cmocka_unit_test(test_differences),   cmocka_unit_test(test_race),
+        cmocka_unit_test(test_foreign)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
