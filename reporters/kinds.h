@@ -9,16 +9,17 @@
 
 #include <crest/reporter.h>
 
-extern const crest_reporter_kind crest_pushgateway_kind; /* push_options.c */
-extern const crest_reporter_kind crest_console_kind;     /* console.c */
-extern const crest_reporter_kind crest_textfile_kind;    /* textfile.c */
-extern const crest_reporter_kind crest_statsd_kind;      /* statsd_options.c */
-extern const crest_reporter_kind crest_json_kind;        /* json_lines.c */
-extern const crest_reporter_kind crest_spans_json_kind;  /* span_lines.c */
-extern const crest_reporter_kind crest_zipkin_kind;      /* zipkin_options.c */
-extern const crest_reporter_kind crest_influxdb_kind;    /* influxdb_options.c */
-extern const crest_reporter_kind crest_hlog_kind;        /* hlog.c */
-extern const crest_reporter_kind crest_prometheus_kind;  /* scrape.c */
-extern const crest_reporter_kind crest_otlp_kind;        /* otlp_options.c */
+extern const crest_reporter_kind crest_pushgateway_kind;      /* push_options.c */
+extern const crest_reporter_kind crest_console_kind;          /* console.c */
+extern const crest_reporter_kind crest_textfile_kind;         /* textfile.c */
+extern const crest_reporter_kind crest_statsd_kind;           /* statsd_options.c */
+extern const crest_reporter_kind crest_json_kind;             /* json_lines.c */
+extern const crest_reporter_kind crest_spans_json_kind;       /* span_lines.c */
+extern const crest_reporter_kind crest_zipkin_kind;           /* zipkin_options.c */
+extern const crest_reporter_kind crest_influxdb_kind;         /* influxdb_options.c */
+extern const crest_reporter_kind crest_hlog_kind;             /* hlog.c */
+extern const crest_reporter_kind crest_prometheus_kind;       /* scrape.c */
+extern const crest_reporter_kind crest_otlp_kind;             /* otlp_options.c */
+extern const crest_reporter_kind crest_profile_reporter_kind; /* profile.c */
 
 #endif

@@ -59,6 +59,12 @@
  *   system.mounts.exclude, system.interfaces.exclude, system.devices.exclude
  *                                what of these is left out, patterns as those of KIND.exclude; an
  *                                empty list is none
+ *   profile                      on or off (the default): samples threads' stacks and serves
+ *                                profiles, see profile.h and docs/profiling.md
+ *   profile.listen=ADDRESS       where; off: nowhere
+ *   profile.hz, profile.signal, profile.hosts
+ *                                samples a second of CPU time; its signal's number; as
+ *                                prometheus.hosts
  *   prometheus=ADDRESS           serves /metrics there, see prometheus.h
  *   console=DURATION             on standard error at that interval (or console=on): a table on a
  *                                terminal, JSON lines elsewhere, see console.h

@@ -72,10 +72,14 @@ void crest_scrape_page_make(crest_scrape_page *page)
     crest_scrape_pipe_close(&page->pipe, status);
 }
 
-static void *scrape_page_run(void *page)
+static void *scrape_page_run(void *context)
 {
+    crest_scrape_page *page = context;
     pthread_setname_np(pthread_self(), "crest-page");
-    crest_scrape_page_make(page);
+    if (page->settings->other != NULL)
+        page->settings->other->make(page);
+    else
+        crest_scrape_page_make(page);
     return NULL;
 }
 

@@ -12,8 +12,26 @@
 #include <crest/prometheus.h>
 #include <pthread.h>
 
+struct crest_scrape_page;
+struct MHD_Connection;
+
+/* What an endpoint serves instead of /metrics. */
+typedef struct crest_scrape_other {
+    /* In the server's thread: what is at this path. Fills what the page has of it and returns 0; or
+     * returns a status to refuse with, and *why. */
+    unsigned (*ask)(struct crest_scrape_page *page, const char *path,
+                    struct MHD_Connection *connection, const char **why);
+    /* As crest_scrape_page_make: writes the page and frees page->other. */
+    void (*make)(struct crest_scrape_page *page);
+    /* A path that a POST may go to, and what is answered, whatever is asked there. */
+    const char *posted, *posted_answer;
+    /* Frees page->other of a page that is not made. */
+    void (*forget)(struct crest_scrape_page *page);
+} crest_scrape_other;
+
 /* What pages of an endpoint share; constant, and owned by the reporter. */
 typedef struct crest_scrape_settings {
+    const crest_scrape_other *other; /* NULL: it serves /metrics */
     char *listen;
     unsigned concurrency, connections;
     uint64_t timeout_ms;
@@ -33,6 +51,13 @@ typedef struct crest_scrape_page {
     unsigned name_count;
     pthread_t thread;
     crest_error error; /* valid once the pipe is closed */
+
+    /* of crest_scrape_other */
+    void *other;
+    const char *type;  /* its Content-Type; static */
+    uint64_t lasts_ns; /* how long it takes to make */
+    int packed;        /* compressed as it is stored, not as it is sent */
+    unsigned detail;
 
     /* the server's */
     struct crest_scrape_page *next;

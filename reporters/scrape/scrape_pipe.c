@@ -234,6 +234,14 @@ int crest_scrape_pipe_closed(crest_scrape_pipe *pipe)
 }
 
 /* The writer, which ends now, wakes a waiting reader. */
+int crest_scrape_pipe_wanted(crest_scrape_pipe *pipe)
+{
+    pthread_mutex_lock(&pipe->lock);
+    int wanted = !pipe->cancelled && crest_scrape_now_ns() < pipe->deadline_ns;
+    pthread_mutex_unlock(&pipe->lock);
+    return wanted;
+}
+
 void crest_scrape_pipe_cancel(crest_scrape_pipe *pipe)
 {
     pthread_mutex_lock(&pipe->lock);

@@ -68,6 +68,8 @@ int crest_scrape_pipe_due(crest_scrape_pipe *pipe);
 int crest_scrape_pipe_whole(crest_scrape_pipe *pipe, size_t *used, crest_status *status);
 /* Whether the writer is done with the pipe. */
 int crest_scrape_pipe_closed(crest_scrape_pipe *pipe);
+/* Writer: whether the page is still wanted: neither cancelled nor late. */
+int crest_scrape_pipe_wanted(crest_scrape_pipe *pipe);
 /* Makes the writer's next write fail. */
 void crest_scrape_pipe_cancel(crest_scrape_pipe *pipe);
 

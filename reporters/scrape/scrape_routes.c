@@ -27,6 +27,10 @@
 /* The piece in which an answer is read; libmicrohttpd takes less if its buffer is smaller. */
 #define SCRAPE_ROUTES_PIECE_BYTES 32768u
 #define SCRAPE_ROUTES_TEXT_BYTES 512u
+#define SCRAPE_ROUTES_FOREIGN                                                                      \
+    "This endpoint is on a loopback address and answers requests for localhost, 127.0.0.1 and "    \
+    "[::1] only, so that no page in a browser can read it by a name of its own. Other names are "  \
+    "allowed with "
 
 typedef struct scrape_routes_request {
     crest_scrape_server *server;
@@ -129,8 +133,9 @@ static enum MHD_Result scrape_routes_send_page(scrape_routes_request *request, u
         size, SCRAPE_ROUTES_PIECE_BYTES, scrape_routes_read, request, NULL);
     if (response == NULL)
         return MHD_NO;
-    (void)MHD_add_response_header(response, "Vary", "Accept, Accept-Encoding");
-    if (gzip)
+    if (!request->page || !request->page->settings->other)
+        (void)MHD_add_response_header(response, "Vary", "Accept, Accept-Encoding");
+    if (gzip && (!request->page || !request->page->packed))
         (void)MHD_add_response_header(response, "Content-Encoding", "gzip");
     return scrape_routes_send(request, MHD_HTTP_OK, response, request->content_type);
 }
@@ -262,6 +267,18 @@ static enum MHD_Result scrape_routes_busy(scrape_routes_request *request)
                              "Retry-After", "1");
 }
 
+/* Lets a page be made: waits for its first bytes. */
+static enum MHD_Result scrape_routes_await(scrape_routes_request *request, crest_scrape_page *page)
+{
+    /* Until there is something to send, the page has its own deadline. */
+    crest_scrape_connections_answering(request->connection, UINT64_MAX);
+    request->page = page;
+    page->connection = request->connection;
+    scrape_routes_pause(request);
+    crest_scrape_pipe_await(&page->pipe);
+    return MHD_YES;
+}
+
 static enum MHD_Result scrape_routes_make(scrape_routes_request *request, crest_format format,
                                           int gzip)
 {
@@ -286,13 +303,7 @@ static enum MHD_Result scrape_routes_make(scrape_routes_request *request, crest_
         return refused != 0 ? scrape_routes_say(request, refused, why, NULL, NULL)
                             : scrape_routes_busy(request);
     }
-    /* Until there is something to send, the page has its own deadline. */
-    crest_scrape_connections_answering(request->connection, UINT64_MAX);
-    request->page = page;
-    page->connection = request->connection;
-    scrape_routes_pause(request);
-    crest_scrape_pipe_await(&page->pipe);
-    return MHD_YES;
+    return scrape_routes_await(request, page);
 }
 
 /* Answers a HEAD without a page: the client wants the headers only, and never gets a length. */
@@ -324,11 +335,46 @@ static int scrape_routes_has_body(struct MHD_Connection *connection)
 /* Refuses a request that is no GET or HEAD, or has a body. */
 static enum MHD_Result scrape_routes_refuse(scrape_routes_request *request, int allowed)
 {
+    const crest_scrape_other *other = request->server->settings->other;
+    if (other != NULL && request->path != NULL && strcmp(request->path, other->posted) == 0)
+        return scrape_routes_say(request, MHD_HTTP_OK, other->posted_answer, NULL, NULL);
     if (allowed)
         return scrape_routes_say(request, MHD_HTTP_CONTENT_TOO_LARGE,
                                  "A request with a body is not answered here\n", NULL, NULL);
     return scrape_routes_say(request, MHD_HTTP_METHOD_NOT_ALLOWED,
                              "Only GET and HEAD are answered here\n", "Allow", "GET, HEAD");
+}
+
+/* A page of crest_scrape_other. */
+static enum MHD_Result scrape_routes_other(scrape_routes_request *request, const char *path,
+                                           int head)
+{
+    crest_scrape_server *server = request->server;
+    const crest_scrape_other *other = server->settings->other;
+    const char *why = "";
+    uint64_t deadline_ns =
+        request->began_ns + server->settings->timeout_ms * SCRAPE_ROUTES_NS_PER_MS;
+    crest_scrape_page *page =
+        server->making < server->settings->concurrency && !head
+            ? crest_scrape_page_new(server->settings, server->registry,
+                                    CREST_FORMAT_PROMETHEUS_TEXT, 0, deadline_ns, server->wake)
+            : NULL;
+    if (page == NULL)
+        return head ? scrape_routes_refuse(request, 0) : scrape_routes_busy(request);
+    unsigned refused = other->ask(page, path, request->connection, &why);
+    if (refused == 0) {
+        page->pipe.gzip = page->packed;
+        page->pipe.deadline_ns += page->lasts_ns;
+        request->content_type = page->type;
+        if (crest_scrape_server_make(server, page) == 0)
+            return scrape_routes_await(request, page);
+        other->forget(page);
+    }
+    crest_scrape_page_free(page);
+    if (refused == 0)
+        return scrape_routes_busy(request);
+    return scrape_routes_say(request, refused, why,
+                             refused == MHD_HTTP_TOO_MANY_REQUESTS ? "Retry-After" : NULL, "10");
 }
 
 static enum MHD_Result scrape_routes_route(scrape_routes_request *request, int head)
@@ -338,6 +384,8 @@ static enum MHD_Result scrape_routes_route(scrape_routes_request *request, int h
         return scrape_routes_metrics(request, head);
     if (strcmp(path, "/-/healthy") == 0)
         return scrape_routes_say(request, MHD_HTTP_OK, "Healthy\n", NULL, NULL);
+    if (request->server->settings->other != NULL)
+        return scrape_routes_other(request, path, head);
     if (strcmp(path, "/") == 0)
         return scrape_routes_index(request);
     return scrape_routes_say(request, MHD_HTTP_NOT_FOUND,
@@ -380,9 +428,8 @@ static unsigned scrape_routes_misdirected(const crest_scrape_server *server,
     *why = "This Host is none: it is a name or an address, and perhaps a port\n";
     if (!crest_scrape_authority_valid(host))
         return MHD_HTTP_BAD_REQUEST;
-    *why = "This endpoint is on a loopback address and answers requests for localhost, 127.0.0.1 "
-           "and [::1] only, so that no page in a browser can read it by a name of its own. Other "
-           "names are allowed with prometheus.hosts=NAME\n";
+    *why = server->settings->other != NULL ? SCRAPE_ROUTES_FOREIGN "profile.hosts=NAME\n"
+                                           : SCRAPE_ROUTES_FOREIGN "prometheus.hosts=NAME\n";
     return !server->listener.loopback || crest_scrape_authority_is_loopback(host) ||
                    crest_scrape_authority_is_listed(host, server->settings->hosts)
                ? 0
@@ -405,7 +452,8 @@ static enum MHD_Result scrape_routes_begin(crest_scrape_server *server,
     request->began_ns = crest_scrape_now_ns();
     crest_scrape_authority target;
     request->path = crest_scrape_target_path(url, &target);
-    request->is_page = request->path != NULL && strcmp(request->path, "/metrics") == 0;
+    request->is_page = request->path != NULL && strcmp(request->path, "/metrics") == 0 &&
+                       server->settings->other == NULL;
     crest_scrape_connections_answering(connection, request->began_ns + SCRAPE_ROUTES_ANSWER_MS *
                                                                            SCRAPE_ROUTES_NS_PER_MS);
     const char *why;

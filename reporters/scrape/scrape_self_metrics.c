@@ -94,5 +94,6 @@ void crest_scrape_figures_scrape(unsigned code, uint64_t took_ns, uint64_t bytes
 
 void crest_scrape_figures_closed(crest_scrape_cause cause)
 {
-    crest_counter_inc(scrape_figures_closures[cause]);
+    if (scrape_figures_closures[cause] != NULL) /* an endpoint of something else */
+        crest_counter_inc(scrape_figures_closures[cause]);
 }

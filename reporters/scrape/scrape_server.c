@@ -138,11 +138,14 @@ static void scrape_server_tell(crest_scrape_server *server)
 
 int crest_scrape_server_make(crest_scrape_server *server, crest_scrape_page *page)
 {
-    crest_scrape_figures_begun(); /* counted first, so that a page has itself in it */
+    int counted = server->settings->other == NULL;
+    if (counted)
+        crest_scrape_figures_begun(); /* counted first, so that a page has itself in it */
     page->here = server->loop;
     int failed = page->here ? 0 : crest_scrape_page_start(page);
     if (failed != 0) {
-        crest_scrape_figures_made();
+        if (counted)
+            crest_scrape_figures_made();
         return failed;
     }
     page->next = server->pages;
@@ -168,7 +171,8 @@ static void scrape_server_look_after_pages(crest_scrape_server *server)
         }
         if (!page->joined && crest_scrape_page_join(page)) {
             server->making--;
-            crest_scrape_figures_made();
+            if (server->settings->other == NULL)
+                crest_scrape_figures_made();
         }
         if (page->joined && page->connection == NULL) {
             *link = page->next;
@@ -499,7 +503,8 @@ crest_scrape_server *crest_scrape_server_start(const crest_scrape_settings *sett
                                                crest_registry *registry, crest_status *status,
                                                crest_error *error)
 {
-    crest_scrape_figures_make();
+    if (settings->other == NULL)
+        crest_scrape_figures_make();
     pthread_once(&scrape_server_once, scrape_server_prepare_once);
     crest_scrape_server *server = scrape_server_new(settings, registry);
     *status = server != NULL

@@ -53,6 +53,7 @@
     X(PROBE_RESOLVE)                                                                               \
     X(PROBE_FILE)                                                                                  \
     X(HICCUPS)                                                                                     \
+    X(PROFILER) /* its timers and its thread are the parent's */                                   \
     X(HOST_LOOP)                                                                                   \
     X(RUN)                                                                                         \
     X(OWN_HOST_LOOP) /* closes what HOST_LOOP put aside */

@@ -84,6 +84,7 @@ static void cells_thread_end(void *value)
         table->lent--;
         return;
     }
+    crest_atomic_store_ptr_release(&table->operation, NULL); /* no partner: a new owner's is NULL */
     table->lent = 0;
     cells_table = CELLS_GONE;
     cells_order_for_handlers();
@@ -273,6 +274,7 @@ static crest_thread_table *cells_table_own(void)
         return NULL;
     cells_sign(table);
     table->lent = 0;
+    crest_atomic_store_ptr_release(&table->operation, NULL); /* the same */
     if (pthread_setspecific(cells_key, table) != 0) {
         /* as in cells_thread_end */
         crest_atomic_store32_release(&table->owned, CREST_TABLE_FREE);
@@ -317,6 +319,21 @@ crest_reserve *crest_cells_reserve(void)
 uint32_t *crest_cells_ring(void)
 {
     return cells_table != NULL && cells_table != CELLS_GONE ? &cells_table->ring : NULL;
+}
+
+void **crest_cells_operation(void)
+{
+    return cells_table != NULL && cells_table != CELLS_GONE ? &cells_table->operation : NULL;
+}
+
+void *const *crest_cells_operation_of(pid_t thread)
+{
+    pid_t process = getpid();
+    for (const crest_thread_table *table = cells_newest; table != NULL; table = table->next)
+        if (crest_atomic_load32(&table->owned) == CREST_TABLE_OWNED && table->owner == thread &&
+            table->owner_process == process)
+            return &table->operation;
+    return NULL;
 }
 
 uint64_t *crest_cells_touch_lane(const crest_thread_table *lane, uint32_t slot)

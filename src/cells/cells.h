@@ -24,6 +24,7 @@ typedef struct crest_thread_table {
                             * owner only */
     crest_reserve reserve; /* owner only; a lane has none */
     uint32_t ring;         /* the spans' (spans/span_rings.h); owner only */
+    void *operation;       /* that the owner is in, for profiles; NULL: none; owner writes */
 } crest_thread_table;
 
 typedef enum crest_table_owner {
@@ -50,6 +51,13 @@ crest_reserve *crest_cells_reserve(void);
 /* This thread's word for its ring of spans, 0 at first; NULL before its first touch and after its
  * end. The next thread with this table has it too. */
 uint32_t *crest_cells_ring(void);
+
+/* Where this thread keeps the operation that it is in (profiling/operations.h); NULL before its
+ * first touch and after its end. Any handler. */
+void **crest_cells_operation(void);
+
+/* Under the lock: the same place of another thread, by the kernel's number; NULL if it has none. */
+void *const *crest_cells_operation_of(pid_t thread);
 
 /* Under the lock: makes as many lanes as <crest/lane.h> says for so many processors, unless there
  * are some; returns their number, 0 without memory. */

@@ -285,6 +285,17 @@ ROW(ssize_t, getrandom, (void *to, size_t n, unsigned flags), (to, n, flags), SA
 ROW(char *, secure_getenv, (const char *name), (name), return NULL)
 ROW(char *, getenv, (const char *name), (name), return NULL)
 ROW(int, kill, (pid_t process, int number), (process, number), SAYS(ESRCH, -1))
+ROW(int, sigaction, (int number, const struct sigaction *what, struct sigaction *was),
+    (number, what, was), SAYS(EINVAL, -1))
+ROW(int, timer_create, (clockid_t clock, struct sigevent * event, timer_t *timer),
+    (clock, event, timer), SAYS(EAGAIN, -1))
+ROW(int, timer_settime,
+    (timer_t timer, int flags, const struct itimerspec *value, struct itimerspec *old),
+    (timer, flags, value, old), SAYS(EINVAL, -1))
+ROW(int, timer_gettime, (timer_t timer, struct itimerspec * to), (timer, to), SAYS(EINVAL, -1))
+ROW(ssize_t, process_vm_readv,
+    (pid_t process, const struct iovec *to, unsigned long n, const struct iovec *from,
+     unsigned long of, unsigned long flags), (process, to, n, from, of, flags), SAYS(EPERM, -1))
 ROW(int, sigpending, (sigset_t * to), (to), SAYS(EFAULT, -1))
 ROW(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *most),
     (set, info, most), SAYS(EAGAIN, -1))

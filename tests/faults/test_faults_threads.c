@@ -8,6 +8,7 @@
 
 #include <crest/hiccups.h>
 #include <crest/prepare.h>
+#include <crest/profile.h>
 #include <crest/run.h>
 #include <crest/state.h>
 #include <crest/system.h>
@@ -276,6 +277,45 @@ static crest_status call_hiccups(fault_run *run, crest_error *error)
     if (status == CREST_OK)
         FAULT_HOLDS(crest_hiccups_stop() == CREST_OK);
     return status;
+}
+
+static int drop_bytes(void *context, const void *bytes, size_t length)
+{
+    (void)context;
+    (void)bytes;
+    (void)length;
+    return 0;
+}
+
+static crest_status call_profile(fault_run *run, crest_error *error)
+{
+    crest_profile_scope scope;
+    crest_timer *timer = run->slot[0];
+    crest_status status = crest_profiler_start(NULL, error);
+    if (status != CREST_OK)
+        return status;
+    crest_profile_thread();
+    for (int kind = 0; kind < CREST_PROFILE_KINDS && status == CREST_OK; kind++) {
+        crest_profile *profile = crest_profile_begin((crest_profile_kind)kind, error);
+        if (profile == NULL) {
+            status = error->status;
+            break;
+        }
+        crest_profile_enter(&scope, timer, crest_op_u64(1));
+        crest_profile_leave(&scope);
+        status = crest_profile_end(profile, error);
+        if (status == CREST_OK)
+            status = crest_profile_write(profile, (crest_profile_format)(kind % 2), drop_bytes,
+                                         NULL, error);
+        crest_profile_free(profile);
+    }
+    FAULT_HOLDS(crest_profiler_stop(NULL) == CREST_OK);
+    return status;
+}
+
+static void begin_profile(fault_run *run)
+{
+    run->slot[0] = crest_timer_get(run->registry, &(crest_metric_options){.name = "p"}, NULL);
 }
 
 static crest_status call_system(fault_run *run, crest_error *error)
@@ -557,6 +597,7 @@ static const fault_scenario scenarios[] = {
     {"file-probe", NULL, call_file_probe, NULL, FAULT_TELLS | FAULT_SLOW, NULL},
     {"timed-io", NULL, call_timed_io, NULL, FAULT_TELLS, NULL},
     {"hiccups", NULL, call_hiccups, NULL, FAULT_TELLS, NULL},
+    {"profile", begin_profile, call_profile, NULL, FAULT_TELLS | FAULT_SLOW, NULL},
     {"system", NULL, call_system, NULL, FAULT_TELLS | FAULT_SLOW, NULL},
     {"windows", begin_polls, call_windows, end_windows, 0, NULL},
     {"attach", NULL, call_attach, NULL, FAULT_TELLS | FAULT_SLOW, NULL},

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The profiler as a reporter: its options, and the endpoint that serves profiles from start to
+ * stop. See <crest/profile.h> and docs/profiling.md.
+ *
+ *     profile=on                       samples, and serves on CREST_PROFILE_LISTEN_DEFAULT
+ *     profile.listen=ADDRESS, off      where else, or nowhere; as prometheus=ADDRESS
+ *     profile.hz=99, profile.signal=N  of crest_profiler_options
+ *     profile.hosts=NAMES              further names that requests may be for
+ */
+#include <crest/clock.h>
+#include <crest/profile.h>
+#include <crest/prometheus.h>
+
+#include "kinds.h"
+#include "profile/profile_pages.h"
+#include "scrape/scrape_routes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PROFILE_TIMEOUT_MS 30000u
+/* The waiting profile, and what is answered beside it. */
+#define PROFILE_PAGES_AT_ONCE 4u
+#define PROFILE_CONNECTIONS 16u
+
+typedef struct profile {
+    crest_reporter reporter; /* first: the caller holds a pointer to it */
+    crest_scrape_settings settings;
+    crest_profiler_options options;
+    int listens, started;        /* whether the profiler is ours to stop */
+    pthread_mutex_t lock;        /* guards server */
+    crest_scrape_server *server; /* NULL: not serving */
+} profile;
+
+/* ---- serving ---- */
+
+static crest_status profile_listen(profile *self, crest_registry *registry, crest_error *error)
+{
+    crest_status status = CREST_OK;
+    if (crest_loop_only())
+        return crest_error_set(error, CREST_SYSTEM,
+                               "Profiles are served by a thread, which threads=off forbids: set "
+                               "profile.listen=off");
+    pthread_mutex_lock(&self->lock);
+    self->server =
+        crest_scrape_server_start(&self->settings, &crest_scrape_routes, registry, &status, error);
+    if (status == CREST_OK)
+        crest_log_write(self->server->listener.loopback ? CREST_LOG_INFO : CREST_LOG_WARNING,
+                        "crest: profiles are at http://%s/debug/pprof/%s",
+                        self->server->listener.shown,
+                        self->server->listener.loopback
+                            ? ""
+                            : ", which is no loopback address: whoever reaches it sees the "
+                              "program's functions, and can have it profiled");
+    pthread_mutex_unlock(&self->lock);
+    return status;
+}
+
+static crest_status profile_start(crest_reporter *reporter, crest_registry *registry,
+                                  crest_error *error)
+{
+    profile *self = reporter->state;
+    crest_status status = crest_profiler_start(&self->options, error);
+    self->started = status == CREST_OK;
+    if (status != CREST_OK && status != CREST_ALREADY)
+        return status;
+    status = self->listens ? profile_listen(self, registry, error) : CREST_OK;
+    if (status != CREST_OK && self->started) {
+        (void)crest_profiler_stop(NULL);
+        self->started = 0;
+    }
+    return status;
+}
+
+static crest_status profile_end(profile *self, uint64_t left_ns, crest_error *error)
+{
+    crest_status status = CREST_OK;
+    pthread_mutex_lock(&self->lock);
+    if (self->server != NULL)
+        status = crest_scrape_server_stop(self->server, crest_scrape_now_ns() + left_ns, error);
+    if (status == CREST_OK)
+        self->server = NULL;
+    pthread_mutex_unlock(&self->lock);
+    if (self->started)
+        (void)crest_profiler_stop(NULL);
+    self->started = 0;
+    return status;
+}
+
+static crest_status profile_stop(crest_reporter *reporter, uint64_t deadline_ns, crest_error *error)
+{
+    uint64_t now_ns = crest_now();
+    return profile_end(reporter->state, deadline_ns > now_ns ? deadline_ns - now_ns : 0, error);
+}
+
+static void profile_free(crest_reporter *reporter)
+{
+    profile *self = reporter->state;
+    while (profile_end(self, CREST_PROFILE_SECONDS_MAX * UINT64_C(1000000000), NULL) != CREST_OK)
+        continue;
+    pthread_mutex_destroy(&self->lock);
+    free(self->settings.listen);
+    free(self->settings.hosts);
+    free(self);
+}
+
+/* ---- from options ---- */
+
+static crest_status profile_read_number(const crest_options *options, const char *key,
+                                        unsigned highest, unsigned *value, crest_error *error)
+{
+    const char *text = crest_option(options, key);
+    if (text == NULL)
+        return CREST_OK;
+    size_t digits = strspn(text, "0123456789");
+    unsigned long number = digits > 0 && digits < 6 ? strtoul(text, NULL, 10) : 0;
+    if (number == 0 || number > highest || text[digits] != '\0')
+        return crest_error_set(error, CREST_INVALID_OPTIONS,
+                               "%s=%.60s is not a number from 1 to %u", key, text, highest);
+    *value = (unsigned)number;
+    return CREST_OK;
+}
+
+/* 0, or -1 without memory. */
+static int profile_copy(profile *self, const char *listen, const char *hosts)
+{
+    self->settings = (crest_scrape_settings){
+        .other = &crest_profile_pages,
+        .concurrency = PROFILE_PAGES_AT_ONCE,
+        .connections = PROFILE_CONNECTIONS,
+        .timeout_ms = PROFILE_TIMEOUT_MS,
+        .listen = strdup(listen),
+        .hosts = hosts != NULL ? strdup(hosts) : NULL,
+    };
+    return self->settings.listen == NULL || (hosts != NULL && self->settings.hosts == NULL) ? -1
+                                                                                            : 0;
+}
+
+static crest_status profile_read(profile *self, const char *value, const crest_options *options,
+                                 crest_error *error)
+{
+    const char *listen = crest_option(options, "profile.listen");
+    unsigned signal = 0;
+    if (strcmp(value, "on") != 0)
+        return crest_error_set(error, CREST_INVALID_OPTIONS,
+                               "profile=%.60s is not on or off; profile.listen says where "
+                               "profiles are served",
+                               value);
+    crest_status status =
+        profile_read_number(options, "profile.hz", CREST_PROFILE_HZ_MAX, &self->options.hz, error);
+    if (status == CREST_OK)
+        status = profile_read_number(options, "profile.signal", 64, &signal, error);
+    self->options.signal = (int)signal;
+    self->listens = listen == NULL || strcmp(listen, "off") != 0;
+    if (listen == NULL || !self->listens)
+        listen = CREST_PROFILE_LISTEN_DEFAULT;
+    if (status == CREST_OK)
+        status = crest_scrape_address_check(listen, error);
+    if (status == CREST_OK && profile_copy(self, listen, crest_option(options, "profile.hosts")))
+        status = crest_error_set(error, CREST_NO_MEMORY, "No memory for the profiler's endpoint");
+    return status;
+}
+
+static crest_reporter *profile_create(const char *value, const crest_options *options,
+                                      const crest_resource *resource, crest_error *error)
+{
+    profile *self = calloc(1, sizeof *self);
+    (void)resource;
+    if (self == NULL || pthread_mutex_init(&self->lock, NULL) != 0) {
+        free(self);
+        crest_error_set(error, CREST_NO_MEMORY, "No memory for the profiler's endpoint");
+        return NULL;
+    }
+    self->reporter = (crest_reporter){
+        .name = "profile",
+        .start = profile_start,
+        .stop = profile_stop,
+        .free = profile_free,
+        .state = self,
+    };
+    if (profile_read(self, value, options, error) == CREST_OK)
+        return &self->reporter;
+    profile_free(&self->reporter);
+    return NULL;
+}
+
+static const char *const profile_keys[] = {
+    "profile.listen", "profile.hz", "profile.signal", "profile.hosts", NULL,
+};
+
+const crest_reporter_kind crest_profile_reporter_kind = {
+    .name = "profile",
+    .keys = profile_keys,
+    .create = profile_create,
+};

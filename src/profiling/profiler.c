@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The profiler: its start, its thread and its stop. See <crest/profile.h>.
+ *
+ * The thread goes round ten times a second: it looks which threads and modules there are, turns the
+ * store's tables over, and takes slow operations. Only while a wall profile is taken it goes round
+ * a hundred times a second.
+ */
+#define _GNU_SOURCE
+#include "profiling/profiler.h"
+#include "base/error.h"
+#include "base/forked.h"
+#include "base/sync.h"
+#include "base/thread.h"
+#include "profiling/profile_figures.h"
+#include "profiling/sample_signal.h"
+#include "profiling/slow_operations.h"
+#include "profiling/thread_timers.h"
+#include "profiling/wall_sampler.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define PROFILER_ROUND_NS (100 * CREST_NS_PER_MS)
+/* Rounds between two looks that ask the kernel about every thread. */
+#define PROFILER_ROUNDS_THOROUGH 10u
+
+static pthread_mutex_t profiler_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t profiler_changed;
+static int profiler_prepared;
+
+/* Under the lock. */
+static struct {
+    int running, armed, stopping;
+    int signal;
+    unsigned hz;
+    uint64_t run;
+    pthread_t thread;
+    int thread_number; /* 0: it has not begun */
+    const crest_samples_mark *held;
+    unsigned rounds;
+} profiler;
+
+void crest_profiler_lock(void)
+{
+    pthread_mutex_lock(&profiler_mutex);
+}
+
+void crest_profiler_unlock(void)
+{
+    pthread_mutex_unlock(&profiler_mutex);
+}
+
+int crest_profiler_runs(void)
+{
+    return profiler.running && !profiler.stopping;
+}
+
+uint64_t crest_profiler_run(void)
+{
+    return profiler.run;
+}
+
+uint64_t crest_profiler_period_ns(void)
+{
+    return CREST_NS_PER_S / profiler.hz;
+}
+
+int crest_profiler_signal(void)
+{
+    return profiler.signal;
+}
+
+void crest_profiler_hold(const crest_samples_mark *mark)
+{
+    profiler.held = mark;
+    pthread_cond_broadcast(&profiler_changed); /* a wall profile changes the pace */
+}
+
+void crest_profiler_refresh(void)
+{
+    (void)crest_modules_look();
+    crest_thread_timers_look(1);
+    crest_slow_take(crest_now());
+}
+
+/* ---- the thread ---- */
+
+/* A host may have taken the signal since: its handler must not get our timers' signals. */
+static void profiler_give_up(void)
+{
+    crest_thread_timers_end();
+    crest_log_write(CREST_LOG_WARNING,
+                    "crest: the program has installed a handler of its own for signal %d, which "
+                    "the profiler used; it samples nothing any more. Let it take another one: "
+                    "profile.signal",
+                    profiler.signal);
+    profiler.stopping = 1;
+}
+
+static void profiler_round(void)
+{
+    int thorough = profiler.rounds++ % PROFILER_ROUNDS_THOROUGH == 0;
+    if (!crest_sample_signal_is_ours(profiler.signal)) {
+        profiler_give_up();
+        return;
+    }
+    /* a snapshot that is older than this look was seen by handlers of earlier rounds only */
+    if (!crest_modules_look() && !crest_sample_signal_busy())
+        crest_modules_free_old();
+    crest_thread_timers_look(thorough);
+    crest_samples_turn(profiler.held != NULL && crest_samples_mark_turned(profiler.held));
+    crest_slow_take(crest_now());
+    if (thorough)
+        crest_profile_figures_update();
+}
+
+static void *profiler_main(void *unused)
+{
+    uint64_t due_ns = crest_monotonic_ns();
+    (void)unused;
+    pthread_setname_np(pthread_self(), "crest-profile");
+    (void)prctl(PR_SET_TIMERSLACK, 1ul, 0ul, 0ul, 0ul);
+    crest_profiler_lock();
+    profiler.thread_number = (int)gettid();
+    pthread_cond_broadcast(&profiler_changed);
+    while (!profiler.stopping) {
+        uint64_t now_ns = crest_monotonic_ns();
+        if (now_ns >= due_ns) {
+            if (profiler.armed)
+                profiler_round();
+            due_ns = now_ns + PROFILER_ROUND_NS;
+        }
+        if (crest_wall_active())
+            crest_wall_tick(profiler.signal, crest_monotonic_ns());
+        uint64_t next_ns = crest_wall_active() ? now_ns + CREST_WALL_TICK_NS : due_ns;
+        struct timespec until = crest_monotonic_timespec(next_ns < due_ns ? next_ns : due_ns);
+        if (!profiler.stopping)
+            pthread_cond_timedwait(&profiler_changed, &profiler_mutex, &until);
+    }
+    crest_profiler_unlock();
+    return NULL;
+}
+
+/* ---- start and stop ---- */
+
+static void profiler_forked(void)
+{
+    crest_mutex_fresh(&profiler_mutex);
+    profiler_prepared = 0;
+    crest_sample_signal_forked();
+    crest_samples_forked();
+    crest_thread_timers_forked();
+    crest_operations_on_end(NULL);
+    uint64_t run = profiler.run;
+    memset(&profiler, 0, sizeof profiler);
+    profiler.run = run;
+}
+CREST_FORKED(PROFILER, profiler_forked)
+
+static crest_status profiler_check(const crest_profiler_options *options, crest_error *error)
+{
+    if (profiler.running)
+        return crest_error_set(error, CREST_ALREADY, "The profiler runs already");
+    if (options->hz > CREST_PROFILE_HZ_MAX)
+        return crest_error_set(error, CREST_INVALID_ARGUMENT,
+                               "%u samples a second are too many for the profiler; %u is the limit",
+                               options->hz, CREST_PROFILE_HZ_MAX);
+    if (options->signal < 0 || options->signal > SIGRTMAX)
+        return crest_error_set(error, CREST_INVALID_ARGUMENT, "There is no signal %d",
+                               options->signal);
+#if !defined(__x86_64__) || !defined(__linux__)
+    return crest_error_set(error, CREST_SYSTEM,
+                           "The profiler is for Linux on x86-64, and this is another machine");
+#else
+    return CREST_OK;
+#endif
+}
+
+/* Starts the thread, and waits until it is known by its number, so that it gets no timer. */
+static crest_status profiler_launch(crest_error *error)
+{
+    int failed = crest_thread_start(&profiler.thread, profiler_main, NULL);
+    if (failed != 0)
+        return crest_error_set(error, CREST_SYSTEM,
+                               "The profiler has no thread: %s. With threads=off it cannot run",
+                               strerror(failed));
+    profiler.running = 1;
+    while (profiler.thread_number == 0)
+        pthread_cond_wait(&profiler_changed, &profiler_mutex);
+    return CREST_OK;
+}
+
+/* Gives every thread a timer; fails when the first of them gets none. */
+static crest_status profiler_arm(crest_error *error)
+{
+    uint64_t refused = crest_thread_timers_refused();
+    crest_thread_timers_begin(profiler.thread_number, profiler.hz, profiler.signal);
+    crest_thread_timers_look(1);
+    if (crest_thread_timers_refused() - refused < crest_thread_timers_count())
+        return CREST_OK;
+    return crest_error_set(error, CREST_SYSTEM,
+                           "The kernel gives no thread a timer on its CPU clock: %s. A seccomp "
+                           "filter may forbid timer_create, /proc may be missing, or too many "
+                           "signals may be pending (ulimit -i)",
+                           strerror(errno));
+}
+
+/* Under the lock, which it gives up while the thread ends. */
+static void profiler_end(void)
+{
+    pthread_t thread = profiler.thread;
+    profiler.stopping = 1;
+    crest_operations_on_end(NULL);
+    pthread_cond_broadcast(&profiler_changed);
+    crest_profiler_unlock();
+    pthread_join(thread, NULL);
+    crest_profiler_lock();
+    crest_thread_timers_end();
+    crest_sample_signal_leave(profiler.signal);
+    crest_modules_free_old();
+    crest_slow_end();
+    crest_samples_free();
+    profiler.running = profiler.armed = profiler.stopping = 0;
+    profiler.thread_number = 0;
+}
+
+static crest_status profiler_begin(const crest_profiler_options *options, crest_error *error)
+{
+    crest_status status = profiler_check(options, error);
+    if (status != CREST_OK)
+        return status;
+    if (!profiler_prepared)
+        crest_monotonic_condition(&profiler_changed);
+    profiler_prepared = 1;
+    if (!crest_samples_make()) {
+        crest_samples_free();
+        return crest_error_set(error, CREST_NO_MEMORY, "There is no memory for profiles");
+    }
+    (void)crest_modules_look();
+    crest_slow_begin(crest_now());
+    profiler.hz = options->hz != 0 ? options->hz : CREST_PROFILE_HZ_DEFAULT;
+    profiler.rounds = 0;
+    profiler.run++;
+    profiler.signal = crest_sample_signal_take(options->signal, crest_now(), error);
+    if (profiler.signal == 0) {
+        crest_samples_free();
+        return CREST_SYSTEM;
+    }
+    status = profiler_launch(error);
+    if (status != CREST_OK) {
+        crest_sample_signal_leave(profiler.signal);
+        crest_samples_free();
+        return status;
+    }
+    status = profiler_arm(error);
+    if (status != CREST_OK) {
+        profiler_end();
+        return status;
+    }
+    crest_operations_on_end(crest_slow_ended);
+    profiler.armed = 1;
+    return CREST_OK;
+}
+
+crest_status crest_profiler_start(const crest_profiler_options *options, crest_error *error)
+{
+    static const crest_profiler_options defaults;
+    crest_forked_check();
+    crest_profile_figures_make();
+    crest_profiler_lock();
+    crest_status status = profiler_begin(options != NULL ? options : &defaults, error);
+    crest_profiler_unlock();
+    return status;
+}
+
+crest_status crest_profiler_stop(crest_error *error)
+{
+    crest_forked_check();
+    crest_profiler_lock();
+    int running = profiler.running && profiler.thread_number != 0;
+    if (running)
+        profiler_end();
+    crest_profiler_unlock();
+    return running ? CREST_OK
+                   : crest_error_set(error, CREST_NOT_RUNNING, "The profiler does not run");
+}
+
+void crest_profile_thread(void)
+{
+    crest_forked_check();
+    crest_profiler_lock();
+    if (crest_profiler_runs())
+        crest_thread_timers_add((int)gettid());
+    crest_profiler_unlock();
+}
+
+crest_profiler_state crest_profiler_status(void)
+{
+    crest_sample_counts counts = crest_samples_counts();
+    return (crest_profiler_state){
+        .running = crest_profiler_runs(),
+        .signal = profiler.signal,
+        .threads = crest_thread_timers_count(),
+        .samples = counts.samples,
+        .lost = counts.refused,
+        .broken = counts.broken,
+        .truncated = counts.truncated,
+        .unsampled = crest_thread_timers_refused(),
+        .operations = crest_slow_count(),
+    };
+}

@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# crest-test: timeout=900 sanitizers=no
+"""Profiles a node over HTTP, and has Go's own `go tool pprof` read what comes: the CPU profile,
+by operation, of slow operations only, on the wall clock, and of where every thread is."""
+
+import http.client
+import os
+import re
+import shutil
+import subprocess
+import threading
+import xml.etree.ElementTree
+
+import harness
+from harness import ANSWER_S, Failure, Program, Skip, contains, equal, wait_for
+
+PPROF_S = 200
+SVG = "http://www.w3.org/2000/svg"
+
+
+class Node:
+    """profile_program, which serves profiles on a free port."""
+
+    def __init__(self, place, options=""):
+        self.place = place
+        self.program = Program(place, "profile_program",
+                               "profile=on,profile.listen=127.0.0.1:0" + options)
+        status, _, self.url = self.program.begun.partition(" ")
+        equal(status, "OK", self.program.begun)
+        self.port = int(re.search(r":(\d+)/", self.url).group(1))
+
+    def ask(self, path, method="GET", body=None, host=None):
+        """(status, headers, body)"""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=ANSWER_S)
+        try:
+            connection.request(method, path, body, {"Host": host} if host else {})
+            answer = connection.getresponse()
+            return answer.status, dict(answer.getheaders()), answer.read()
+        finally:
+            connection.close()
+
+    def folded(self, path):
+        status, _, body = self.ask(path)
+        equal(status, 200, body)
+        return body.decode()
+
+    def fetch(self, name, path):
+        """A profile, in a file."""
+        status, _, body = self.ask(path)
+        equal(status, 200, body)
+        file = self.place.folder / f"{name}.pb.gz"
+        file.write_bytes(body)
+        return file
+
+    def pprof(self, source, *arguments):
+        """What go tool pprof says of a file, or of a URL, which it asks itself."""
+        if shutil.which("go") is None:
+            raise Skip("there is no go (Debian: golang-go)")
+        done = subprocess.run(
+            ["go", "tool", "pprof", *arguments, source], capture_output=True, text=True,
+            timeout=PPROF_S, check=False,
+            env={**os.environ, "PPROF_TMPDIR": str(self.place.folder / "pprof")})
+        equal(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+
+def worked(place, samples):
+    """A node that has worked until there were so many samples."""
+    node = Node(place)
+    node.program.do("work")
+    wait_for("samples", lambda: int(node.program.do("samples")) > samples, seconds=PPROF_S)
+    return node
+
+
+def shares_are_right(node):
+    """Of each ten blocks: 70 ms, 30 ms and 200 ms. Of 150 samples a share is within 15 points."""
+    wanted = {"execute_deploys": 70, "verify_signatures": 30, "replay_history": 200}
+    found = dict.fromkeys(wanted, 0)
+
+    def look():
+        for line in node.folded("/debug/pprof/profile?seconds=3&folded=1").splitlines():
+            for name in wanted:
+                if "validate_block" in line and f";{name}" in line:
+                    found[name] += int(line.rsplit(" ", 1)[1])
+        return sum(found.values()) > 150 * 10101010
+
+    wait_for("150 samples of blocks", look, seconds=PPROF_S)
+    for name in wanted:
+        if abs(found[name] / sum(found.values()) - wanted[name] / 300) > 0.15:
+            raise Failure(f"of {sum(found.values())} ns: {found}")
+
+
+def the_slow_profile_is_of_slow_blocks(node):
+    slow = node.pprof(node.fetch("slow", "/debug/pprof/slow"), "-traces")
+    contains(slow, "replay_history")
+    contains(slow, "op:")
+    lines = node.folded("/debug/pprof/slow?folded=1").splitlines()
+    total = {"replay_history": 0, "execute_deploys": 0}
+    for line in lines:
+        for name in total:
+            if "[casper.block-time]" in line and f";{name}" in line:
+                total[name] += int(line.rsplit(" ", 1)[1])
+    # 200 ms of each slow block against 7; a block that does not replay may be the eighth
+    if total["replay_history"] < 4 * total["execute_deploys"] or not total["replay_history"]:
+        raise Failure(f"the slow profile has {total}\n" + "\n".join(lines))
+
+
+def every_thread_is_seen_where_it_waits(node):
+    threads = node.folded("/debug/pprof/threads?debug=1")
+    stuck = [line for line in threads.splitlines() if line.startswith("thread fetcher;")]
+    equal(len(stuck), 1, threads)
+    contains(stuck[0], "[casper.block-time]")
+    contains(stuck[0], "fetch_block")
+    traces = node.pprof(node.fetch("threads", "/debug/pprof/threads"), "-traces")
+    contains(traces, "stuck")  # its operation
+    contains(traces, "sleeping")
+    wall = node.pprof(node.fetch("wall", "/debug/pprof/wall?seconds=2"), "-top",
+                      "-nodefraction=0")
+    contains(wall, "Type: wall")
+    contains(wall, "fetch_block")
+
+
+def pprof_reads_what_a_node_did(place):
+    node = worked(place, 10)
+    shares_are_right(node)
+    file = node.fetch("cpu", "/debug/pprof/profile?seconds=5")
+    contains(node.pprof(file, "-top", "-nodefraction=0"), "Type: cpu")
+    contains(node.pprof(file, "-tags"), "casper.block-time")
+    contains(node.pprof(f"http://127.0.0.1:{node.port}/debug/pprof/profile?seconds=5", "-top"),
+             "validate_block")
+    the_slow_profile_is_of_slow_blocks(node)
+    every_thread_is_seen_where_it_waits(node)
+    a_flame_graph_is_drawn(node)
+
+
+def a_flame_graph_is_drawn(node):
+    done = subprocess.run([harness.ROOT / "tools/crest", "profile", "--seconds=5",
+                           str(node.program.process.pid)],
+                          capture_output=True, text=True, timeout=PPROF_S, check=False)
+    equal(done.returncode, 0, done.stderr)
+    contains(done.stderr, "in all")
+    titles = xml.etree.ElementTree.fromstring(done.stdout).iter(f"{{{SVG}}}title")
+    names = [title.text.partition(":")[0] for title in titles]
+    for name in ("all", "[casper.block-time]", "validate_block"):
+        if name not in names:
+            raise Failure(f"no {name} in the graph: {names}")
+
+
+def wrong_requests_are_refused(place):
+    node = worked(place, 1)
+    began = threading.Event()
+    answers = []
+
+    def long_one():
+        began.set()
+        answers.append(node.ask("/debug/pprof/profile?seconds=4")[0])
+
+    first = threading.Thread(target=long_one)
+    first.start()
+    began.wait()
+    wait_for("a 429", lambda: node.ask("/debug/pprof/threads")[0] == 429)
+    first.join()
+    equal(answers, [200])
+    equal(node.ask("/debug/pprof/profile?seconds=61")[0], 400)
+    equal(node.ask("/debug/pprof/profile?seconds=x")[0], 400)
+    equal(node.ask("/debug/pprof/heap")[0], 404)
+    equal(node.ask("/metrics")[0], 404)
+    equal(node.ask("/debug/pprof/profile", "POST", "x")[0], 405)
+    equal(node.ask("/debug/pprof/threads", host="evil.example")[0], 403)
+    equal(node.ask("/debug/pprof/")[0], 200)
+    # a client that goes frees its place
+    connection = http.client.HTTPConnection("127.0.0.1", node.port, timeout=ANSWER_S)
+    connection.request("GET", "/debug/pprof/profile?seconds=60")
+    wait_for("that profile", lambda: node.ask("/debug/pprof/threads")[0] == 429)
+    connection.close()
+    wait_for("its end", lambda: node.ask("/debug/pprof/threads")[0] == 200)
+    node.program.do("stop")
+    status, said = node.program.leave()
+    equal(status, 0, said)
+
+
+def options_are_checked(place):
+    for options, wanted in (("profile=maybe", "profile=maybe is not on or off"),
+                            ("profile=on,profile.hz=2000", "profile.hz=2000 is not a number"),
+                            ("profile=on,profile.listen=nowhere:x", "nowhere:x"),
+                            ("profile=on,profile.sigal=3", "profile.sigal")):
+        program = Program(place, "profile_program", options)
+        contains(program.begun, wanted)
+    silent = Program(place, "profile_program", "profile=on,profile.listen=off")
+    equal(silent.begun.strip(), "OK")
+    silent.do("work")
+    wait_for("samples", lambda: int(silent.do("samples")) > 5, seconds=PPROF_S)
+    silent.do("stop")
+
+
+def a_stripped_program_keeps_its_stacks(place):
+    if shutil.which("strip") is None:
+        raise Skip("there is no strip")
+    stripped = harness.BUILD / "tests/programs/profile_program"
+    copy = place.folder / "stripped"
+    subprocess.run(["strip", "-o", copy, stripped], check=True)
+    program = Program.__new__(Program)
+    program.command = lambda: [copy]
+    program.__init__(place, "stripped", "profile=on,profile.listen=127.0.0.1:0")
+    node = Node.__new__(Node)
+    node.program, node.place = program, place
+    node.port = int(re.search(r":(\d+)/", program.begun).group(1))
+    program.do("work")
+    wait_for("samples", lambda: int(program.do("samples")) > 50, seconds=PPROF_S)
+    lines = node.folded("/debug/pprof/profile?seconds=4&folded=1").splitlines()
+    busy = [line for line in lines if "[casper.block-time]" in line]
+    if not busy or not all("start_thread;stripped+0x" in line for line in busy):
+        raise Failure("\n".join(lines))
+
+
+harness.main([pprof_reads_what_a_node_did, wrong_requests_are_refused, options_are_checked,
+              a_stripped_program_keeps_its_stacks], servers=())
