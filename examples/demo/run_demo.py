@@ -20,6 +20,7 @@ import subprocess
 import sys
 import time
 
+import block_trace
 import embedded
 import kill_moment
 import moments
@@ -63,6 +64,7 @@ class Demo:
         self.folder = folder
         self.problems = []
         self.gateway = self.server = self.prometheus = self.network = None
+        self.offsets = {}
         self.began = time.time()
         self.happened = {}
 
@@ -92,7 +94,8 @@ class Demo:
         groups = "on" if name == NAMES[0] else "process:malloc"
         return (f"service=rnode,instance={name},interval=1s,jitter=0,windows=1m,system={groups},"
                 f"pushgateway={self.gateway.url},pushgateway.job=rnode,"
-                f"{self.state_options},state.name={name}")
+                f"{self.state_options},state.name={name},"
+                + block_trace.options(self.folder, name))
 
     def watch(self):
         """The live table."""
@@ -139,6 +142,7 @@ class Demo:
 
     def finish(self):
         """Stops the nodes and compares what they say with what arrived."""
+        self.offsets = block_trace.clock_offsets(self.prometheus)
         self.screen.phase("Exactly: what the nodes say at exit, and what Prometheus has")
         exits = self.network.stop()
         verdict = reconcile.reconcile(
@@ -147,6 +151,15 @@ class Demo:
         reconcile.show(self.screen, verdict, "Prometheus", self.problems)
         self.happened["verdict"] = verdict
         self.happened["own_proposed"] = moments.own_course(self.network, "proposed")
+
+    def follow(self):
+        """One slow block, by the spans that the nodes wrote up to their end."""
+        self.screen.phase("One slow block, followed over four nodes")
+        kill = self.happened["kill"]
+        found = block_trace.follow(self.network, self.folder, self.offsets,
+                                   {kill["node"]: kill["killed"]})
+        self.happened["trace"] = found
+        block_trace.show(self.screen, found, self.problems)
 
     def figures_to_keep(self):
         self.screen.phase("One increment")
@@ -202,6 +215,7 @@ def with_servers(screen, folder):
                     kill_moment.killed_in_a_block, "kill")
         demo.costs()
         demo.finish()
+        demo.follow()
         demo.figures_to_keep()
         path = demo.report()
         screen.phase("Done")

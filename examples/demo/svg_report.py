@@ -6,6 +6,7 @@ Prometheus after the run; only what is called the nodes' own is theirs.
 import time
 
 import kill_card
+import svg_trace
 from figures import (COMM, CONSENSUS, COVERAGE, HICCUPS, JOB, MEBI, PING, PROPAGATION, SEND,
                      STORE)
 from moments import BLOCKS, QUEUE
@@ -97,7 +98,8 @@ class Report:
         self.grid_top = 272
         self.cards_top = self.grid_top + rows + 66
         self.ways_top = self.cards_top + 2 * CARD_HEIGHT + CARD_GAP + 50
-        self.verdict_top = self.ways_top + WAYS_HEAD + WAY_HEIGHT * len(happened["ways"])
+        self.trace_top = self.ways_top + WAYS_HEAD + WAY_HEIGHT * len(happened["ways"]) + 24
+        self.verdict_top = self.trace_top + svg_trace.height(happened["trace"])
         self.canvas = Canvas(WIDTH, self.verdict_top + 92)
 
     def points(self, query):
@@ -330,6 +332,8 @@ class Report:
         self.overlap_card()
         kill_card.draw(self)
         self.ways()
+        svg_trace.draw(self.canvas, self.happened["trace"], MARGIN, self.trace_top,
+                       WIDTH - 2 * MARGIN)
         self.verdict()
         return self.canvas.finish("Crest: four nodes under load, as Prometheus saw them",
                                   "Small multiples for each node, four moments, what one "

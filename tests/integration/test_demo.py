@@ -19,7 +19,8 @@ import xml.etree.ElementTree
 import harness
 from harness import BUILD, Failure, ROOT, contains, equal, lacks, wait_for
 
-sys.path.insert(0, str(ROOT / "examples/demo"))
+sys.path[:0] = [str(ROOT / "examples/demo"), str(ROOT / "tools")]
+import crest_catalogue  # noqa: E402
 import promql  # noqa: E402
 import reconcile  # noqa: E402
 import svg_canvas  # noqa: E402
@@ -90,6 +91,7 @@ def the_demo_runs(_):
     equal(0 < least <= counted <= most, True, f"{counted} lies within {least} and {most}")
     check_ways(text)
     check_kill(text)
+    check_trace(text)
     root = xml.etree.ElementTree.parse(ROOT / "build/demo/report.svg").getroot()
     equal(root.tag, "{http://www.w3.org/2000/svg}svg")
     equal(sum(part.tag.endswith("path") for part in root.iter()) > 70, True, "curves in the report")
@@ -111,6 +113,30 @@ def check_kill(text):
         equal((row.group(1), row.group(3)), (row.group(2), "0"), f"increase() of {what}")
     contains(after, "resets() is 0", "Prometheus over the kill")
     contains(text, f"; {int(books.group(1)) + 3} of them at the kill.", "the comparison")
+
+
+def check_trace(text):
+    """All spans are what the nodes said; the waterfall has all nodes. The timers that made spans
+    are those of which METRICS.md says so."""
+    found = re.search(r"(\d+) spans compared, (\d+) equal", text)
+    equal(found is not None and int(found.group(1)) > 300, True, "number of spans compared")
+    equal(found.group(1), found.group(2), "spans equal")
+    waterfall = text[text.index("followed over four nodes"):found.start()]
+    nodes = re.findall(r"^   (node-\d) ", waterfall, re.M)
+    equal((len(nodes), len(set(nodes))), (4, 4), f"nodes in the waterfall: {nodes}")
+    contains(waterfall, f"proposed by {nodes[0]}:", "the proposer comes first")
+    folder = ROOT / re.search(r"Logs and data: +(\S+)", text).group(1)
+    # the naive timer names no operation: each of its spans is a trace of its own
+    names = {json.loads(line)["name"] for path in folder.glob("*.spans.jsonl")
+             for line in path.read_text().splitlines()} - {"rchain.casper.unbound-consensus-time"}
+    files = sorted((ROOT / "examples/node").glob("*.metrics.yaml"))
+    manifests, problems = crest_catalogue.load(files)
+    equal(problems, [], "problems of the manifests")
+    traced = ("rchain.casper.", "rchain.block-storage.")
+    equal(sorted(names), sorted(metric.name for manifest in manifests
+                                for metric in manifest.metrics
+                                if metric.span and metric.name.startswith(traced)),
+          "timers that made spans")
 
 
 def check_ways(text):
