@@ -153,8 +153,8 @@ def show(screen, found, problems):
                + (f" (but for {verdict.slices} that\n   were interrupted between the two clocks)"
                   if verdict.slices else "") + ".")
     if verdict.lost:
-        screen.say(f"   The node that was killed took {len(verdict.lost)} spans along: those of its "
-                   "last seconds.")
+        screen.say(f"   The node that was killed took {len(verdict.lost)} spans along: those of "
+                   "its last seconds.")
     ahead = max(found["offsets"].items(), key=lambda pair: abs(pair[1]), default=None)
     if ahead:
         screen.say(screen.paint(

@@ -118,8 +118,8 @@ class Verdict:
             self.compare(*pair)
 
     def compare(self, span, one):
-        """Duration, end and outcome, but for what lies between the two clocks' readings and, between
-        two machines, Crest's own bound."""
+        """Duration, end and outcome, but for what lies between the two clocks' readings and,
+        between two machines, Crest's own bound."""
         if span.key not in (one.key, one.name):
             self.off.append((span, one))
             return

@@ -172,8 +172,8 @@ static void test_scope(void **state)
     spans_end();
 }
 
-/* Each record of a traced timer is a span, also after a longer one that had no room of its own yet in
- * the thread's shard. */
+/* Each record of a traced timer is a span, also after a longer one that had no room of its own yet
+ * in the thread's shard. */
 static void test_shorter_after_longer(void **state)
 {
     (void)state;
