@@ -472,10 +472,3 @@ crest_status crest_stop(uint64_t deadline_ms, crest_error *error)
     run_let_go(held);
     return status;
 }
-
-/* ---- what is running ---- */
-
-const char *crest_version(void)
-{
-    return CREST_BUILD_VERSION;
-}
