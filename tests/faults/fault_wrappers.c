@@ -181,6 +181,7 @@ ROW(int, faccessat, (int at, const char *path, int mode, int flags), (at, path, 
 ROW(int, fchmod, (int fd, mode_t mode), (fd, mode), SAYS(EPERM, -1))
 ROW(int, renameat, (int from, const char *old, int to, const char *path), (from, old, to, path),
     SAYS(EACCES, -1))
+ROW(int, rename, (const char *old, const char *path), (old, path), SAYS(EACCES, -1))
 ROW(int, unlink, (const char *path), (path), SAYS(EACCES, -1))
 ROW(int, unlinkat, (int at, const char *path, int flags), (at, path, flags), SAYS(EACCES, -1))
 ROW(ssize_t, readlink, (const char *path, char *to, size_t n), (path, to, n), SAYS(EACCES, -1))
@@ -189,7 +190,24 @@ ROW_MAKES(DIR *, opendir, (const char *path), (path), SAYS(EMFILE, NULL))
 ROW_MAKES(DIR *, fdopendir, (int fd), (fd), SAYS(ENOMEM, NULL))
 GOES(int, closedir, DIR *)
 ROW(struct dirent *, readdir, (DIR *from), (from), SAYS(EIO, NULL))
+ROW(int, memfd_create, (const char *name, unsigned flags), (name, flags), SAYS(EMFILE, -1))
+ROW(FILE *, fdopen, (int fd, const char *mode), (fd, mode), SAYS(ENOMEM, NULL))
+ROW(int, fclose, (FILE *stream), (stream), __real_fclose(stream); SAYS(ENOSPC, EOF))
 ROW(int, fflush, (FILE *stream), (stream), SAYS(ENOSPC, EOF))
+
+FAULT_DECLARE(int, fprintf, (FILE *stream, const char *format, ...))
+int __wrap_fprintf(FILE *stream, const char *format, ...)
+{
+    if (faults_now(&fault_fprintf)) {
+        SAYS(ENOSPC, -1);
+    }
+    va_list list;
+    va_start(list, format);
+    int length = vfprintf(stream, format, list);
+    va_end(list);
+    return length;
+}
+
 ROW(size_t, fwrite, (const void *from, size_t size, size_t n, FILE *stream),
     (from, size, n, stream), SAYS(ENOSPC, 0))
 ROW(int, fileno, (FILE *stream), (stream), SAYS(EBADF, -1))
