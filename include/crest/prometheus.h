@@ -36,6 +36,9 @@
  *                    X-Prometheus-Scrape-Timeout-Seconds is kept to. 503 with Retry-After when
  *                    `concurrency` pages are being made; 406 when neither gzip nor none will do
  *   GET /-/healthy   200, however busy it is
+ *   GET /spans       the last kept spans, of up to 1 MiB, as lines of JSON, those of json_lines.h;
+ *                    for `crest op`. To clients on this machine, by a loopback name, on whichever
+ *                    address it serves; 403 to others
  *   GET /            links to these
  * HEAD is answered like GET, every other method with 405. Each page has a thread, which encodes it
  * while it is sent, through a buffer of CREST_PROMETHEUS_BUFFER_BYTES. So a slow client costs that

@@ -10,6 +10,7 @@
 
 #include "kinds.h"
 #include "scrape/scrape_routes.h"
+#include "scrape/scrape_spans.h"
 #include "scrape/scrape_native.h"
 
 #include <errno.h>
@@ -44,8 +45,10 @@ static crest_status scrape_start(crest_reporter *self, crest_registry *registry,
     else
         endpoint->server = crest_scrape_server_start(&endpoint->settings, &crest_scrape_routes,
                                                      registry, &status, error);
-    if (status == CREST_OK)
+    if (status == CREST_OK) {
         strcpy(shown, endpoint->server->listener.shown);
+        crest_scrape_spans_begin();
+    }
     pthread_mutex_unlock(&endpoint->lock);
     if (status == CREST_OK)
         crest_log_write(CREST_LOG_INFO, "crest: metrics are at http://%s/metrics", shown);
@@ -56,8 +59,11 @@ static crest_status scrape_end(scrape *endpoint, uint64_t left_ns, crest_error *
 {
     pthread_mutex_lock(&endpoint->lock);
     crest_status status = CREST_OK;
-    if (endpoint->server != NULL)
+    int served = endpoint->server != NULL;
+    if (served)
         status = crest_scrape_server_stop(endpoint->server, crest_scrape_now_ns() + left_ns, error);
+    if (served && status == CREST_OK)
+        crest_scrape_spans_end();
     if (status == CREST_OK)
         endpoint->server = NULL;
     pthread_mutex_unlock(&endpoint->lock);

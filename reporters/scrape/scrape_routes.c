@@ -13,6 +13,7 @@
 #include "scrape/scrape_connections.h"
 #include "scrape/scrape_headers.h"
 #include "scrape/scrape_self_metrics.h"
+#include "scrape/scrape_spans.h"
 #include "scrape/scrape_target.h"
 
 #include <errno.h>
@@ -82,9 +83,29 @@ static enum MHD_Result scrape_routes_index(scrape_routes_request *request)
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Crest</title>"
         "</head><body>\n<h1>Crest</h1>\n<ul>\n"
         "<li><a href=\"metrics\">metrics</a>, for Prometheus</li>\n"
+        "<li><a href=\"spans\">spans</a>, the last kept ones, for crest op</li>\n"
         "<li><a href=\"-/healthy\">-/healthy</a></li>\n</ul>\n</body></html>\n";
     return scrape_routes_send(request, MHD_HTTP_OK, scrape_routes_text(page),
                               "text/html; charset=utf-8");
+}
+
+/* The last kept spans, for clients on this machine: attributes may be anything of the host's. */
+static enum MHD_Result scrape_routes_spans(scrape_routes_request *request)
+{
+    if (!crest_scrape_spans_near(request->connection))
+        return scrape_routes_say(request, MHD_HTTP_FORBIDDEN,
+                                 "Spans are shown on the machine itself only, at localhost, "
+                                 "127.0.0.1 or [::1]; send them elsewhere with otlp=, zipkin= or "
+                                 "spans-json=\n",
+                                 NULL, NULL);
+    size_t length;
+    char *lines = crest_scrape_spans_copy(&length);
+    if (lines == NULL)
+        return scrape_routes_say(request, MHD_HTTP_SERVICE_UNAVAILABLE,
+                                 "There is no memory for a copy of the spans\n", NULL, NULL);
+    return scrape_routes_send(request, MHD_HTTP_OK,
+                              MHD_create_response_from_buffer(length, lines, MHD_RESPMEM_MUST_FREE),
+                              "application/x-ndjson");
 }
 
 /* ---- the page, from the pipe to the client ---- */
@@ -388,6 +409,8 @@ static enum MHD_Result scrape_routes_route(scrape_routes_request *request, int h
         return scrape_routes_other(request, path, head);
     if (strcmp(path, "/") == 0)
         return scrape_routes_index(request);
+    if (strcmp(path, "/spans") == 0)
+        return scrape_routes_spans(request);
     return scrape_routes_say(request, MHD_HTTP_NOT_FOUND,
                              "There is nothing here; the metrics are at /metrics\n", NULL, NULL);
 }

@@ -55,6 +55,7 @@ ELSEWHERE = {
     ("docs/man/crest-profile.1", "pidof"): "test_profile asks so",
     ("docs/scraping.md", "proxy_pass"): "test_scrape runs nginx with it",
     ("docs/scraping.md", "accept  = 9443"): "a configuration of stunnel, which no test starts",
+    ("docs/tracing.md", "casper.support-time  OPEN"): "a tree: tests/tools/test_crest_op.py",
     ("docs/disable.md", "-DCREST_DISABLE"): "check_disabled compiles so",
 }
 # Commands by their first word.
