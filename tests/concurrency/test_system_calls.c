@@ -373,7 +373,7 @@ static void test_under_a_policy(void **state)
         pid_t child = fork();
         if (child == 0) {
             pthread_t thread;
-            alarm(60);
+            alarm(300);
             if (pthread_create(&thread, NULL, policy_run, (void *)(uintptr_t)&policy_cases[i]) != 0)
                 _exit(100);
             for (;;)

@@ -23,7 +23,7 @@
 
 /* A run that takes longer hangs; on a busy machine one takes tens of milliseconds. The full form is
  * for machines that are busy with more than that. */
-#define FAULT_PATIENCE_S 60
+#define FAULT_PATIENCE_S 300
 #define FAULT_PATIENCE_FULL_S 900
 /* How long threads and what they free may take to go. */
 #define FAULT_SETTLE_MS 3000

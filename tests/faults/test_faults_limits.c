@@ -24,7 +24,7 @@
 #define DEADLINE_MS 3000u
 #define ROUNDS 20u
 #define OTHER_USER 65534u
-#define PATIENCE_S 60
+#define PATIENCE_S 300
 
 static char folder[64];
 static unsigned wrongs;

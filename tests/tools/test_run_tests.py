@@ -227,13 +227,17 @@ def ci_fails_from_two_unsteady_on(place):
            "[ -e ran ] || echo '1 unsteady; build/unsteady.log keeps them'\n{}\n" \
            "echo '5 passed, 0 failed, 1 skipped'\n"
 
-    def last(then, elsewhere="echo no moon here; exit 77"):
+    load = root / "loadavg"
+
+    def last(then, elsewhere="echo no moon here; exit 77", busy=0):
+        load.write_text(f"0.10 90.00 {4.1 * busy * len(os.sched_getaffinity(0)):.2f} 1/2 3\n", encoding="ascii")
         make.write_text(says.format(then), encoding="utf-8")
         other.write_text(f"#!/bin/sh\n{elsewhere}\n", encoding="utf-8")
         make.chmod(0o755)
         other.chmod(0o755)
         done = subprocess.run([root / ".ci/run"], capture_output=True, text=True, check=False,
-                              timeout=300, env={**os.environ, "PATH": f"{root}/bin:/usr/bin:/bin"})
+                              timeout=300, env={**os.environ, "PATH": f"{root}/bin:/usr/bin:/bin",
+                                                "CREST_LOADAVG": str(load)})
         lines = done.stdout.splitlines()
         equal("no rules" in lines, False, "rules of what must run are given to make")
         equal("skip: no moon here" in lines, "moon" in elsewhere, "why there is no other release")
@@ -241,6 +245,9 @@ def ci_fails_from_two_unsteady_on(place):
 
     equal(last(""), (1, ["3 unsteady, which is more than 1: counted as failed",
                          "15 passed, 3 failed, 4 skipped"]), "one in each run")
+    equal(last("", busy=1)[1], ["3 unsteady, which is more than 2: counted as failed",
+                                "15 passed, 3 failed, 4 skipped"], "on a machine that is busy")
+    equal(last("", busy=2), (0, ["3 unsteady", "15 passed, 0 failed, 4 skipped"]), "busier")
     equal(last("touch ran"), (0, ["1 unsteady", "15 passed, 0 failed, 4 skipped"]), "one in all")
     equal(last("")[1][-1], "15 passed, 0 failed, 4 skipped", "none")
     equal(last("", "echo 4 passed, 0 failed, 2 skipped")[1][-1], "19 passed, 0 failed, 5 skipped",

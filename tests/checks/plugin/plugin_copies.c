@@ -143,7 +143,7 @@ static void with_files(int count, char **paths)
 int main(int count, char **arguments)
 {
     WANT(count > 2);
-    alarm(50);
+    alarm(300);
     WANT(crest_start(NULL, NULL) == CREST_OK);
     if (strcmp(arguments[1], "files") == 0)
         with_files(count - 2, arguments + 2);
