@@ -47,7 +47,7 @@
  *                                percentile (2, the default), or so long (500ms); off
  *   spans.rate, spans.per-op     spans a second (1000), and of an operation before further ones of
  *                                a name fold into one (512)
- *   spans.buffer                 memory of spans, 1MiB to 1GiB; 8MiB
+ *   spans.buffer                 memory of spans, 1MiB to 1GiB; 12MiB
  *   hiccups                      on or off (the default): measures how late a thread wakes up, see
  *                                hiccups.h
  *   hiccups.resolution           how long that thread sleeps, 100us to 1s; 1ms by default

@@ -2,7 +2,7 @@
 /*
  * Spans: timings with a place to go. A timer is traced by an option, `spans=casper.*`, at start or
  * at run time, with no change of code; each of its records is then also a span. Timers that are not
- * traced run no instruction more.
+ * traced run no instruction more. A duration of 0, which no clock gives, is no span.
  *
  * This header has what a span has and a timing lacks: a parent, attributes, events, links, a kind
  * and a text for its status. A span timing records its timer whether that is traced or not.
@@ -295,7 +295,7 @@ typedef struct crest_spans_settings {
     uint64_t slow_ns CREST_DEFAULT_(0);   /* non-zero: slow is this, whatever the p99 */
     uint32_t rate CREST_DEFAULT_(0);      /* spans a second; 0: 1000 */
     uint32_t per_op CREST_DEFAULT_(0);    /* spans of an operation before they fold; 0: 512 */
-    uint64_t buffer_bytes CREST_DEFAULT_(0); /* of rings and waiting spans; 0: 8 MiB */
+    uint64_t buffer_bytes CREST_DEFAULT_(0); /* of rings and waiting spans; 0: 12 MiB */
 } crest_spans_settings;
 
 /*

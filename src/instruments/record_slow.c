@@ -354,6 +354,18 @@ static int record_traced(const crest_thread_table *lane, const crest_handle *han
     return done;
 }
 
+/* After a traced timer's record on another path, which may have noted it in the shard: the next one
+ * is to come here too. */
+static void record_offer(const crest_thread_table *lane, const crest_handle *handle,
+                         uint64_t duration_ns, crest_outcome outcome, const crest_op *op,
+                         const crest_span_more *more)
+{
+    crest_shard *own = record_own_shard(lane, handle);
+    if (own != NULL)
+        crest_atomic_store(&own->noted, 0);
+    crest_span_offer(crest_handle_series(handle)->metric, duration_ns, outcome, op, more);
+}
+
 /* Whether the records of a handle with a series are spans. */
 static int record_is_traced(const crest_handle *handle)
 {
@@ -401,13 +413,8 @@ static crest_status record_timer(const crest_thread_table *lane, crest_timer *ti
     }
     if (why != CREST_OK)
         crest_handle_refused(&timer->handle, why, 1);
-    else if (record_is_traced(handle)) {
-        crest_shard *own = record_own_shard(lane, handle);
-        if (own != NULL)
-            crest_atomic_store(&own->noted, 0); /* or shorter ones would not come here */
-        crest_span_offer(crest_handle_series(handle)->metric, (uint64_t)duration_ns, outcome, op,
-                         more);
-    }
+    else if (record_is_traced(handle))
+        record_offer(lane, handle, (uint64_t)duration_ns, outcome, op, more);
     if (backwards)
         crest_misuse_count(CREST_MISUSE_BACKWARDS, crest_handle_name(&timer->handle));
     if (clamped)

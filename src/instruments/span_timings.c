@@ -42,10 +42,12 @@ void crest_timer_start_under(crest_timer *timer, crest_op op, const crest_span_c
                              crest_span_timing *timing)
 {
     /* not the whole: its details are long, and nothing reads beyond `used` */
-    memset(timing, 0, offsetof(crest_span_timing, detail));
+    memset(&timing->id, 0, offsetof(crest_span_timing, detail) - offsetof(crest_span_timing, id));
     timing->traced = span_timings_metric(timer) != NULL;
     if (parent != NULL)
         timing->parent = *parent;
+    else
+        memset(&timing->parent, 0, sizeof timing->parent);
     timing->timing = crest_timer_start(timer, op);
 }
 
@@ -107,6 +109,17 @@ static crest_status span_timings_add(crest_span_timing *timing, unsigned type, c
 
 crest_status crest_span_set_i64(crest_span_timing *timing, crest_span_key *key, int64_t value)
 {
+    uint64_t id = crest_atomic_load32(&key->id);
+    if (CREST_LIKELY(id != 0 && value == (int32_t)value && timing->traced &&
+                     timing->timing.timer != NULL &&
+                     timing->attributes < CREST_SPAN_ATTRIBUTES_MAX &&
+                     timing->used < CREST_SPAN_DETAIL_BYTES)) {
+        timing->detail[timing->used / 8] =
+            CREST_SPAN_DETAIL_SMALL | id << 8 | (uint64_t)(uint32_t)value << 32;
+        timing->used += 8;
+        timing->attributes++;
+        return CREST_OK;
+    }
     if (value == (int32_t)value)
         return span_timings_add(timing, CREST_SPAN_DETAIL_SMALL, key, 0, (int32_t)value, NULL);
     return span_timings_add(timing, CREST_SPAN_DETAIL_I64, key, 0, 0, &value);

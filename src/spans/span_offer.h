@@ -14,6 +14,10 @@ typedef struct crest_span_more {
     unsigned stage;                  /* from 1; 0: none */
 } crest_span_more;
 
+/* Not 0: no rule can keep an operation that is not sampled and does not fail, so that spans whose
+ * randomness is below this are dropped at once. Written by the tracing room. */
+extern uint64_t crest_span_drop_below;
+
 /* Puts the span into this thread's ring. `op` may be NULL: it has no id. more: NULL for a record
  * alone. Any thread, any handler; no lock. */
 void crest_span_offer(const crest_metric *metric, uint64_t duration_ns, crest_outcome outcome,

@@ -18,11 +18,11 @@
 #define RINGS_NONE 0xffffu
 _Static_assert(CREST_SPAN_RINGS_MAX < RINGS_NONE, "a ring's number has no room");
 
-typedef struct span_ring {
+typedef struct crest_span_ring {
     /* the thread's */
     uint64_t head;
-    uint64_t offered, dropped;
-    uint64_t own_rest[5];
+    uint64_t offered, dropped, unsampled;
+    uint64_t own_rest[4];
     /* the reader's */
     uint64_t tail;
     uint64_t rest[7];
@@ -32,8 +32,8 @@ typedef struct span_ring {
 typedef struct span_rings {
     uint64_t given; /* rings that threads have claimed, at most `count` count */
     uint64_t count;
-    uint64_t offered, dropped; /* by threads without a ring */
-    uint64_t rest[4];
+    uint64_t offered, dropped, unsampled; /* by threads without a ring */
+    uint64_t rest[3];
     span_ring ring[];
 } span_rings;
 
@@ -133,39 +133,55 @@ static void rings_put_more(span_ring *ring, uint64_t number, const uint64_t *det
     }
 }
 
-void crest_span_rings_put(const crest_span_record *record, uint64_t head, const uint64_t *detail,
-                          unsigned words)
+int crest_span_rings_reserve(unsigned words, crest_span_place *place)
 {
     span_rings *rings = rings_seen();
-    if (rings == NULL)
-        return;
-    span_ring *ring = rings_own(rings);
+    span_ring *ring = rings != NULL ? rings_own(rings) : NULL;
     if (CREST_UNLIKELY(ring == NULL)) {
-        crest_atomic_add(&rings->offered, 1);
-        crest_atomic_add(&rings->dropped, 1);
-        return;
+        if (rings != NULL) {
+            crest_atomic_add(&rings->offered, 1);
+            crest_atomic_add(&rings->dropped, 1);
+        }
+        return 0;
     }
-    unsigned slots = crest_span_slots(words);
     crest_word_add(&ring->offered, 1);
-    uint64_t first = rings_reserve(ring, slots);
-    if (CREST_UNLIKELY(first == UINT64_MAX)) {
+    place->ring = ring;
+    place->first = rings_reserve(ring, crest_span_slots(words));
+    if (CREST_UNLIKELY(place->first == UINT64_MAX)) {
         crest_word_add(&ring->dropped, 1);
-        return;
+        return 0;
     }
-    crest_span_record *slot = rings_slot(ring, first);
-    memcpy((uint64_t *)slot + 1, (const uint64_t *)record + 1,
-           sizeof *record - sizeof record->head - sizeof record->detail);
+    place->record = rings_slot(ring, place->first);
+    return 1;
+}
+
+void crest_span_rings_commit(const crest_span_place *place, uint64_t head, const uint64_t *detail,
+                             unsigned words)
+{
+    unsigned slots = crest_span_slots(words);
+    crest_span_record *slot = place->record;
     for (unsigned i = 0; i < CREST_SPAN_WORDS_FIRST && i < words; i++)
         slot->detail[i] = detail[i];
     if (slots > 1)
-        rings_put_more(ring, first + 1, detail + CREST_SPAN_WORDS_FIRST,
+        rings_put_more(place->ring, place->first + 1, detail + CREST_SPAN_WORDS_FIRST,
                        words - CREST_SPAN_WORDS_FIRST);
     /* release: W4 */
     crest_atomic_store_release(&slot->head,
                                head | 1 | (uint64_t)slots << 8 | (uint64_t)words << 48);
-    if (CREST_UNLIKELY((first + slots) / (CREST_SPAN_RING_SLOTS / 2) !=
-                       first / (CREST_SPAN_RING_SLOTS / 2)))
+    if (CREST_UNLIKELY((place->first + slots) / (CREST_SPAN_RING_SLOTS / 2) !=
+                       place->first / (CREST_SPAN_RING_SLOTS / 2)))
         crest_span_rings_wake();
+}
+
+void crest_span_rings_unsampled(void)
+{
+    span_rings *rings = rings_seen();
+    span_ring *ring = rings != NULL ? rings_own(rings) : NULL;
+    if (ring != NULL) {
+        crest_word_add(&ring->unsampled, 1);
+    } else if (rings != NULL) {
+        crest_atomic_add(&rings->unsampled, 1);
+    }
 }
 
 /* ---- reading ---- */
@@ -217,15 +233,18 @@ size_t crest_span_rings_read(crest_span_taker *take, void *context, size_t most)
 crest_span_rings_totals crest_span_rings_totals_of(void)
 {
     const span_rings *rings = rings_seen();
-    crest_span_rings_totals totals = {0, 0};
+    crest_span_rings_totals totals = {0, 0, 0};
     if (rings == NULL)
         return totals;
     totals.dropped = crest_atomic_load(&rings->dropped);
+    totals.unsampled = crest_atomic_load(&rings->unsampled);
     totals.offered = crest_atomic_load(&rings->offered);
     for (uint64_t i = 0, count = rings_claimed(rings); i < count; i++) {
         totals.dropped += crest_atomic_load(&rings->ring[i].dropped);
+        totals.unsampled += crest_atomic_load(&rings->ring[i].unsampled);
         totals.offered += crest_atomic_load(&rings->ring[i].offered);
     }
+    totals.offered += totals.unsampled;
     return totals;
 }
 

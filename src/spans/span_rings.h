@@ -30,31 +30,42 @@
 #include "spans/span_record.h"
 
 /* Slots of a ring, and rings. */
-#define CREST_SPAN_RING_SLOTS 1024u
+#define CREST_SPAN_RING_SLOTS 512u
 #define CREST_SPAN_RINGS_MIN 4u
 #define CREST_SPAN_RINGS_MAX 1024u
 
 typedef struct crest_span_rings_totals {
     uint64_t offered;
     uint64_t dropped;
+    uint64_t unsampled;
 } crest_span_rings_totals;
 
 /* Makes the rings, once in a process: as many as these bytes hold, within the bounds above. 0
  * without memory. Not for handlers; the caller holds a lock of its own. */
 int crest_span_rings_make(uint64_t bytes);
 
-/*
- * Offers a span: `record` but for its head's words and slots, with `words` words of details. Any
- * thread, any handler. No lock, no allocation; a system call where the reader sleeps and the ring
- * is half full.
- */
-void crest_span_rings_put(const crest_span_record *record, uint64_t head, const uint64_t *detail,
-                          unsigned words);
+/* Slots that the calling thread has reserved for a span: W1 and W2. */
+typedef struct crest_span_place {
+    struct crest_span_ring *ring;
+    uint64_t first; /* the number of the first slot */
+    crest_span_record *record;
+} crest_span_place;
+
+/* Offers a span of so many words of details. 0 when it was dropped, and counted; otherwise the
+ * caller fills place->record but for its head and details, and commits it. Any thread, any handler.
+ * No lock, no allocation. */
+int crest_span_rings_reserve(unsigned words, crest_span_place *place);
+
+/* W3 of the details, and W4. A system call where the reader sleeps and the ring is half full. */
+void crest_span_rings_commit(const crest_span_place *place, uint64_t head, const uint64_t *detail,
+                             unsigned words);
+
+/* Counts a span as offered and not sampled. */
+void crest_span_rings_unsampled(void);
 
 /*
  * By the tracing thread: calls `take` for what was committed, ring by ring, at most `most` spans in
- * all. `slots` are the span's, borrowed for the call and in two pieces: `first` of them at `at`,
- * the rest at `more`. Returns how many.
+ * all. Returns how many.
  */
 typedef void crest_span_taker(void *context, const crest_span_record *record,
                               const uint64_t *detail);

@@ -4,7 +4,6 @@
  */
 #include "tracing/span_batch.h"
 #include "base/alloc.h"
-#include "base/hash.h"
 #include "base/utf8.h"
 #include "spans/span_details.h"
 
@@ -50,20 +49,6 @@ uint64_t crest_span_batch_own(const crest_span_batch_room *room)
 uint64_t crest_span_batch_folded(const crest_span_batch_room *room)
 {
     return room->folded;
-}
-
-uint64_t crest_span_randomness(const crest_trace_id *trace, int random)
-{
-    uint64_t words[2];
-    uint64_t last = 0;
-    for (unsigned i = 9; i < sizeof trace->bytes; i++)
-        last = last << 8 | trace->bytes[i];
-    if (random)
-        return last;
-    /* a block's hash begins with zeros, and what names it may be chosen: mixed, the same on all
-       nodes */
-    memcpy(words, trace, sizeof words);
-    return crest_hash_mix(crest_hash_mix(UINT64_C(0x43726573742e7368), words[0]), words[1]) >> 8;
 }
 
 /* ---- memory ---- */
@@ -185,20 +170,16 @@ static const char *batch_name(crest_span_batch_room *room, const crest_span_reco
     return name;
 }
 
-/* The text of `tracestate` of a sampled span: with a randomness of its own where the trace id has
- * none. */
-static const char *batch_tracestate(crest_span_batch_room *room, const crest_trace_node *node,
-                                    int random)
+/* The text of `tracestate` of a sampled span, with its operation's randomness. */
+static const char *batch_tracestate(crest_span_batch_room *room, const crest_trace_node *node)
 {
     if (room->tracestate[0] == '\0' || node->why != CREST_SPAN_SAMPLED)
         return "";
-    if (random)
-        return room->tracestate;
     size_t size = strlen(room->tracestate) + sizeof ";rv:01234567890123";
     char *text = batch_take(room, size);
     if (text != NULL)
         snprintf(text, size, "%s;rv:%014llx", room->tracestate,
-                 (unsigned long long)crest_span_randomness(&node->as.record.trace, 0));
+                 (unsigned long long)node->randomness);
     return text;
 }
 
@@ -228,7 +209,7 @@ int crest_span_batch_add(crest_span_batch_room *room, const crest_trace_nodes *n
         .kept_why = node->why,
     };
     span->name = batch_name(room, record);
-    span->tracestate = batch_tracestate(room, node, random);
+    span->tracestate = batch_tracestate(room, node);
     uint64_t detail[CREST_SPAN_WORDS_MAX];
     unsigned words = folded ? 0 : crest_trace_node_detail(nodes, number, detail);
     if (span->name == NULL || span->tracestate == NULL ||

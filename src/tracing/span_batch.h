@@ -31,7 +31,4 @@ const crest_span *crest_span_batch_spans(const crest_span_batch_room *room, size
 uint64_t crest_span_batch_own(const crest_span_batch_room *room);
 uint64_t crest_span_batch_folded(const crest_span_batch_room *room);
 
-/* The randomness of a trace that is not random by itself, for sampling: 56 bits (OTEP 235). */
-uint64_t crest_span_randomness(const crest_trace_id *trace, int random);
-
 #endif

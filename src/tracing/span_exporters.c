@@ -3,10 +3,10 @@
  * The list of exporters of spans. See span_exporters.h.
  */
 #include "tracing/span_exporters.h"
-#include "spans/kept_spans.h"
 #include "base/error.h"
 #include "base/sync.h"
 #include "reporting/one_report.h"
+#include "spans/kept_spans.h"
 
 #include <string.h>
 

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/sync.h"
 #include "spans/span_instance.h"
+#include "spans/span_sampling.h"
 #include "tracing/span_batch.h"
 #include "tracing/trace_family.h"
 #include "tracing/trace_slow.h"
@@ -158,7 +159,7 @@ static int keep_spend(crest_trace_keep *keep, uint64_t spans, uint64_t now_ns)
 /* Why the operation is kept; CREST_SPAN_WHY_COUNT: it is not. */
 static crest_span_why keep_why(const crest_trace_keep *keep, const crest_trace_op *op)
 {
-    if (op->sampled || crest_span_randomness(&op->trace, op->random) >= keep->rules.threshold)
+    if (op->sampled || op->randomness >= keep->rules.threshold)
         return CREST_SPAN_SAMPLED;
     return op->failed      ? CREST_SPAN_FAILED
            : op->timed_out ? CREST_SPAN_TIMED_OUT
@@ -175,6 +176,7 @@ static void keep_send(crest_trace_keep *keep, crest_trace_op *op, crest_trace_li
         crest_trace_node *node = crest_trace_node_at(&keep->nodes, number);
         node->why = op->why;
         node->wall_ns = op->wall_ns;
+        node->randomness = op->randomness;
         node->as.record.head &= ~((uint64_t)CREST_SPAN_RANDOM << 32);
         if (op->random)
             node->as.record.head |= (uint64_t)CREST_SPAN_RANDOM << 32;
@@ -394,9 +396,21 @@ static void keep_take_late(crest_trace_keep *keep, crest_trace_op *op,
     keep_send(keep, op, &one, now_ns);
 }
 
+/* An operation's randomness is that of its id, as its writers find it; of a trace that another
+ * made, the trace id's. */
+static uint64_t keep_randomness(const crest_span_record *record, const crest_trace_id *trace)
+{
+    crest_trace_id own = crest_trace_id_of(record->op);
+    uint64_t words[4] = {0, 0, 0, 0};
+    if (memcmp(&own, trace, sizeof own) == 0)
+        return crest_span_randomness_of(&record->op);
+    memcpy(words, trace, sizeof *trace);
+    return crest_span_randomness(words, 0);
+}
+
 /* The operation of a trace, made if need be; NULL without a place. */
-static crest_trace_op *keep_op(crest_trace_keep *keep, const crest_trace_id *trace, int random,
-                               uint64_t now_ns, int64_t wall_ns)
+static crest_trace_op *keep_op(crest_trace_keep *keep, const crest_span_record *record,
+                               const crest_trace_id *trace, uint64_t now_ns)
 {
     crest_trace_op *op = crest_trace_op_find(&keep->ops, trace);
     if (op != NULL)
@@ -407,8 +421,7 @@ static crest_trace_op *keep_op(crest_trace_keep *keep, const crest_trace_id *tra
     if (op == NULL)
         return NULL;
     op->first_ns = now_ns;
-    op->wall_ns = wall_ns;
-    op->random = random != 0;
+    op->randomness = keep_randomness(record, trace);
     return op;
 }
 
@@ -422,13 +435,17 @@ void crest_trace_keep_take(crest_trace_keep *keep, const crest_span_record *reco
     while (keep->nodes.in_use + CREST_SPAN_SLOTS_MAX >= keep->nodes.count &&
            keep_push_out(keep, now_ns))
         continue;
-    crest_trace_op *op = keep_op(keep, &trace, random, now_ns, wall_ns);
+    crest_trace_op *op = keep_op(keep, record, &trace, now_ns);
     if (op == NULL) {
         keep_count(keep, CREST_TRACE_FATE_MEMORY, 1);
         return;
     }
     if (op->op.kind == CREST_OP_NONE)
         op->op = record->op;
+    if (op->spans.count == 0 && op->handed == 0) {
+        op->wall_ns = wall_ns;
+        op->random = random != 0;
+    }
     keep_judge(keep, op, record, now_ns);
     if (op->state != CREST_TRACE_WAITING) {
         keep_take_late(keep, op, record, detail, now_ns);

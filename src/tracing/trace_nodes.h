@@ -21,10 +21,11 @@ typedef struct crest_trace_node {
         crest_span_record record;
         uint64_t more[CREST_TRACE_NODE_WORDS]; /* of a further node: details */
     } as;
-    int64_t wall_ns; /* wall clock minus crest_now */
-    uint32_t next;   /* in its list */
-    uint32_t part;   /* the next node of the same span's details */
-    uint8_t why;     /* crest_span_why, once it is kept */
+    int64_t wall_ns;     /* wall clock minus crest_now */
+    uint64_t randomness; /* of its operation */
+    uint32_t next;       /* in its list */
+    uint32_t part;       /* the next node of the same span's details */
+    uint8_t why;         /* crest_span_why, once it is kept */
 } crest_trace_node;
 
 typedef struct crest_trace_nodes {

@@ -33,6 +33,7 @@ typedef struct crest_trace_op {
     uint64_t folded;        /* spans in `folds` */
     uint64_t first_ns;      /* when its first span was collected */
     uint64_t root_ns;       /* when its last root was; 0: none yet */
+    uint64_t randomness;    /* for sampling */
     int64_t wall_ns;        /* wall clock minus crest_now, for all of it */
     crest_span_id root;     /* of a decided one */
     uint64_t handed;        /* spans of a kept one handed on; numbers ids too */

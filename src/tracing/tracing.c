@@ -12,7 +12,9 @@
 #include "clock/clock_inside.h"
 #include "in_flight/in_flight_walks.h"
 #include "spans/span_instance.h"
+#include "spans/span_offer.h"
 #include "spans/span_rings.h"
+#include "spans/span_sampling.h"
 #include "spans/traced_metrics.h"
 #include "tracing/span_exporters.h"
 #include "tracing/trace_keep.h"
@@ -26,7 +28,7 @@
 #define TRACING_SLOW_DEFAULT 2.0
 #define TRACING_RATE_DEFAULT 1000u
 #define TRACING_PER_OP_DEFAULT 512u
-#define TRACING_BUFFER_DEFAULT (UINT64_C(8) << 20)
+#define TRACING_BUFFER_DEFAULT (UINT64_C(12) << 20)
 #define TRACING_LINGER_NS (2 * CREST_NS_PER_S)
 /* Spans that one turn collects from the rings before it looks at what is due. */
 #define TRACING_TURN_SPANS 65536u
@@ -105,11 +107,12 @@ crest_span_totals crest_spans_totals(void)
     totals.dropped_full = rings.dropped;
     totals.kept = given;
     totals.dropped_export = refused;
+    totals.dropped_sampled = rings.unsampled;
     if (keep == NULL)
         return totals;
     totals.kept += crest_trace_keep_count(keep, CREST_TRACE_FATE_KEPT);
     totals.folded = crest_trace_keep_count(keep, CREST_TRACE_FATE_FOLDED);
-    totals.dropped_sampled = crest_trace_keep_count(keep, CREST_TRACE_FATE_SAMPLED_OUT);
+    totals.dropped_sampled += crest_trace_keep_count(keep, CREST_TRACE_FATE_SAMPLED_OUT);
     totals.dropped_rate = crest_trace_keep_count(keep, CREST_TRACE_FATE_RATE);
     totals.dropped_memory = crest_trace_keep_count(keep, CREST_TRACE_FATE_MEMORY);
     totals.dropped_export += crest_trace_keep_count(keep, CREST_TRACE_FATE_EXPORT);
@@ -220,10 +223,12 @@ static crest_status tracing_start(uint64_t bytes, crest_error *error)
                                    "spans.buffer=…",
                                    (unsigned long long)bytes);
     }
-    crest_tracing_series_make();
     crest_on_tick(tracing_tick);
     if (tracing_on)
         return CREST_OK;
+    pthread_mutex_lock(&tracing_lock);
+    crest_tracing_series_make();
+    pthread_mutex_unlock(&tracing_lock);
     crest_atomic_store32(&tracing_stopping, 0);
     int failed =
         crest_threads_forbidden() ? 0 : crest_thread_start(&tracing_thread, tracing_run, NULL);
@@ -290,9 +295,9 @@ static crest_trace_rules tracing_rules(const crest_spans_settings *settings)
 {
     double sample = settings->sample != 0 ? settings->sample : TRACING_SAMPLE_DEFAULT;
     double factor = settings->slow_factor != 0 ? settings->slow_factor : TRACING_SLOW_DEFAULT;
-    const uint64_t all = UINT64_C(1) << 56;
+    const double all = (double)CREST_SPAN_NONE;
     crest_trace_rules rules = {
-        .threshold = sample > 0 ? (uint64_t)((1.0 - sample) * (double)all) : all,
+        .threshold = sample > 0 ? (uint64_t)((1.0 - sample) * all) : CREST_SPAN_NONE,
         .slow_factor = factor > 0 ? factor : 0,
         .slow_ns = settings->slow_ns,
         .rate = settings->rate != 0 ? settings->rate : TRACING_RATE_DEFAULT,
@@ -317,6 +322,8 @@ static crest_status tracing_set(const crest_spans_settings *settings, crest_erro
     crest_trace_rules rules = tracing_rules(settings);
     pthread_mutex_lock(&tracing_lock);
     crest_trace_keep_rules(tracing_keep, &rules);
+    crest_atomic_store(&crest_span_drop_below,
+                       rules.slow_ns == 0 && rules.slow_factor <= 0 ? rules.threshold : 0);
     crest_atomic_store32(&tracing_hand, 0);
     pthread_mutex_unlock(&tracing_lock);
     char globs[CREST_SPANS_GLOBS_BYTES];

@@ -8,7 +8,7 @@
 
 #include <crest/span.h>
 
-/* Makes the series. Not under a lock of the library's. */
+/* Makes the series. Not under the slow path's lock. */
 void crest_tracing_series_make(void);
 
 /* Brings them up to these totals. One thread at a time. */

@@ -3,8 +3,8 @@
  * The options spans=…: what they are read as, what is refused and how, and a process that traces by
  * them, whose last spans are handed out at the stop.
  */
-#include "support/span_fixture.h"
 #include "run/spans_run.h"
+#include "support/span_fixture.h"
 
 CREST_TIMER(options_time, "options.block", "A block.");
 
