@@ -35,6 +35,12 @@ typedef struct row_program {
     int broken;
 } row_program;
 
+/* An operand that counts in units of the data alignment; wraps, where a table is broken. */
+static int64_t row_times(const row_program *program, uint64_t operand)
+{
+    return (int64_t)(operand * (uint64_t)program->data_align);
+}
+
 /* ---- rules ---- */
 
 static int row_kept_index(uint64_t number)
@@ -165,10 +171,11 @@ static void row_operation_cfa(row_program *program, unsigned operation)
     case 0x0f: row_cfa_expression(program); break;
     case 0x12: /* def_cfa_sf */
         number = crest_frame_uleb(reader);
-        row_cfa(program, number, crest_frame_sleb(reader) * program->data_align);
+        row_cfa(program, number, row_times(program, (uint64_t)crest_frame_sleb(reader)));
         break;
     default: /* def_cfa_offset_sf */
-        row_cfa(program, program->now.row.base, crest_frame_sleb(reader) * program->data_align);
+        row_cfa(program, program->now.row.base,
+                row_times(program, (uint64_t)crest_frame_sleb(reader)));
         break;
     }
 }
@@ -179,21 +186,21 @@ static void row_operation_register(row_program *program, unsigned operation)
     uint64_t number = crest_frame_uleb(reader);
     switch (operation) {
     case 0x05: /* offset_extended */
-        row_saved(program, number, (int64_t)crest_frame_uleb(reader) * program->data_align, 0);
+        row_saved(program, number, row_times(program, crest_frame_uleb(reader)), 0);
         break;
     case 0x06: row_restore(program, number); break;
     case 0x07: row_rule(program, number, CREST_UNWIND_LOST); break;
     case 0x08: row_rule(program, number, CREST_UNWIND_SAME); break;
     case 0x10: row_saved_expression(program, number); break;
     case 0x11: /* offset_extended_sf */
-        row_saved(program, number, crest_frame_sleb(reader) * program->data_align, 0);
+        row_saved(program, number, row_times(program, (uint64_t)crest_frame_sleb(reader)), 0);
         break;
     case 0x16: /* val_expression */
         crest_frame_skip(reader, crest_frame_uleb(reader));
         row_rule(program, number, CREST_UNWIND_LOST);
         break;
     case 0x2f: /* GNU_negative_offset_extended */
-        row_saved(program, number, -(int64_t)crest_frame_uleb(reader), 0);
+        row_saved(program, number, (int64_t)(0 - crest_frame_uleb(reader)), 0);
         break;
     default: /* register, val_offset, val_offset_sf: in another register, or no address */
         (void)crest_frame_uleb(reader);
@@ -245,9 +252,7 @@ static int row_interpret(row_program *program)
             return 0;
         switch (operation & 0xc0) {
         case 0x40: program->at += low * program->code_align; break;
-        case 0x80:
-            row_saved(program, low, (int64_t)crest_frame_uleb(reader) * program->data_align, 0);
-            break;
+        case 0x80: row_saved(program, low, row_times(program, crest_frame_uleb(reader)), 0); break;
         case 0xc0: row_restore(program, low); break;
         default: row_operation_low(program, operation); break;
         }

@@ -5,6 +5,7 @@ A click on a box shows what is above it in the whole width; a click on the lowes
 again. Without a script, in an image viewer, it is a picture; boxes' titles say names and shares.
 """
 
+import colorsys
 import zlib
 from xml.sax.saxutils import escape
 
@@ -54,14 +55,20 @@ class Node:
             node.value += value
 
 
+def hexadecimal(hue, saturation, lightness):
+    """A colour as every viewer knows it; degrees and hundredths."""
+    parts = colorsys.hls_to_rgb(hue / 360, lightness / 100, saturation / 100)
+    return "#" + "".join(f"{round(255 * part):02x}" for part in parts)
+
+
 def colour(name):
     """Of a name, always the same: warm for functions, blue for operations, grey without a name."""
     seed = zlib.crc32(name.encode())
     if name.startswith("["):
-        return f"hsl({200 + seed % 25},60%,{68 + seed % 10}%)"
+        return hexadecimal(200 + seed % 25, 60, 68 + seed % 10)
     if "+0x" in name or ".so" in name:
-        return f"hsl(0,0%,{74 + seed % 10}%)"
-    return f"hsl({10 + seed % 42},{75 + seed % 15}%,{62 + seed // 64 % 12}%)"
+        return hexadecimal(0, 0, 74 + seed % 10)
+    return hexadecimal(10 + seed % 42, 75 + seed % 15, 62 + seed // 64 % 12)
 
 
 def fitted(name, wide):
