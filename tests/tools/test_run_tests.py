@@ -230,7 +230,8 @@ def ci_fails_from_two_unsteady_on(place):
     load = root / "loadavg"
 
     def last(then, elsewhere="echo no moon here; exit 77", busy=0):
-        load.write_text(f"0.10 90.00 {4.1 * busy * len(os.sched_getaffinity(0)):.2f} 1/2 3\n", encoding="ascii")
+        of_all = 4.1 * busy * len(os.sched_getaffinity(0))
+        load.write_text(f"0.10 90.00 {of_all:.2f} 1/2 3\n", encoding="ascii")
         make.write_text(says.format(then), encoding="utf-8")
         other.write_text(f"#!/bin/sh\n{elsewhere}\n", encoding="utf-8")
         make.chmod(0o755)
