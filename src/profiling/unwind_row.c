@@ -246,7 +246,6 @@ static int row_interpret(row_program *program)
 {
     crest_frame_reader *reader = &program->reader;
     while (reader->at < reader->end && program->at <= program->pc) {
-        row_state before = program->now;
         unsigned operation = (unsigned)crest_frame_number(reader, 1), low = operation & 0x3f;
         if (++program->operations > ROW_OPERATIONS_MAX)
             return 0;
@@ -258,8 +257,6 @@ static int row_interpret(row_program *program)
         }
         if (program->broken || reader->failed)
             return 0;
-        if (program->at > program->pc)
-            program->now = before;
     }
     return 1;
 }
