@@ -6,19 +6,21 @@ import io.crest.Crest;
 import io.crest.CrestException;
 import io.crest.Status;
 import kamon.metric.PeriodSnapshot;
-import kamon.module.MetricReporter;
+import kamon.module.CombinedReporter;
+import kamon.trace.Span;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import scala.collection.immutable.Seq;
 
 /**
- * A Kamon module that forwards every period's snapshot to Crest, which exports it through its
- * reporters. It starts Crest with the options {@code kamon.crest.options}; {@code docs/kamon.md}
- * says what becomes of which metric.
+ * A Kamon module that forwards every period's snapshot, and every finished span, to Crest, which
+ * exports them through its reporters. It starts Crest with the options {@code
+ * kamon.crest.options}; {@code docs/kamon.md} says what becomes of which metric.
  *
  * <p>Kamon makes one and calls it, from one thread at a time. Nothing is thrown into Kamon: each
  * failure is logged once, in the log of this class.
  */
-public final class CrestReporter implements MetricReporter {
+public final class CrestReporter implements CombinedReporter {
     private static final Logger LOG = LoggerFactory.getLogger(CrestReporter.class);
 
     /**
@@ -27,6 +29,7 @@ public final class CrestReporter implements MetricReporter {
      */
     private static Forwarder forwarder;
 
+    private final ForwardedSpans spans = new ForwardedSpans(LOG);
     private CrestSettings settings;
     private boolean started;
 
@@ -74,6 +77,16 @@ public final class CrestReporter implements MetricReporter {
         synchronized (CrestReporter.class) {
             forwarder.forward(snapshot);
         }
+    }
+
+    /**
+     * Forwards the spans that Kamon's sampler kept. They are dropped where no reporter takes spans.
+     *
+     * @param finished since the last call
+     */
+    @Override
+    public void reportSpans(Seq<Span.Finished> finished) {
+        if (Crest.available()) spans.forward(finished);
     }
 
     /**
