@@ -70,5 +70,5 @@ def draw(canvas, found, x, top, width):
     canvas.words(x + 16, y + 20, [
         (f"{len(verdict.pairs)} spans of the run compared with the nodes' own log, "
          f"{verdict.equal} equal.", GREEN if verdict.good else RED),
-        ("One trace on all nodes, as its id is the block's hash; clocks are set right by the "
-         "nodes' pings; a vote is kept back on purpose.", MUTED)], 12)
+        ("One trace, as its id is the block's hash; clocks are set right by the nodes' pings.",
+         MUTED)], 12)

@@ -65,8 +65,10 @@ FRAGMENT = """#include <crest/crest.h>
 #include <crest/by_name.h>
 #include <crest/peer_clock.h>
 #include <crest/probe.h>
+#include <crest/span.h>
 #include <crest/stamp.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 extern int epoll, i;
@@ -81,6 +83,11 @@ extern struct block { unsigned char hash[32]; } *block;
 extern struct sender { crest_peer_clock *clock; } *sender;
 extern int64_t t1, t2, t3;
 enum { PING };
+extern crest_timer fetch_time;
+extern crest_span_context parent;
+extern crest_span_key peer_key, height_key;
+extern const char *peer;
+extern int64_t height;
 """
 
 
