@@ -264,6 +264,7 @@ static void what_was_put_off_comes_later(void **state)
     for (int which = 0; which < EXPORTERS; which++) {
         crest_reporter *reporter = make(which);
         double before = sent(which);
+        unsigned connections = fake_server_connections(&server);
         fake_server_say(&server, FAKE_ANSWER, LATER);
         take_batch(queue_of(reporter, which));
         take_batch(queue_of(reporter, which));
@@ -272,6 +273,8 @@ static void what_was_put_off_comes_later(void **state)
         reporter->retry_at_ns = 0;
         assert_int_equal(report_now(reporter), CREST_OK);
         assert_true(sent(which) - before == 10);
+        /* a kept one could have a request sent again, once it turns out to be closed */
+        assert_int_equal(fake_server_connections(&server) - connections, 3);
         crest_reporter_free(reporter);
     }
 }
