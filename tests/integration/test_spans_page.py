@@ -76,14 +76,14 @@ def the_port_and_the_file_show_one_tree(place):
 def old_spans_make_room(place):
     program, port = traced(place)
     for number in range(100, 130):
-        program.do(f"block {number} 400")
+        program.do(f"block {number} 100")  # what the thread's ring holds between two flushes
         program.do("flush")
     _, _, text = answer(port)
     lines = [json.loads(line) for line in text.splitlines()]
     equal(len(text.encode()) <= 1 << 20, True, f"{len(text.encode())} bytes are at most 1 MiB")
     equal(len(text.encode()) > 1 << 19, True, f"{len(text.encode())} bytes are most of it")
     newest = lines[-1]["operation"]
-    contains(one_operation(newest, f"http://127.0.0.1:{port}")[0], ", 402 spans, 1 node")
+    contains(one_operation(newest, f"http://127.0.0.1:{port}")[0], ", 102 spans, 1 node")
     program.do("hostile 7")
     program.do("flush")
     shown, _ = one_operation("-", f"http://127.0.0.1:{port}")
