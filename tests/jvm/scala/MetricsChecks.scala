@@ -222,6 +222,21 @@ object MetricsChecks {
     same("size", value("checks_jar_size_sum"), 8.0)
   }
 
+  /** RNode's Span: a timer named as the source, whose records name the block; marks are counts. */
+  private def spans(): Unit = {
+    implicit val source: Metrics.Source = Metrics.Source(Root, "span")
+    val block = Span.of[Try](Array.fill[Byte](32)(7))
+    same("result", block.trace(source)(Try(41)), Success(41))
+    same("named", block.span("replay-time")(Try(42)), Success(42))
+    same("failed", block.withMarks("validation")(Failure[Int](new IllegalStateException)).isFailure,
+      true)
+    same("marked", block.withMarks("validation")(Try(1)), Success(1))
+    same("traced", ended("span_time", "ok"), 1.0)
+    same("below its name", ended("span_replay_time", "ok"), 1.0)
+    for ((mark, times) <- Seq("started" -> 2.0, "finished" -> 1.0, "failed" -> 1.0))
+      same(mark, value(s"checks_span_${mark}_validation_total"), times)
+  }
+
   private def exactTotals(): Unit = {
     implicit val source: Metrics.Source = Metrics.Source(Root, "many")
     val ready = new CountDownLatch(8)
@@ -248,6 +263,7 @@ object MetricsChecks {
     check("a lock with waiters leaks nothing")(locksWithWaiters())
     check("a lock that nobody gets leaks nothing")(acquiringFails())
     check("the one that does nothing records nothing")(nothing())
+    check("spans are timed by their operation, and marked")(spans())
     check("the jar's own Source is natural from Scala")(theJarFromScala())
     check("totals are exact")(exactTotals())
     println(s"$passed passed, $failed failed, 0 skipped")
