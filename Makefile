@@ -237,10 +237,6 @@ $(OFF_NODE): $(off_obj)
 	@mkdir -p $(@D)
 	$(run)$(CC) $(ALL_LDFLAGS) -o $@ $(off_obj) $(LMDB_LIBS) -lm -lpthread
 
-# Plugins that it loads take the library from it, and may want any part.
-$(B)/tests/programs/soak_program: private ALL_LDFLAGS += -rdynamic \
-    -Wl,--whole-archive $(crest_a) -Wl,--no-whole-archive
-
 # The C++ driver links, so that a test may be C++.
 $(UNIT_TESTS) $(CONC_TESTS) $(INTEG_BINS): $(B)/%: $(OBJ)/%.o $(need_archive)
 	$(call say,LINK,$@)

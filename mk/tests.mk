@@ -39,3 +39,7 @@ $(FAULT_TESTS): $(B)/%: $(OBJ)/%.o $(call objects,$(faults_more)) $(faults_wrap)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(run)$(CC) $(ALL_LDFLAGS) -Wl,@$(faults_wrap) -o $@ $(filter %.o,$^) $(link_archive) -lm -ldl
+
+# Plugins that it loads take the library from it, and may want any part.
+$(B)/tests/programs/soak_program: private ALL_LDFLAGS += -rdynamic \
+    -Wl,--whole-archive $(crest_a) -Wl,--no-whole-archive
