@@ -21,8 +21,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build/bench-spans"
 LIBRARIES = ROOT / os.environ.get("CREST_BUILD", "build/release") / "lib"
-# As many as fit into a thread's ring of Crest's, and into the SDKs' queues.
-SPANS = 400
+# As many as fit into a thread's ring of Crest's, two slots each, and into the SDKs' queues.
+SPANS = 200
 MEASUREMENTS = 25
 WORDS = {"alone": "operations of one span, with a text and a number",
          "texts": "operations of one span, with two texts",
