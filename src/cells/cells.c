@@ -256,6 +256,9 @@ static crest_thread_table *cells_table_adopt(void)
             crest_atomic_cas32_acquire(&table->owned, CREST_TABLE_FREE, CREST_TABLE_OWNED))
             return table;
     crest_thread_table *left = cells_table_left();
+    if (left != NULL)
+        crest_atomic_store_ptr_release(&left->operation,
+                                       NULL); /* its thread did not end by itself */
     return left != NULL ? left : cells_table_new(CREST_TABLE_OWNED);
 }
 
@@ -274,7 +277,6 @@ static crest_thread_table *cells_table_own(void)
         return NULL;
     cells_sign(table);
     table->lent = 0;
-    crest_atomic_store_ptr_release(&table->operation, NULL); /* the same */
     if (pthread_setspecific(cells_key, table) != 0) {
         /* as in cells_thread_end */
         crest_atomic_store32_release(&table->owned, CREST_TABLE_FREE);

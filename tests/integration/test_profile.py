@@ -149,19 +149,19 @@ def a_flame_graph_is_drawn(node):
 
 def wrong_requests_are_refused(place):
     node = worked(place, 1)
-    began = threading.Event()
+    seen = threading.Event()
     answers = []
 
-    def long_one():
-        began.set()
-        answers.append(node.ask("/debug/pprof/profile?seconds=4")[0])
+    def long_ones():
+        while not seen.is_set():
+            answers.append(node.ask("/debug/pprof/profile?seconds=4")[0])
 
-    first = threading.Thread(target=long_one)
+    first = threading.Thread(target=long_ones)
     first.start()
-    began.wait()
-    wait_for("a 429", lambda: node.ask("/debug/pprof/threads")[0] == 429)
+    wait_for("a 429", lambda: node.ask("/debug/pprof/threads")[0] == 429, seconds=PPROF_S)
+    seen.set()
     first.join()
-    equal(answers, [200])
+    equal(set(answers) - {200, 429}, set())
     equal(node.ask("/debug/pprof/profile?seconds=61")[0], 400)
     equal(node.ask("/debug/pprof/profile?seconds=x")[0], 400)
     equal(node.ask("/debug/pprof/heap")[0], 404)
@@ -170,10 +170,16 @@ def wrong_requests_are_refused(place):
     equal(node.ask("/debug/pprof/threads", host="evil.example")[0], 403)
     equal(node.ask("/debug/pprof/")[0], 200)
     # a client that goes frees its place
-    connection = http.client.HTTPConnection("127.0.0.1", node.port, timeout=ANSWER_S)
-    connection.request("GET", "/debug/pprof/profile?seconds=60")
-    wait_for("that profile", lambda: node.ask("/debug/pprof/threads")[0] == 429)
-    connection.close()
+    gone = []
+
+    def is_held():
+        gone.append(http.client.HTTPConnection("127.0.0.1", node.port, timeout=ANSWER_S))
+        gone[-1].request("GET", "/debug/pprof/profile?seconds=60")
+        return node.ask("/debug/pprof/threads")[0] == 429
+
+    wait_for("that profile", is_held, seconds=PPROF_S)
+    for connection in gone:
+        connection.close()
     wait_for("its end", lambda: node.ask("/debug/pprof/threads")[0] == 200)
     node.program.do("stop")
     status, said = node.program.leave()
