@@ -10,7 +10,7 @@
 
 /* LeakSanitizer's, where it is: the C library keeps what it makes of LOCPATH. */
 extern void __lsan_disable(void) __attribute__((weak));
-extern void __lsan_enable(void) __attribute__((weak)); 
+extern void __lsan_enable(void) __attribute__((weak));
 
 /* Numbers have a comma from here on, until setlocale(LC_NUMERIC, "C"). Ends the program where the
  * C library's localedef cannot make such a locale: nothing would be tested. */
