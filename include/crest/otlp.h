@@ -163,6 +163,7 @@ CREST_BEGIN_C
  *
  *     operation            the operation's id, of spans without a parent
  *     outcome              "cancelled", which is no error
+ *     crest.kept           why a root that was not sampled was kept: "slow", "failed" …
  *     crest.folded         this span stands for so many children of its name
  *     crest.folded_sum_ns, crest.folded_max_ns
  *

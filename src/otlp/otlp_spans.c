@@ -106,7 +106,12 @@ static void spans_extra_number(crest_otlp_span_extras *extras, const char *key, 
 
 void crest_otlp_span_extras_of(crest_otlp_span_extras *extras, const crest_span *span)
 {
+    static const char *const why[CREST_SPAN_WHY_COUNT] = {"sampled", "failed", "timed-out", "slow",
+                                                          "stuck"};
     extras->count = 0;
+    if (span->parent == 0 && span->kept_why != CREST_SPAN_SAMPLED &&
+        span->kept_why < CREST_SPAN_WHY_COUNT)
+        spans_extra_text(extras, "crest.kept", why[span->kept_why]);
     if (span->parent == 0 && span->op.kind != CREST_OP_NONE) {
         crest_op_format(&span->op, extras->operation, sizeof extras->operation);
         spans_extra_text(extras, CREST_EXEMPLAR_LABEL, extras->operation);

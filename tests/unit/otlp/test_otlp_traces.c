@@ -205,6 +205,25 @@ static void test_bytes_that_are_no_utf8_are_replaced_and_counted(void **state)
     assert_non_null(memmem(found.bytes, found.length, "no \xef\xbf\xbd parent", 13));
 }
 
+static void test_a_root_says_why_it_was_kept(void **state)
+{
+    static const char *const why[] = {"failed", "timed-out", "slow", "stuck"};
+    crest_error error;
+    crest_span span = span_samples().spans[0];
+    crest_span_batch batch = {.spans = &span, .count = 1};
+    (void)state;
+    for (unsigned i = CREST_SPAN_SAMPLED; i <= CREST_SPAN_WHY_COUNT; i++) {
+        span.kept_why = (uint8_t)i;
+        crest_otlp_traces_options options = {.encoding = CREST_OTLP_JSON};
+        assert_int_equal(write_spans(&batch, options, &error), CREST_OK);
+        const char *said = strstr(found.bytes, "\"crest.kept\"");
+        if (i == CREST_SPAN_SAMPLED || i == CREST_SPAN_WHY_COUNT)
+            assert_null(said);
+        else
+            assert_non_null(strstr(said, why[i - 1]));
+    }
+}
+
 /* ---- what is refused ---- */
 
 static void assert_refused(const crest_span_batch *batch, const crest_otlp_traces_options *options,
@@ -264,6 +283,7 @@ int main(void)
         cmocka_unit_test(test_a_refused_body_ends_it),
         cmocka_unit_test(test_a_long_text_is_cut_at_a_character),
         cmocka_unit_test(test_bytes_that_are_no_utf8_are_replaced_and_counted),
+        cmocka_unit_test(test_a_root_says_why_it_was_kept),
         cmocka_unit_test(test_what_cannot_be_is_refused),
         cmocka_unit_test(test_without_memory_it_says_so),
     };
