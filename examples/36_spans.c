@@ -92,7 +92,8 @@ static crest_status print_batch(crest_span_exporter *self, const crest_span_batc
 int main(void)
 {
     crest_span_exporter exporter = {.name = "print", .take = print_batch};
-    crest_spans_settings settings = {.spans = "casper.*", .sample = -1, .slow_factor = -1};
+    crest_spans_settings settings = {
+        .spans = "casper.*", .sample = -1, .slow_ns = UINT64_C(3600000000000)};
     unsigned char good[32], bad[32];
     crest_error error;
     memset(good, 0x11, sizeof good);
