@@ -373,10 +373,8 @@ static int record_is_traced(const crest_handle *handle)
     return series != NULL && crest_traced(series->metric);
 }
 
-/* Records, and offers the span if the timer is traced. */
 static crest_status record_timer(const crest_thread_table *lane, crest_timer *timer,
-                                 int64_t duration_ns, crest_outcome outcome, const crest_op *op,
-                                 const crest_span_more *more)
+                                 int64_t duration_ns, crest_outcome outcome, const crest_op *op)
 {
     static const crest_op no_op = {{0, 0, 0, 0}, 0, CREST_OP_NONE};
     crest_status why = crest_handle_dead(&timer->handle);
@@ -394,11 +392,6 @@ static crest_status record_timer(const crest_thread_table *lane, crest_timer *ti
         duration_ns = 0;
     if (op == NULL)
         op = &no_op;
-    if (CREST_UNLIKELY(record_is_traced(handle)) && record_traced(lane, handle, duration_ns, op)) {
-        crest_span_offer(crest_handle_series(handle)->metric, (uint64_t)duration_ns, outcome, op,
-                         more);
-        return CREST_OK;
-    }
     if (record_unlocked(lane, handle, duration_ns, 1, 0) ||
         (lane == NULL && record_first(handle, duration_ns, 1, op)) ||
         record_slowest(lane, handle, duration_ns, op)) {
@@ -413,8 +406,6 @@ static crest_status record_timer(const crest_thread_table *lane, crest_timer *ti
     }
     if (why != CREST_OK)
         crest_handle_refused(&timer->handle, why, 1);
-    else if (record_is_traced(handle))
-        record_offer(lane, handle, (uint64_t)duration_ns, outcome, op, more);
     if (backwards)
         crest_misuse_count(CREST_MISUSE_BACKWARDS, crest_handle_name(&timer->handle));
     if (clamped)
@@ -422,23 +413,47 @@ static crest_status record_timer(const crest_thread_table *lane, crest_timer *ti
     return why;
 }
 
+/* The same while something is traced: offers the span if the timer is. Apart, so that it costs the
+ * cold path of others one comparison. */
+__attribute__((noinline)) static crest_status
+record_timer_traced(const crest_thread_table *lane, crest_timer *timer, int64_t duration_ns,
+                    crest_outcome outcome, const crest_op *op, const crest_span_more *more)
+{
+    if ((unsigned)outcome >= CREST_OUTCOME_COUNT || crest_handle_dead(&timer->handle) != CREST_OK)
+        return record_timer(lane, timer, duration_ns, outcome, op);
+    static const crest_op no_op = {{0, 0, 0, 0}, 0, CREST_OP_NONE};
+    const crest_handle *handle = &timer->outcome[outcome].handle;
+    if (record_is_traced(handle) &&
+        record_traced(lane, handle, duration_ns, op != NULL ? op : &no_op)) {
+        crest_span_offer(crest_handle_series(handle)->metric, (uint64_t)duration_ns, outcome, op,
+                         more);
+        return CREST_OK;
+    }
+    crest_status why = record_timer(lane, timer, duration_ns, outcome, op);
+    if (why == CREST_OK && record_is_traced(handle))
+        record_offer(lane, handle, duration_ns < 0 ? 0 : (uint64_t)duration_ns, outcome, op, more);
+    return why;
+}
+
 crest_status crest_record_timer(const crest_thread_table *lane, crest_timer *timer,
                                 int64_t duration_ns, crest_outcome outcome, const crest_op *op)
 {
-    return record_timer(lane, timer, duration_ns, outcome, op, NULL);
+    if (crest_traced_any())
+        return record_timer_traced(lane, timer, duration_ns, outcome, op, NULL);
+    return record_timer(lane, timer, duration_ns, outcome, op);
 }
 
 crest_status crest_record_span(crest_timer *timer, int64_t duration_ns, crest_outcome outcome,
                                const crest_op *op, const crest_span_more *more)
 {
-    return record_timer(NULL, timer, duration_ns, outcome, op, more);
+    return record_timer_traced(NULL, timer, duration_ns, outcome, op, more);
 }
 
 crest_status crest_record_ended(crest_timer *timer, int64_t duration_ns, crest_outcome outcome,
                                 const crest_op *op, uint64_t end_ns)
 {
     crest_span_more more = {.end_ns = end_ns};
-    return crest_traced_any() ? record_timer(NULL, timer, duration_ns, outcome, op, &more)
+    return crest_traced_any() ? record_timer_traced(NULL, timer, duration_ns, outcome, op, &more)
                               : crest_timer_record_op(timer, duration_ns, outcome, op);
 }
 
