@@ -11,6 +11,8 @@ to_share   := $(DESTDIR)$(PREFIX)/share/crest
 to_man     := $(DESTDIR)$(PREFIX)/share/man/man1
 to_java    := $(DESTDIR)$(PREFIX)/share/java
 to_libexec := $(DESTDIR)$(PREFIX)/libexec/crest
+to_cmake   := $(to_lib)/cmake/Crest
+cmake_in   := $(wildcard cmake/*.in)
 
 # The one tool, and links with the names that two of its commands had. What is written in C is below
 # libexec, what is written in Python below share.
@@ -32,6 +34,12 @@ install: all ## headers, libraries, .pc files, tools, manuals; a dashboard, the 
 	    sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(pc_libdir)|' -e 's|@VERSION@|$(VERSION)|' \
 	        pkgconfig/$$pc.in > $(to_lib)/pkgconfig/$$pc && \
 	    chmod 644 $(to_lib)/pkgconfig/$$pc || exit 1; done
+	install -d $(to_cmake)
+	up=$$(realpath -m --relative-to='$(LIBDIR)/cmake/Crest' '$(PREFIX)/include') && \
+	for config in $(cmake_in); do \
+	    sed -e "s|@TO_INCLUDE@|$$up|" -e 's|@SOVERSION@|$(SOVERSION)|' -e 's|@VERSION@|$(VERSION)|' \
+	        $$config > $(to_cmake)/$$(basename $$config .in) && \
+	    chmod 644 $(to_cmake)/$$(basename $$config .in) || exit 1; done
 	install -d $(to_bin) $(to_libexec) $(to_man) \
 	    $(addprefix $(to_share)/,$(sort $(patsubst tools/%,%,$(dir $(tools_python)))))
 	install -m 755 tools/crest $(to_bin)
@@ -51,6 +59,8 @@ uninstall: ## removes what install put there
 	-rmdir $(to_include)
 	rm -f $(addprefix $(to_lib)/,$(notdir $(link_a))) $(foreach l,libcrest libcrest-reporters,$(addprefix $(to_lib)/$l,.a .so .so.$(SOVERSION) .so.$(VERSION)))
 	rm -f $(addprefix $(to_lib)/pkgconfig/,$(pc_files))
+	rm -rf $(to_cmake)
+	-rmdir $(to_lib)/cmake
 	rm -f $(addprefix $(to_bin)/,crest $(tool_links)) $(addprefix $(to_man)/,$(notdir $(man_pages)))
 	rm -rf $(to_share) $(to_libexec)
 	rm -f $(to_java)/crest-jvm.jar
