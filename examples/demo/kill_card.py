@@ -24,9 +24,11 @@ def draw(report):
     held, killed, back, end = (kill[key] - report.began
                                for key in ("held", "killed", "back", "end"))
     x, y, width = report.card(3, "A node is killed in the middle of a block", [
-        f"{kill['node']} gets SIGKILL. What it counted lies in a file on tmpfs; it goes on from it.",
+        f"{kill['node']} gets SIGKILL. What it counted lies in a file on tmpfs; it goes on "
+        "from it.",
         f"crest cat, of the dead process: {kill['op']},",
-        f"in flight for {kill['age']:.1f} s at the last heartbeat. increase() over the kill is what",
+        f"in flight for {kill['age']:.1f} s at the last heartbeat. increase() over the kill is "
+        "what",
         f"all nodes wrote down themselves: {kill['grown']['proposed']} blocks proposed."])
     low, high = held - BEFORE_S, max(end + LATER_S, back + AFTER_S)
     own = [point for point in kill["course"] if low <= point[0] <= high]

@@ -115,8 +115,8 @@ CREST_API crest_reporter *crest_json_lines_new(const crest_json_lines_options *o
                                                crest_error *error);
 
 /*
- * Makes a reporter of kept spans; `path` as crest_json_lines_options.path, copied. NULL and its report
- * as above. Attach it with an interval of some seconds.
+ * Makes a reporter of kept spans; `path` as crest_json_lines_options.path, copied. NULL and its
+ * report as above. Attach it with an interval of some seconds.
  */
 CREST_API crest_reporter *crest_span_lines_new(const char *path, crest_error *error);
 

@@ -14,7 +14,7 @@ import urllib.request
 
 from checklib import BUILD, CC, CXX, ROOT, Rules, command, skip, temporary_folder
 
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 import free_ports  # noqa: E402  (needs the path above)
 
 LINES_MAX = 20

@@ -50,6 +50,7 @@ static int spared_create(pthread_t *thread, const pthread_attr_t *attributes,
 
 #define pthread_create spared_create
 #include "support/fake_server.h"
+#include "support/span_samples.h"
 #define HTTP_PATIENCE_S 1
 #include "support/http_get.h"
 #undef pthread_create
@@ -480,6 +481,43 @@ static crest_status call_kind(fault_run *run, crest_error *error)
 #define SCRAPE_NEVER " write "
 #define REPORTS (FAULT_TELLS | FAULT_SLOW)
 
+static crest_status count_spans(crest_span_exporter *self, const crest_span_batch *batch,
+                                crest_error *error)
+{
+    (void)error;
+    *(size_t *)self->state += batch->count;
+    return CREST_OK;
+}
+
+/* One for all runs: tracing keeps what it knows of a timer's durations. */
+CREST_TIMER(traced_time, "faults.traced", "Traced while calls fail.");
+
+/* Tracing begins, a span is recorded, collected and handed out, and tracing ends. What is not kept
+ * for want of memory is counted, and no call says that. */
+static crest_status call_spans(fault_run *run, crest_error *error)
+{
+    (void)run;
+    size_t taken = 0;
+    crest_span_exporter exporter = {.name = "faults", .take = count_spans, .state = &taken};
+    crest_spans_settings settings = {.spans = "faults.traced", .sample = 1};
+    crest_status status = crest_span_exporter_add(&exporter);
+    if (status != CREST_OK)
+        return crest_error_set(error, status, "no exporter of spans");
+    status = crest_spans_set(&settings, error);
+    if (status == CREST_OK) {
+        crest_span_batch samples = span_samples();
+        crest_span_timing timing;
+        crest_timer_start_under(&traced_time, crest_op_u64(7), NULL, &timing);
+        crest_span_end(&timing, crest_op_u64(7), CREST_OUTCOME_OK);
+        crest_spans_flush(1);
+        crest_spans_give(samples.spans, 1);
+        settings.spans = "";
+        FAULT_HOLDS(crest_spans_set(&settings, NULL) == CREST_OK);
+    }
+    FAULT_HOLDS(crest_span_exporter_remove(&exporter) == CREST_OK);
+    return status;
+}
+
 static const fault_scenario scenarios[] = {
     {"textfile", begin_metrics, call_textfile, NULL, REPORTS, NULL},
     {"textfile-removed", begin_metrics, call_textfile_removed, NULL, REPORTS, NULL},
@@ -500,6 +538,7 @@ static const fault_scenario scenarios[] = {
     {"otlp-traces", NULL, call_otlp_traces, NULL, REPORTS, NULL},
     {"zipkin", NULL, call_zipkin, NULL, REPORTS, NULL},
     {"span-lines", NULL, call_span_lines, NULL, REPORTS, NULL},
+    {"spans", NULL, call_spans, NULL, FAULT_TELLS, NULL},
     {"scrape", begin_metrics, call_scrape, NULL, REPORTS, SCRAPE_NEVER},
     {"kind", NULL, call_kind, NULL, FAULT_TELLS, NULL},
 };

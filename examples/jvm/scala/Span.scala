@@ -33,10 +33,13 @@ object Span {
 }
 
 final class CrestSpan[F[_]](op: Op)(implicit F: Effect[F], M: Metrics[F]) extends Span[F] {
-  def trace[A](source: Metrics.Source)(block: => F[A]): F[A] = span("time")(block)(source)
+  def trace[A](source: Metrics.Source)(block: => F[A]): F[A] = timed("time", source)(block)
 
   def span[A](name: String)(block: => F[A])(implicit ev: Metrics.Source): F[A] =
-    F.bracket(F.delay(ev.timer(name).start(op)))(_ => block) { (timing, failure) =>
+    timed(name, ev)(block)
+
+  private def timed[A](name: String, source: Metrics.Source)(block: => F[A]): F[A] =
+    F.bracket(F.delay(source.timer(name).start(op)))(_ => block) { (timing, failure) =>
       F.delay {
         timing.end(op, Outcome.of(failure.orNull))
         ()
