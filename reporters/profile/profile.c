@@ -51,8 +51,8 @@ static crest_status profile_listen(profile *self, crest_registry *registry, cres
                         self->server->listener.shown,
                         self->server->listener.loopback
                             ? ""
-                            : ", which is no loopback address: whoever reaches it sees the "
-                              "program's functions, and can have it profiled");
+                            : ", which is no loopback address: any client that reaches it sees "
+                              "the program's functions, and can have it profiled");
     pthread_mutex_unlock(&self->lock);
     return status;
 }

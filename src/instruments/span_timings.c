@@ -51,7 +51,7 @@ void crest_timer_start_under(crest_timer *timer, crest_op op, const crest_span_c
     timing->timing = crest_timer_start(timer, op);
 }
 
-/* The id of a child: unlike any other's, and nobody computes it. */
+/* The id of a child: unlike any other's; no other process computes it. */
 static crest_span_id span_timings_child_id(const crest_span_timing *timing)
 {
     static uint64_t number;

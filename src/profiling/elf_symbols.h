@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions of an ELF file, as its tables of symbols list them. The file is somebody's: everything
+ * Functions of an ELF file, as its tables of symbols list them. The file is not ours: everything
  * in it is checked against its size.
  */
 #ifndef CREST_PROFILING_ELF_SYMBOLS_H

@@ -3,7 +3,7 @@
  * A bounded, lock-free cache of rows by instruction. Any thread and any handler reads and writes it
  * at any time: a reader that meets a writer finds nothing, a writer that meets another gives up.
  *
- *   an entry's tag    0            nobody has written it
+ *   an entry's tag    0            no writer has had it yet
  *                     1            a writer is writing it
  *                     other        what the words belong to
  *

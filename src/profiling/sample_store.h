@@ -39,7 +39,7 @@ typedef struct crest_cpu_sample {
 /* Makes the tables; 0 without memory. */
 int crest_samples_make(void);
 
-/* Frees them: nobody adds, nor reads. */
+/* Frees them, once no handler adds and no reader reads. */
 void crest_samples_free(void);
 /* In the child of a fork: nobody adds. */
 void crest_samples_forked(void);
