@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
@@ -46,6 +48,12 @@ static uint64_t timers_phase(uint64_t period_ns)
     return 1 + timers_random % period_ns;
 }
 
+/* A thread that is listed may end before it has its timer, which is no refusal. */
+static int timers_has_ended(int thread)
+{
+    return syscall(SYS_tgkill, getpid(), thread, 0) != 0;
+}
+
 static void timers_arm(crest_sampled_thread *at)
 {
     struct sigevent event;
@@ -61,7 +69,7 @@ static void timers_arm(crest_sampled_thread *at)
         timer_delete(at->timer);
         at->timed = 0;
     }
-    if (!at->timed)
+    if (!at->timed && !timers_has_ended(at->thread))
         crest_atomic_add(&timers_refused, 1);
 }
 
