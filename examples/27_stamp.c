@@ -78,7 +78,7 @@ static void blocks_from_b(crest_peer_clock *b)
     receive("block 1", &stamp, &block, b);
     receive("block 1, uncorrected", &stamp, &block, NULL);
     receive("block 1, taken for another", &stamp, &other, b);
-    stamp.bytes[0] = 2;
+    stamp.bytes[0] = 9;
     receive("block 1 of a later version", &stamp, &block, b);
 }
 

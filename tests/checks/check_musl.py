@@ -15,7 +15,7 @@ import sys
 from checklib import ROOT, Rules, command, skip, temporary_folder
 
 HEADERS = pathlib.Path("/usr/include")
-FLAGS = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror"]
+FLAGS = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", '-DCREST_BUILD_VERSION="0"']
 FOLDERS = ["include", "src"]
 
 
