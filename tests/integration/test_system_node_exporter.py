@@ -363,7 +363,7 @@ def a_group_of_its_own(place):
     try:
         node = Node(place, "cgroup:process")
         total = ("cgroup_cpu_seconds_total", frozenset())
-        before = node.page()[total]
+        before = wait_for("the group's first collection", lambda: node.page().get(total))
         (group / "cgroup.procs").write_text(str(node.process.pid))
         node.page()     # counters go on from where the group stands when the move is noticed
         moved, low, high = bracketed(node, total, group)
