@@ -177,11 +177,23 @@ CREST_API crest_status crest_reporter_attach(crest_registry *registry, crest_rep
  * Fills *view with series `index` of report->snapshot as it was in report->previous, for the
  * reporter to subtract. CREST_NOT_FOUND, and *view zeroed, when it was not there: the series is
  * new, or this is another life of a series that had gone, which began at zero, or there is no
- * previous report. CREST_INVALID_ARGUMENT past the end. What the view points to is borrowed during
+ * previous report. A series that goes on from a run that was killed was there, as far as that run
+ * had delivered it. CREST_INVALID_ARGUMENT past the end. What the view points to is borrowed during
  * the report. Thread-safe. Cost: constant on average when asked in order of the index.
  */
 CREST_API crest_status crest_report_previous(const crest_report *report, size_t index,
                                              crest_series_view *view);
+
+/*
+ * Tells that the receiver has counter `index` of report->snapshot up to `counter`. With a state
+ * file (state=DIR) and a kill, the next run's first difference begins there: crest_report_previous
+ * has it. For a reporter with an account of its own that delivers part by part; called once a part
+ * has arrived. Of a reporter with `deltas` it is known when its report succeeds. One value is kept
+ * of each counter, the highest that any reporter has told. Other kinds and an index past the end
+ * are ignored. During the report. Thread-safe; takes the lock of the slow path; without a state
+ * file it does nothing.
+ */
+CREST_API void crest_report_delivered(const crest_report *report, size_t index, uint64_t counter);
 
 /*
  * Sends a last report (final is 1), calls the reporter's stop and ends its thread, all within

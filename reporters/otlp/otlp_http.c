@@ -197,13 +197,27 @@ static crest_status otlp_http_pack(otlp_reporter *otlp, const void **bytes, size
     return status;
 }
 
+/* The series [first, end) were in a body that has arrived. */
+static void otlp_http_carry(otlp_reporter *otlp, size_t first, size_t end)
+{
+    crest_otlp_delivered_settle(&otlp->account);
+    for (size_t i = first; i < end; i++) {
+        crest_series_view series;
+        if (crest_snapshot_series(otlp->report->snapshot, i, &series) == CREST_OK &&
+            series.kind == CREST_KIND_COUNTER) {
+            crest_report_delivered(otlp->report, i, series.counter);
+            crest_otlp_delivered_find(&otlp->account, &series)->noted = series.counter;
+        }
+    }
+}
+
 /* Notes what became of a body of the encoder's; non-zero ends the report. */
 static int otlp_http_note(otlp_reporter *otlp, otlp_end end, const crest_otlp_body *body,
                           const void *bytes, size_t length)
 {
     int delta = otlp->form.temporality == CREST_OTLP_DELTA;
     if (delta && end == OTLP_END_TAKEN)
-        crest_otlp_delivered_settle(&otlp->account);
+        otlp_http_carry(otlp, body->first, body->end);
     else if (delta && end == OTLP_END_UNKNOWN)
         otlp_http_keep(otlp, bytes, length, body->points);
     else if (delta)
@@ -246,10 +260,17 @@ static crest_status otlp_http_delivered(void *context, size_t index,
                                         const crest_series_view *series, crest_otlp_delivered *was)
 {
     otlp_reporter *otlp = context;
-    (void)index;
-    const crest_otlp_entry *entry = crest_otlp_delivered_find(&otlp->account, series);
-    if (entry->wall_ns == 0)
-        return CREST_NOT_FOUND;
+    crest_otlp_entry *entry = crest_otlp_delivered_find(&otlp->account, series);
+    if (entry->wall_ns == 0) {
+        /* nothing yet of this process; of a dead run whose totals go on it may have some */
+        crest_series_view then;
+        crest_status status = crest_report_previous(otlp->report, index, &then);
+        *was = (crest_otlp_delivered){then.counter, then.distribution, 0};
+        return status;
+    }
+    if (entry->noted != entry->counter)
+        crest_report_delivered(otlp->report, index, entry->counter);
+    entry->noted = entry->counter;
     *was = (crest_otlp_delivered){entry->counter, entry->distribution, entry->wall_ns};
     return CREST_OK;
 }

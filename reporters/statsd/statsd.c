@@ -100,6 +100,7 @@ static int statsd_put_line(void *context, const char *line, size_t length, uint6
 static int statsd_put_counter(statsd_reporter *statsd, const crest_series_view *series)
 {
     crest_statsd_entry *entry = statsd->entry;
+    crest_statsd_sent_note(&statsd->sent, entry, entry->counter);
     uint64_t grown = series->counter > entry->counter ? series->counter - entry->counter : 0;
     /* no report follows the last one, so the rest goes now */
     uint64_t amount = statsd->final ? grown : crest_statsd_amount(&statsd->form, series, grown);
@@ -133,10 +134,36 @@ static int statsd_put_distribution(statsd_reporter *statsd, const crest_series_v
     return stopped;
 }
 
-static int statsd_put_once(statsd_reporter *statsd, const crest_series_view *series)
+/* A series that this reporter has sent nothing of: what a dead run had sent, if it goes on. */
+static int statsd_begin(statsd_reporter *statsd, const crest_series_view *series)
+{
+    crest_statsd_entry *entry = statsd->entry;
+    crest_series_view then;
+    if (entry->begun)
+        return 0;
+    /* zeros where there is nothing */
+    (void)crest_report_previous(statsd->sent.under_way, entry->index, &then);
+    if (then.distribution != NULL)
+        entry->distribution = crest_distribution_copy(then.distribution);
+    if (then.distribution != NULL && entry->distribution == NULL) {
+        statsd->status = crest_error_set(statsd->error, CREST_NO_MEMORY,
+                                         "No memory for what was sent of %s before", series->name);
+        return 1;
+    }
+    entry->counter = entry->noted = then.counter;
+    entry->begun = 1;
+    return 0;
+}
+
+static int statsd_put_once(statsd_reporter *statsd, const crest_series_view *series, size_t index)
 {
     statsd->entry = crest_statsd_sent_entry(&statsd->sent, series);
-    int stopped = 0;
+    statsd->entry->index = index;
+    int stopped = statsd_begin(statsd, series);
+    if (stopped) {
+        statsd->entry = NULL;
+        return stopped;
+    }
     if (series->kind == CREST_KIND_COUNTER)
         stopped = statsd_put_counter(statsd, series);
     else if (series->distribution != NULL)
@@ -211,7 +238,7 @@ static void statsd_put_all(statsd_reporter *statsd, const crest_report *report)
     int stopped = 0;
     for (size_t i = 0; crest_snapshot_series(report->snapshot, i, &series) == CREST_OK && !stopped;
          i++)
-        stopped = statsd_put_once(statsd, &series);
+        stopped = statsd_put_once(statsd, &series, i);
     for (size_t i = 0; crest_snapshot_series(report->snapshot, i, &series) == CREST_OK && !stopped;
          i++)
         stopped = statsd_put_always(statsd, report, i, &series);
@@ -264,8 +291,10 @@ static crest_status statsd_send(statsd_reporter *statsd, const crest_report *rep
     if (status != CREST_OK)
         return crest_error_set(error, status, "No memory to remember what is sent to %s",
                                statsd->url.shown);
+    statsd->sent.under_way = report;
     statsd_put_all(statsd, report);
     statsd_end(statsd);
+    statsd->sent.under_way = NULL;
     return statsd->status;
 }
 

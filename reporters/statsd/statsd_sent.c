@@ -115,6 +115,14 @@ crest_statsd_entry *crest_statsd_sent_entry(crest_statsd_sent *sent,
     return entry;
 }
 
+void crest_statsd_sent_note(crest_statsd_sent *sent, crest_statsd_entry *entry, uint64_t counter)
+{
+    if (sent->under_way == NULL || entry->noted == counter)
+        return;
+    crest_report_delivered(sent->under_way, entry->index, counter);
+    entry->noted = counter;
+}
+
 crest_status crest_statsd_sent_mark(crest_statsd_sent *sent, uint64_t end,
                                     crest_statsd_entry *entry, uint64_t done)
 {
@@ -143,6 +151,8 @@ void crest_statsd_sent_confirm(crest_statsd_sent *sent, uint64_t end)
         const crest_statsd_mark *mark = &sent->marks[sent->mark_first++];
         mark->entry->done = mark->done;
         mark->entry->known = 1;
+        if (mark->entry->next == NULL)
+            crest_statsd_sent_note(sent, mark->entry, mark->entry->counter + mark->done);
     }
     if (sent->mark_first == sent->mark_end)
         sent->mark_first = sent->mark_end = 0;

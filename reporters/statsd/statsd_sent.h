@@ -20,6 +20,8 @@
 
 #include "statsd/statsd_line.h"
 
+#include <crest/reporter.h>
+
 /* Lines handed out and not confirmed; at this many the report waits for the transport. */
 #define CREST_STATSD_MARKS_MAX 262144u
 
@@ -32,6 +34,9 @@ typedef struct crest_statsd_entry {
     uint64_t done;                    /* during a report: the confirmed part of the delta */
     uint32_t report;                  /* the last one that had it */
     int known;                        /* a counter's name has been sent */
+    int begun;      /* what a dead run had sent, of totals that go on, is in the above */
+    size_t index;   /* in the report under way */
+    uint64_t noted; /* what the state file has been told of a counter */
 } crest_statsd_entry;
 
 typedef struct crest_statsd_mark {
@@ -46,6 +51,7 @@ typedef struct crest_statsd_sent {
     size_t places;               /* a power of two, twice the entries at least */
     size_t count;
     uint32_t report;
+    const crest_report *under_way; /* borrowed; NULL: none, or an earlier one's end is awaited */
     crest_statsd_mark *marks; /* in the order of `end` */
     size_t mark_places, mark_first, mark_end;
 } crest_statsd_sent;
@@ -58,6 +64,10 @@ crest_status crest_statsd_sent_begin(crest_statsd_sent *sent, size_t series);
 /* The entry of a series; never NULL for as many as begin was told of. */
 crest_statsd_entry *crest_statsd_sent_entry(crest_statsd_sent *sent,
                                             const crest_series_view *series);
+
+/* Tells the state file how much of the counter has been sent, unless it knows. Not between reports.
+ */
+void crest_statsd_sent_note(crest_statsd_sent *sent, crest_statsd_entry *entry, uint64_t counter);
 
 /* Notes the progress to apply once bytes up to `end` are confirmed. CREST_LIMIT: there are
  * CREST_STATSD_MARKS_MAX; CREST_NO_MEMORY. */

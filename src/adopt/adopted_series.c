@@ -7,6 +7,7 @@
 #include "base/atomic.h"
 #include "base/lock.h"
 #include "cells/cells.h"
+#include "cells/delivered_cells.h"
 #include "cells/shards.h"
 #include "registry/inherited.h"
 #include "remains/dead_values.h"
@@ -130,13 +131,16 @@ static int adopted_keep(crest_inherited *entry, crest_distribution *past)
 }
 
 /* Under the lock: adds to the entry's cell; 0 without memory. */
-static int adopted_add(crest_inherited *entry, uint64_t count, crest_distribution *past)
+static int adopted_add(crest_inherited *entry, uint64_t count, uint64_t delivered,
+                       crest_distribution *past)
 {
     uint64_t *cell = crest_cells_touch_lane(crest_cells_adopted(), entry->slot);
     if (cell == NULL)
         return 0;
     if (past == NULL) {
-        entry->count = crest_distribution_plus(entry->count, count);
+        if (!crest_delivered_inherit(entry->slot, delivered))
+            return 0;
+        entry->delivered = crest_distribution_plus(entry->delivered, delivered);
         crest_atomic_store(cell, crest_distribution_plus(*cell, count));
         return 1;
     }
@@ -162,10 +166,11 @@ static void adopted_one(adopted_from *from, const crest_state_metric *metric,
         return;
     }
     uint64_t count = past == NULL ? crest_dead_counter(from->dead, series) : 0;
+    uint64_t delivered = past == NULL ? crest_dead_delivered(from->dead, series) : 0;
     crest_lock_take(&saved);
     crest_inherited *entry = crest_inherited_made(&identity, &mismatch);
     if (entry != NULL)
-        added = adopted_add(entry, count, past);
+        added = adopted_add(entry, count, delivered, past);
     if (entry != NULL && entry->birth == 0)
         adopted_describe(from, metric, series, &identity, &texts, entry->slot);
     crest_lock_drop(&saved);

@@ -8,7 +8,8 @@
  *
  *     A1  read all dead files; note each id that a file's committed list names
  *     A2  mark each file so named ADOPTED. It cannot be: remove it; that fails too: adopt nothing
- *     A3  add what the others counted to a table of cells that no reader finds
+ *     A3  add what the others counted to a table of cells that no reader finds, and what they had
+ *         delivered of it to one of words (cells/delivered_cells.h)
  *     A4  commit: store the ids, then their number. From this store on the table counts
  *     A5  mark the files ADOPTED, and give them the names of files that are done with
  *

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/atomic.h"
 #include "cells/cells.h"
+#include "cells/delivered_cells.h"
 #include "cells/first_values.h"
 #include "metrics/metric_kinds.h"
 #include "state/directory_records.h"
@@ -126,6 +127,7 @@ void crest_slot_give(crest_wait *wait)
     crest_series *series = wait->series;
     slots_list *slots = slots_made(series->metric);
     crest_state_note_end(series->slot);
+    crest_delivered_end(series->slot);
     slots_empty(series);
     wait->slot = series->slot;
     crest_atomic_store32(&series->slot, 0);

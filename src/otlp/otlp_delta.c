@@ -89,7 +89,8 @@ static unsigned delta_rows(const crest_snapshot *snapshot, const crest_page_metr
     for (unsigned i = 0; i < count; i++) {
         if (delta_before(delta, index + i, &before) != CREST_OK)
             continue;
-        rows[i].made_s = 0;
+        if (before.wall_ns != 0) /* not of this process: as of the series' beginning here */
+            rows[i].made_s = 0;
         if (i < CREST_PAGE_ROWS)
             delta->since_ns[i] = before.wall_ns;
         if (metric->first.kind == CREST_KIND_COUNTER)

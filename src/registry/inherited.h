@@ -3,7 +3,8 @@
  * Inherited series: identities that a dead run's totals belong to, each with a slot in this run. A
  * series of the same identity that is made later gets the slot, and so begins at the old total.
  * What was inherited lies in a table of cells of no thread (cells.h), so sums have it anyway; here
- * it is kept for the takers of differences, which must not deliver it a second time.
+ * is kept what the takers of differences must not deliver a second time: of counters what the dead
+ * run's receivers had, of distributions all of it.
  *
  *     state       the slot                         what moves it on
  *     waiting     has cells, no series             crest_inherited_slot: a series takes it
@@ -37,8 +38,8 @@ typedef struct crest_inherited {
     crest_identity identity;
     uint64_t hash;
     uint64_t birth;           /* of the life that took it; 0: waiting */
-    uint64_t count;           /* counters: what was inherited */
-    crest_distribution *past; /* distributions: the same; freed never */
+    uint64_t delivered;       /* counters: what of it receivers of differences had */
+    crest_distribution *past; /* distributions: what was inherited; freed never */
     uint32_t slot;
 } crest_inherited;
 

@@ -18,6 +18,7 @@ struct crest_dead {
     uint32_t metric_count;
     uint64_t *tables; /* addresses of tables that count */
     size_t table_count;
+    uint64_t delivered[2]; /* likewise, of what was delivered by this run, and before; 0: none */
     uint64_t shared[CREST_STATE_CHUNKS];
     uint64_t *births[CREST_STATE_CHUNKS]; /* by slot: the highest birth of its records, plus one */
 };
@@ -47,6 +48,10 @@ static int dead_add_table(crest_dead *dead, const crest_state_thread *thread)
 {
     if ((thread->flags & CREST_STATE_THREAD_ADOPTED) != 0 && dead->view->header->adopted == 0)
         return 1;
+    if ((thread->flags & CREST_STATE_THREAD_DELIVERED) != 0) {
+        dead->delivered[(thread->flags & CREST_STATE_THREAD_ADOPTED) != 0] = thread->table;
+        return 1;
+    }
     if ((dead->table_count & (dead->table_count - 1)) == 0) {
         size_t count = dead->table_count != 0 ? 2 * dead->table_count : 1;
         uint64_t *more = crest_alloc_resize(dead->tables, count, sizeof *more);
@@ -171,6 +176,20 @@ uint64_t crest_dead_counter(crest_dead *dead, const crest_state_series *series)
     if (sum == UINT64_MAX)
         return sum;
     return sum > series->base ? sum - series->base : 0;
+}
+
+uint64_t crest_dead_delivered(crest_dead *dead, const crest_state_series *series)
+{
+    const crest_state_header *header = dead->view->header;
+    uint64_t total = crest_dead_counter(dead, series), word[2] = {0, 0};
+    for (unsigned i = 0; i < 2; i++)
+        if (dead->delivered[i] != 0)
+            word[i] = dead_cell(dead, dead->delivered[i], series->slot);
+    /* words that found no room cannot be told from such that nothing was delivered of */
+    if (word[0] == 0 && (header->refused_bytes != 0 || header->refused_records != 0))
+        return total;
+    uint64_t delivered = crest_distribution_plus(word[0], word[1]);
+    return delivered < total ? delivered : total;
 }
 
 double crest_dead_gauge(crest_dead *dead, const crest_state_series *series)

@@ -34,6 +34,8 @@ uint32_t crest_dead_metric_count(const crest_dead *dead);
 int crest_dead_texts(const crest_state_metric *metric, const char *texts[CREST_DEAD_TEXTS_MAX]);
 
 uint64_t crest_dead_counter(crest_dead *dead, const crest_state_series *series);
+/* How much of that receivers of differences have. All of it where the file had no room to say. */
+uint64_t crest_dead_delivered(crest_dead *dead, const crest_state_series *series);
 /* 0 and 0.0 where the address leads nowhere. */
 double crest_dead_gauge(crest_dead *dead, const crest_state_series *series);
 int64_t crest_dead_range(crest_dead *dead, const crest_state_series *series);

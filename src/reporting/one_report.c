@@ -9,6 +9,7 @@
 #include "base/host_name.h"
 #include "base/sync.h"
 #include "base/utf8.h"
+#include "snapshot/confirmed.h"
 #include "snapshot/delta_base.h"
 
 #include <crest/family.h>
@@ -249,6 +250,7 @@ static crest_status one_report_take(crest_one_report *order, crest_error *error)
     order->series = crest_snapshot_size(snapshot);
     crest_status status = one_report_hand_out(order, snapshot, deadline_ns, error);
     if (status == CREST_OK && order->deltas) {
+        crest_confirmed_all(snapshot);
         crest_previous_commit(snapshot, order->previous);
         crest_snapshot_free(order->previous);
         order->previous = snapshot;

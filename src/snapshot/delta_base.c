@@ -157,7 +157,7 @@ static void previous_view(const crest_report *report, size_t index, const crest_
         crest_view_set_value(view, then->value);
 }
 
-/* A series that no report had: what it inherited of a dead run was delivered by that run. */
+/* A series that no report had: what the dead run delivered of what it inherited. */
 static crest_status previous_inherited(const crest_report *report, size_t index,
                                        crest_series_view *view)
 {
@@ -166,7 +166,7 @@ static crest_status previous_inherited(const crest_report *report, size_t index,
     const crest_inherited *inherited = crest_inherited_of(series);
     if (inherited == NULL || inherited->birth != now->births[index])
         return CREST_NOT_FOUND;
-    crest_carried then = {.series = series, .value = inherited->count};
+    crest_carried then = {.series = series, .value = inherited->delivered};
     if (inherited->past != NULL)
         then.value = (uint64_t)(uintptr_t)inherited->past;
     previous_view(report, index, &then, view);

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define CREST_STATE_MAGIC "CRESTSTA"
-#define CREST_STATE_VERSION 1u
+#define CREST_STATE_VERSION 2u
 #define CREST_STATE_BYTE_ORDER 0x01020304u
 #define CREST_STATE_PAGE 4096u
 #define CREST_STATE_HEADER_BYTES 65536u
@@ -150,7 +150,8 @@ typedef struct crest_state_series {
     uint16_t value_count; /* label values, outcome excluded */
 } crest_state_series;
 
-/* A table of cells, of a thread, a lane, or of what was adopted. */
+/* A table of cells, of a thread, a lane, or of what was adopted; or, with DELIVERED, of words that
+ * say how far receivers of differences have the slots' counters: no cells, and in no sum. */
 typedef struct crest_state_thread {
     crest_state_record record;
     uint64_t table; /* address of CREST_STATE_CHUNKS addresses of cells, biased by the slot */
@@ -158,6 +159,7 @@ typedef struct crest_state_thread {
 } crest_state_thread;
 #define CREST_STATE_THREAD_LANE UINT64_C(1)
 #define CREST_STATE_THREAD_ADOPTED UINT64_C(2)
+#define CREST_STATE_THREAD_DELIVERED UINT64_C(4)
 
 /* The shared cells of a chunk of slots: slot s is at address + 8 * (s % CREST_STATE_CHUNK). */
 typedef struct crest_state_shared_chunk {

@@ -32,6 +32,19 @@ static void state_dir_remove(void)
     }
 }
 
+/* Removes what is in it. */
+__attribute__((unused)) static void state_dir_empty(void)
+{
+    char path[512];
+    DIR *dir = opendir(state_dir);
+    for (const struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;) {
+        snprintf(path, sizeof path, "%s/%s", state_dir, entry->d_name);
+        unlink(path);
+    }
+    if (dir != NULL)
+        closedir(dir);
+}
+
 /* ThreadSanitizer has a thread of its own, so that no file can be opened after load, and refuses
  * children that start threads. */
 __attribute__((unused)) static void state_dir_skip_tsan(void)

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How far receivers of differences have a counter: two tables of words by slot in the state file,
+ * beside the cells and never summed with them. The next run's differences begin there.
+ *
+ *     own        what this run's reporters have delivered beyond `inherited`; grows
+ *     inherited  what dead runs' reporters had delivered of what was adopted; fixed once the
+ *                adoption is committed, and like the adopted counts worth nothing before
+ *
+ * All calls under the lock; without a state file they do nothing.
+ */
+#ifndef CREST_DELIVERED_CELLS_H
+#define CREST_DELIVERED_CELLS_H
+
+#include <stdint.h>
+
+/* A receiver has the counter of this slot up to `counter`. A smaller value than before changes
+ * nothing. Without memory the file goes on saying what it said. */
+void crest_delivered_raise(uint32_t slot, uint64_t counter);
+
+/* Before the adoption's commit: a dead run had delivered so much of what the slot adopts; adds up
+ * over dead runs. 0 without memory. */
+int crest_delivered_inherit(uint32_t slot, uint64_t counter);
+
+/* The slot's series has ended, and its record is free: the next one begins at zero. */
+void crest_delivered_end(uint32_t slot);
+
+#endif
