@@ -52,7 +52,7 @@ typedef struct crest_statsd_sent {
     size_t count;
     uint32_t report;
     const crest_report *under_way; /* borrowed; NULL: none, or an earlier one's end is awaited */
-    crest_statsd_mark *marks; /* in the order of `end` */
+    crest_statsd_mark *marks;      /* in the order of `end` */
     size_t mark_places, mark_first, mark_end;
 } crest_statsd_sent;
 

@@ -9,7 +9,6 @@
 #include "cells/cells.h"
 #include "state/directory_records.h"
 
-
 /* Only their `cells` are used; NULL: none yet. */
 static crest_thread_table delivered_own, delivered_inherited;
 

@@ -359,9 +359,9 @@ int main(void)
     if (shared == MAP_FAILED)
         return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_goes_on), cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_parts),   cmocka_unit_test(test_every_step),
-        cmocka_unit_test(test_ends),    cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_goes_on),     cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_parts),       cmocka_unit_test(test_every_step),
+        cmocka_unit_test(test_ends),        cmocka_unit_test(test_stop),
         cmocka_unit_test(test_random_kills)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
