@@ -15,7 +15,9 @@
 #include "support/core_fixture.h"
 #include "support/state_dir.h"
 
+#include <crest/state.h>
 #include <signal.h>
+#include <stddef.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
@@ -297,6 +299,27 @@ static void test_stop(void **state)
     assert_int_equal(shared->blocks, 12);
 }
 
+/* Before there were these words a file had another format: it is refused, with both numbers, and the
+ * run that finds it begins at zero. */
+static void test_old_format(void **state)
+{
+    (void)state;
+    crest_remains *remains;
+    crest_error error;
+    uint32_t version = 1;
+    begin();
+    run_as(run_first, 1);
+    int file = open(state_dir_path("node.crest"), O_WRONLY);
+    assert_int_equal(pwrite(file, &version, sizeof version, offsetof(crest_state_header, version)),
+                     sizeof version);
+    close(file);
+    assert_int_equal(crest_remains_read(state_dir_path("node.crest"), &remains, &error), CREST_IO);
+    assert_non_null(strstr(error.message, "format 1, and this library reads format 2"));
+    run_as(run_reports, 1);
+    assert_int_equal(shared->base, 0);
+    assert_int_equal(shared->last, 1);
+}
+
 /* Counts and reports until it is killed. */
 static void run_until_killed(void)
 {
@@ -359,9 +382,9 @@ int main(void)
     if (shared == MAP_FAILED)
         return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_goes_on),     cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_parts),       cmocka_unit_test(test_every_step),
-        cmocka_unit_test(test_ends),        cmocka_unit_test(test_stop),
-        cmocka_unit_test(test_random_kills)};
+        cmocka_unit_test(test_goes_on),    cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_parts),      cmocka_unit_test(test_every_step),
+        cmocka_unit_test(test_ends),       cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_old_format), cmocka_unit_test(test_random_kills)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
