@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=300
+# crest-test: timeout=300 sanitizers=address
 """A node with a state file is killed with SIGKILL at random moments and starts again, many times
 over: the differences that its receiver gets add up to what it counted, to the unit. Twice may come
 the last report before a kill, whose arrival the node did not live to write down, and nothing else.
