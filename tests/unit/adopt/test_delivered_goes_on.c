@@ -299,8 +299,8 @@ static void test_stop(void **state)
     assert_int_equal(shared->blocks, 12);
 }
 
-/* Before there were these words a file had another format: it is refused, with both numbers, and the
- * run that finds it begins at zero. */
+/* Before there were these words a file had another format: it is refused, with both numbers, and
+ * the run that finds it begins at zero. */
 static void test_old_format(void **state)
 {
     (void)state;
