@@ -8,6 +8,7 @@ import http.server
 import json
 import os
 import re
+import socket
 import subprocess
 import threading
 
@@ -19,11 +20,12 @@ TRACE = "a0a1a2a3a4a5a6a7a8a9aaabacadaeaf"
 T0_MS = 1700000000000
 
 
-def crest_op(*arguments, feed=None):
+def crest_op(*arguments, feed=None, **more):
     """(status, standard output, standard error)."""
     done = subprocess.run([TOOLS / "crest", "op", *map(str, arguments)], capture_output=True,
                           text=True, check=False, cwd="/", timeout=200, input=feed,
-                          env={**os.environ, "CREST_LIBEXEC": str(toolslib.BUILD / "libexec")})
+                          env={**os.environ, **more,
+                               "CREST_LIBEXEC": str(toolslib.BUILD / "libexec")})
     return done.returncode, done.stdout, done.stderr
 
 
@@ -87,7 +89,9 @@ def shows_one_tree_of_two_nodes(place):
     equal((bars[0], bars[1], bars[2]), ("█" * 24, " " * 12 + "█" * 12, " " * 23 + "█"), "the bars")
     for same in (HASH, HASH[2:], TRACE, HASH.upper().replace("X", "x"), "A0A1"):
         equal(crest_op(same, *files)[1], out, same)
-    equal(crest_op("a0a1", "-", feed="".join(path.read_text() for path in files))[1], out, "stdin")
+    whole = "".join(path.read_text() for path in files)
+    for pipe in ("-", "/dev/stdin"):  # the second is what <(command) of a shell is
+        equal(crest_op("a0a1", pipe, feed=whole)[1], out, pipe)
     contains(crest_op("7", *files)[1], "7: 100 s since")
     lines = [json.loads(line) for line in crest_op("--json", HASH, *files)[1].splitlines()]
     equal(sorted(int(line["spanId"], 16) for line in lines), [1, 2, 3, 4, 5], "as JSON")
@@ -124,6 +128,13 @@ def reads_a_port(place):
     status, _, err = crest_op("0xa0a1", url)
     equal(status, 2, "no server")
     contains(err, "Connection refused")
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        threading.Thread(target=lambda: other.accept()[0].sendall(b"220 mail\r\n"),
+                         daemon=True).start()
+        status, _, err = crest_op("0xa0a1", f"http://127.0.0.1:{other.getsockname()[1]}")
+    equal(status, 2, "a server of something else")
+    contains(err, "does not speak HTTP")
+    lacks(err, "Traceback", "what it says")
 
 
 def believes_any_ids(place):
@@ -161,6 +172,22 @@ def shows_no_control_characters(place):
     contains(err, "none of its 2 lines is a span")
 
 
+def takes_any_numbers(place):
+    lines = [span(1, 0, 0, 1, "root", startTimeUnixNano=10 ** 400, endTimeUnixNano=-10 ** 400,
+                  events=[{"timeUnixNano": 10 ** 400, "name": "never"}]),
+             span(2, 1, 0, 1, "a", folded={"count": "\x1b[2J", "max_ns": "x"}),
+             span(3, 1, 0, 1, "b", folded={"count": 10 ** 400, "max_ns": None}),
+             span(4, 1, 0, 1, "c", folded={"count": 7, "max_ns": 1e999})]
+    status, out, err = crest_op(HASH, written(place, "numbers", lines))
+    equal((status, err), (0, ""), "the status")
+    equal([said for _, said in tree(out)],
+          ["root  [node-1]", "a  ×0, longest 0 ns", "b  ×0, longest 0 ns", "c  ×7, longest 0 ns"],
+          "what is not a number of 64 bits is 0")
+    status, out, err = crest_op(HASH, place / "numbers", PYTHONIOENCODING="ascii")
+    equal((status, err), (0, ""), "a terminal without these characters")
+    contains(out, "7, longest 0 ns")
+
+
 def says_what_is_wrong(place):
     files = block(place)
     status, out, err = crest_op("1234", *files)
@@ -181,4 +208,4 @@ def says_what_is_wrong(place):
 
 if __name__ == "__main__":
     toolslib.main([shows_one_tree_of_two_nodes, reads_a_port, believes_any_ids,
-                   shows_no_control_characters, says_what_is_wrong])
+                   shows_no_control_characters, takes_any_numbers, says_what_is_wrong])

@@ -121,6 +121,8 @@ def run(options):
 
 
 def main(arguments):
+    # bars and names beyond what the terminal's locale has become question marks
+    sys.stdout.reconfigure(errors="replace")
     try:
         status = run(parse(arguments))
         sys.stdout.flush()

@@ -8,9 +8,11 @@ What a source says is believed, and nothing in it is trusted to be there or to b
 """
 
 import dataclasses
+import http.client
 import json
 import os
 import pathlib
+import stat
 import subprocess
 import time
 import urllib.error
@@ -18,6 +20,7 @@ import urllib.request
 
 TIMEOUT_S = 10
 BYTES_MAX = 1 << 30
+NUMBER_MAX = (1 << 64) - 1
 HERE = pathlib.Path(__file__).resolve().parent
 
 
@@ -60,17 +63,23 @@ def text_of(found, key):
 
 
 def number_of(found, key):
-    """An integer, also one that is written as a text, as OTLP's JSON does."""
+    """An integer of 64 bits, also one that is written as a text, as OTLP's JSON does; else 0."""
     value = found.get(key, 0)
     try:
-        return int(value) if not isinstance(value, bool) else 0
+        number = int(value) if not isinstance(value, bool) else 0
     except (TypeError, ValueError, OverflowError):
         return 0
+    return number if 0 <= number <= NUMBER_MAX else 0
 
 
 def dict_of(found, key):
     value = found.get(key)
     return value if isinstance(value, dict) else {}
+
+
+def folded_of(found):
+    """What the span stands for; empty: for itself."""
+    return {key: number_of(found, key) for key in ("count", "sum_ns", "max_ns")} if found else {}
 
 
 def span_of(found):
@@ -88,7 +97,7 @@ def span_of(found):
                 [(number_of(event, "timeUnixNano"), text_of(event, "name"))
                  for event in (events if isinstance(events, list) else ())
                  if isinstance(event, dict)],
-                dict_of(found, "folded"))
+                folded_of(dict_of(found, "folded")))
 
 
 def lines_of(source, lines):
@@ -121,6 +130,9 @@ def from_port(source):
     except urllib.error.HTTPError as error:
         said = error.read(500).decode("utf-8", "replace").strip()
         raise Unusable(f"{url}: {error.code} {said}") from error
+    except http.client.HTTPException as error:
+        raise Unusable(f"{url}: what answers there does not speak HTTP ({error}); a node's scrape "
+                       "port is wanted") from error
     except (OSError, ValueError) as error:
         raise Unusable(f"{url}: {error}") from error
     return lines_of(url, text.decode("utf-8", "replace").splitlines())
@@ -161,6 +173,9 @@ def is_state(source):
     if os.path.isdir(source) or source.endswith((".crest", ".previous")):
         return True
     try:
+        # what is read of a pipe is not there for the next reader
+        if not stat.S_ISREG(os.stat(source).st_mode):
+            return False
         with open(source, "rb") as file:
             return file.read(5).lower() == b"crest"
     except OSError:

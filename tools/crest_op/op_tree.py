@@ -117,8 +117,7 @@ def what(span):
     """What is said of a span behind its name."""
     words = []
     if span.folded:
-        count = span.folded.get("count", "?")
-        words.append(f"×{count}, longest {duration(int(span.folded.get('max_ns', 0)))}")
+        words.append(f"×{span.folded['count']}, longest {duration(span.folded['max_ns'])}")
     if span.open:
         words.append("OPEN")
     elif span.outcome != "ok":
