@@ -86,7 +86,8 @@ typedef struct crest_span_key {
 } crest_span_key;
 
 /* CREST_SPAN_KEY(variable, "name"): declares a key at file scope. Valid UTF-8, not empty, at most
- * CREST_SPAN_KEY_BYTES_MAX bytes; of another, attributes are dropped and counted as misuse. */
+ * CREST_SPAN_KEY_BYTES_MAX bytes; of another, and of one beyond CREST_SPAN_KEYS_MAX, attributes are
+ * dropped and counted as misuse. */
 #define CREST_SPAN_KEY(variable, name) static crest_span_key variable = {name, 0}
 
 /*
@@ -171,8 +172,9 @@ typedef struct crest_span_batch {
 } crest_span_batch;
 
 /*
- * What kept spans go to. Called on the tracing thread, one call at a time, also when there is
- * nothing to send (count 0) each 5 s; so it must not block for long: copy, and send elsewhere.
+ * What kept spans go to. Called on the tracing thread and on those that flush, one call at a time;
+ * only the final batch may be empty. It must not block for long: copy, and send elsewhere. Of this
+ * header it may record and read the totals; what locks refuses it: CREST_INVALID_ARGUMENT.
  */
 typedef struct crest_span_exporter {
     const char *name; /* label of self-metrics; borrowed while it is added */
@@ -214,10 +216,10 @@ CREST_API crest_span_context crest_span_timing_context(crest_span_timing *timing
 
 /*
  * Set an attribute of a running span timing. A key that is set twice stands twice. Texts are
- * `length` bytes, need not be valid UTF-8 (what is not becomes U+FFFD) and are cut as above.
- * CREST_OK, also where the timer is not traced; CREST_LIMIT beyond the limits, counted in the
- * span's dropped_attributes; CREST_NOT_RUNNING; CREST_INVALID_ARGUMENT for a bad key. One thread at
- * a time for one timing; any handler. Cost: a call.
+ * `length` bytes, need not be valid UTF-8 (what is not becomes U+FFFD), are cut as above and end at
+ * a NUL. CREST_OK, also where the timer is not traced; CREST_LIMIT beyond the limits, that of keys
+ * too, counted in the span's dropped_attributes; CREST_NOT_RUNNING; CREST_INVALID_ARGUMENT for a
+ * bad key. One thread at a time for one timing; any handler. Cost: a call.
  */
 CREST_API crest_status crest_span_set_i64(crest_span_timing *timing, crest_span_key *key,
                                           int64_t value);
@@ -259,16 +261,18 @@ CREST_API void crest_span_enter(crest_timer *timer, crest_op op, crest_span_timi
 CREST_API crest_status crest_span_leave(crest_span_timing *timing, crest_outcome outcome);
 
 /* Adds an exporter, the caller's until it is removed. CREST_ALREADY, CREST_LIMIT,
- * CREST_INVALID_ARGUMENT. Thread-safe; locks. */
+ * CREST_INVALID_ARGUMENT, also from an exporter. Thread-safe; locks. */
 CREST_API crest_status crest_span_exporter_add(crest_span_exporter *exporter);
-/* Removes it: hands out what is decided, final, and returns when no call of it is under way.
- * CREST_NOT_FOUND. Not from an exporter. Thread-safe; blocks for as long as the exporter does. */
+/* Removes it: hands out what is decided and returns when no call of it is under way; batches are
+ * final at stop and exit only. CREST_NOT_FOUND; CREST_INVALID_ARGUMENT from an exporter.
+ * Thread-safe; blocks for as long as the exporter does. */
 CREST_API crest_status crest_span_exporter_remove(crest_span_exporter *exporter);
 
 /*
  * Collects what was recorded before the call, decides the operations that are at their end
  * (`all` non-zero: all, those under way too) and hands out every kept span. Returns CREST_OK, or
- * CREST_NOT_RUNNING without tracing. Thread-safe, not from an exporter; blocks as exporters do.
+ * CREST_NOT_RUNNING where nothing was ever traced, CREST_INVALID_ARGUMENT from an exporter.
+ * Thread-safe; blocks as exporters do.
  */
 CREST_API crest_status crest_spans_flush(int all);
 
@@ -278,8 +282,8 @@ CREST_API crest_status crest_spans_flush(int all);
  * during the call. Counted as offered, and as kept or, when all exporters refused, dropped.
  * CREST_NOT_RUNNING without an exporter, also for count 0; CREST_INVALID_ARGUMENT, and none is
  * handed over, when one has no trace, no id or no name, a kind or an outcome that there is not, or
- * ends before it starts; CREST_LIMIT when all exporters refused some. Thread-safe, not from an
- * exporter; locks, and blocks as exporters do.
+ * ends before it starts, and from an exporter; CREST_LIMIT when all exporters refused some.
+ * Thread-safe; locks, and blocks as exporters do.
  */
 CREST_API crest_status crest_spans_give(const crest_span *spans, size_t count);
 
@@ -295,13 +299,15 @@ typedef struct crest_spans_settings {
     uint64_t slow_ns CREST_DEFAULT_(0);   /* non-zero: slow is this, whatever the p99 */
     uint32_t rate CREST_DEFAULT_(0);      /* spans a second; 0: 1000 */
     uint32_t per_op CREST_DEFAULT_(0);    /* spans of an operation before they fold; 0: 512 */
-    uint64_t buffer_bytes CREST_DEFAULT_(0); /* of rings and waiting spans; 0: 12 MiB */
+    uint64_t buffer_bytes CREST_DEFAULT_(0); /* of rings and waiting spans; 0: 12 MiB. The process's
+                                                first call that traces sets it for good */
 } crest_spans_settings;
 
 /*
  * Traces the timers that match, from now on, as the options spans=… do. Later calls replace what
- * was set. CREST_INVALID_ARGUMENT for a ratio or a list that is too long, and nothing changes then;
- * CREST_NO_MEMORY, CREST_SYSTEM without a thread. error may be NULL. Thread-safe; locks; allocates.
+ * was set. CREST_INVALID_ARGUMENT for a ratio or a list that is too long, and from an exporter, and
+ * nothing changes then; CREST_NO_MEMORY, CREST_SYSTEM without a thread. error may be NULL.
+ * Thread-safe; locks; allocates.
  */
 CREST_API crest_status crest_spans_set(const crest_spans_settings *settings, crest_error *error);
 

@@ -94,10 +94,11 @@ static crest_status span_timings_add(crest_span_timing *timing, unsigned type, c
         return crest_timing_refuse(NULL, CREST_NOT_RUNNING);
     if (!timing->traced)
         return CREST_OK;
-    unsigned id = crest_span_key_id(key);
-    if (id == 0)
-        return CREST_INVALID_ARGUMENT;
-    if (timing->attributes < CREST_SPAN_ATTRIBUTES_MAX &&
+    crest_status why = CREST_LIMIT;
+    unsigned id = crest_span_key_id(key, &why);
+    if (id == 0 && why != CREST_LIMIT)
+        return why;
+    if (id != 0 && timing->attributes < CREST_SPAN_ATTRIBUTES_MAX &&
         crest_span_detail_add(timing, type, id, length, small, bytes)) {
         timing->attributes++;
         return CREST_OK;
@@ -161,10 +162,11 @@ crest_status crest_span_add_event(crest_span_timing *timing, crest_span_key *nam
         return crest_timing_refuse(NULL, CREST_NOT_RUNNING);
     if (!timing->traced)
         return CREST_OK;
-    unsigned id = crest_span_key_id(name);
+    crest_status why;
+    unsigned id = crest_span_key_id(name, &why);
     uint64_t now_ns = crest_now();
     if (id == 0)
-        return CREST_INVALID_ARGUMENT;
+        return why;
     if (timing->events == CREST_SPAN_EVENTS_MAX ||
         !crest_span_detail_add(timing, CREST_SPAN_DETAIL_EVENT, id, 0, 0, &now_ns))
         return CREST_LIMIT;

@@ -40,7 +40,7 @@ static const char *keys_text(unsigned id)
     return id <= crest_atomic_load_acquire(&keys_count) ? keys_name[id] : "";
 }
 
-unsigned crest_span_key_id(crest_span_key *key)
+unsigned crest_span_key_id(crest_span_key *key, crest_status *why)
 {
     unsigned id = crest_atomic_load32(&key->id);
     if (CREST_LIKELY(id != 0))
@@ -48,8 +48,10 @@ unsigned crest_span_key_id(crest_span_key *key)
     size_t length = key->name != NULL ? strlen(key->name) : 0;
     if (length == 0 || length > CREST_SPAN_KEY_BYTES_MAX || !crest_utf8_is_valid(key->name)) {
         crest_misuse_count(CREST_MISUSE_LABEL, "the key of a span's attribute");
+        *why = CREST_INVALID_ARGUMENT;
         return 0;
     }
+    *why = CREST_LIMIT;
     crest_lock_saved saved;
     if (!crest_lock_take_unless_forking(&saved))
         return 0;

@@ -31,9 +31,10 @@ typedef struct crest_span_detail {
     const uint64_t *words; /* what follows the first word */
 } crest_span_detail;
 
-/* The key's id, from 1; 0 for one that is not valid, or beyond CREST_SPAN_KEYS_MAX: counted as
- * misuse. Any thread, any handler; takes the slow path's lock the first time. */
-unsigned crest_span_key_id(crest_span_key *key);
+/* The key's id, from 1; 0 with *why CREST_INVALID_ARGUMENT for one that is not valid, CREST_LIMIT
+ * beyond CREST_SPAN_KEYS_MAX, both counted as misuse, or while a fork holds the lock. Any thread,
+ * any handler; takes the slow path's lock the first time. */
+unsigned crest_span_key_id(crest_span_key *key, crest_status *why);
 
 /* Appends a detail of `words` words, 0 and nothing done when it does not fit. `bytes` may be NULL
  * for none. */

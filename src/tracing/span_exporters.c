@@ -13,10 +13,17 @@
 static crest_span_exporter *exporters_list[CREST_SPAN_EXPORTERS_MAX];
 static uint8_t exporters_failing[CREST_SPAN_EXPORTERS_MAX]; /* the log was told */
 static unsigned exporters_count;
+static __thread uint8_t exporters_inside; /* this thread is within one */
 
 void crest_span_exporters_forked(void)
 {
     exporters_count = 0;
+    exporters_inside = 0;
+}
+
+int crest_span_exporters_inside(void)
+{
+    return exporters_inside;
 }
 
 unsigned crest_span_exporters_count(void)
@@ -70,7 +77,9 @@ static void exporters_call_all(const crest_resource *resource, void *context)
     for (unsigned i = 0; i < exporters_count; i++) {
         crest_error error;
         crest_error_clear(&error);
+        exporters_inside = 1;
         crest_status status = exporters_list[i]->take(exporters_list[i], &call->batch, &error);
+        exporters_inside = 0;
         call->taken |= status == CREST_OK;
         exporters_tell(i, status, &error);
     }
@@ -83,9 +92,9 @@ int crest_span_exporters_take(const crest_span *spans, size_t count, int final)
                   .count = count,
                   .deadline_ns = crest_now() + CREST_SPAN_EXPORT_MS * CREST_NS_PER_MS,
                   .final = final}};
-    for (size_t i = 0; i < count; i++)
-        crest_kept_spans_note(&spans[i]);
     if (exporters_count != 0)
         crest_one_report_with_resource(exporters_call_all, &call);
+    for (size_t i = 0; call.taken && i < count; i++)
+        crest_kept_spans_note(&spans[i]);
     return call.taken;
 }

@@ -20,6 +20,9 @@ unsigned crest_span_exporters_count(void);
  * the log, the first of a streak. */
 int crest_span_exporters_take(const crest_span *spans, size_t count, int final);
 
+/* Non-zero on a thread that is within an exporter: it holds the lock, and may not wait for it. */
+int crest_span_exporters_inside(void);
+
 /* In a forked child: there are none. */
 void crest_span_exporters_forked(void);
 

@@ -75,6 +75,8 @@ crest_status crest_spans_give(const crest_span *spans, size_t count)
 {
     CREST_UNCANCELLED;
     crest_status status = CREST_OK;
+    if (crest_span_exporters_inside())
+        return CREST_INVALID_ARGUMENT;
     for (size_t i = 0; i < count; i++)
         if (!tracing_givable(&spans[i]))
             return CREST_INVALID_ARGUMENT;
@@ -188,10 +190,12 @@ static void *tracing_run(void *unused)
     return NULL;
 }
 
-/* With threads=off: a tick's turn. */
+/* With threads=off: a tick's turn. The ticker does not wait for an exporter: a turn that finds the
+ * lock taken is made up by the next one. */
 static void tracing_tick(void)
 {
-    pthread_mutex_lock(&tracing_lock);
+    if (pthread_mutex_trylock(&tracing_lock) != 0)
+        return;
     if (tracing_on && !tracing_threaded && crest_atomic_load32(&tracing_hand) == 0)
         tracing_turn(0, 0);
     pthread_mutex_unlock(&tracing_lock);
@@ -267,6 +271,8 @@ static void tracing_end(void)
 void crest_tracing_stop(void)
 {
     CREST_UNCANCELLED;
+    if (crest_span_exporters_inside())
+        return; /* an exporter that stops or exits: the last batch cannot wait for this one */
     pthread_mutex_lock(&tracing_control);
     tracing_end();
     pthread_mutex_unlock(&tracing_control);
@@ -341,6 +347,10 @@ crest_status crest_spans_set(const crest_spans_settings *settings, crest_error *
     crest_error_clear(error);
     if (settings == NULL)
         return crest_error_set(error, CREST_INVALID_ARGUMENT, "there are no settings");
+    if (crest_span_exporters_inside())
+        return crest_error_set(error, CREST_INVALID_ARGUMENT,
+                               "spans cannot be set from a span exporter, which tracing waits for; "
+                               "call crest_spans_set on another thread");
     crest_status status = tracing_check(settings, error);
     if (status != CREST_OK)
         return status;
@@ -355,7 +365,8 @@ crest_status crest_spans_set(const crest_spans_settings *settings, crest_error *
 crest_status crest_span_exporter_add(crest_span_exporter *exporter)
 {
     CREST_UNCANCELLED;
-    if (exporter == NULL || exporter->take == NULL || exporter->name == NULL)
+    if (exporter == NULL || exporter->take == NULL || exporter->name == NULL ||
+        crest_span_exporters_inside())
         return CREST_INVALID_ARGUMENT;
     pthread_mutex_lock(&tracing_lock);
     crest_status status = crest_span_exporters_add(exporter);
@@ -366,6 +377,8 @@ crest_status crest_span_exporter_add(crest_span_exporter *exporter)
 crest_status crest_span_exporter_remove(crest_span_exporter *exporter)
 {
     CREST_UNCANCELLED;
+    if (crest_span_exporters_inside())
+        return CREST_INVALID_ARGUMENT;
     pthread_mutex_lock(&tracing_lock);
     if (tracing_keep != NULL)
         tracing_turn(0, 1);
@@ -377,6 +390,8 @@ crest_status crest_span_exporter_remove(crest_span_exporter *exporter)
 crest_status crest_spans_flush(int all)
 {
     CREST_UNCANCELLED;
+    if (crest_span_exporters_inside())
+        return CREST_INVALID_ARGUMENT;
     pthread_mutex_lock(&tracing_lock);
     crest_status status = tracing_keep != NULL ? CREST_OK : CREST_NOT_RUNNING;
     if (tracing_keep != NULL)

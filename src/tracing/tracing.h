@@ -16,7 +16,7 @@
 #define CREST_TRACING_SLEEP_NS_MIN UINT64_C(5000000)
 
 /* Ends tracing: collects and decides everything, hands the last batch out as final, and ends the
- * thread. Does nothing when it does not run. Exporters stay. Not from an exporter. */
+ * thread. Does nothing when it does not run, and from an exporter. Exporters stay. */
 void crest_tracing_stop(void);
 
 /* For tests: one turn of the thread, at the time of crest_now; the thread takes none from then on,
