@@ -210,8 +210,9 @@ CREST_API void crest_timer_start_under(crest_timer *timer, crest_op op,
                                        const crest_span_context *parent, crest_span_timing *timing);
 
 /* The context of a running span timing: the parent of what it calls. All zero where its timer is
- * not traced. One thread at a time for one timing; any handler. Cost: a call; without a parent two
- * hashes the first time. */
+ * not traced. Two of one timer and operation that run at once without a parent have one context, and
+ * the children of both become those of one: give such a parent. One thread at a time for one
+ * timing; any handler. Cost: a call; without a parent two hashes the first time. */
 CREST_API crest_span_context crest_span_timing_context(crest_span_timing *timing);
 
 /*
@@ -254,8 +255,8 @@ CREST_API crest_status crest_span_end_in(crest_span_timing *timing, crest_op op,
 
 /*
  * The begin and end of a scope: as crest_timer_start_under with the thread's current span as
- * parent, if it is of any trace, and current itself until the end. Ends must come in the opposite
- * order, on the same thread.
+ * parent, if it is of any trace, and current itself until the end, by crest_span_leave or another
+ * end of a span timing. Ends must come in the opposite order, on the same thread.
  */
 CREST_API void crest_span_enter(crest_timer *timer, crest_op op, crest_span_timing *timing);
 CREST_API crest_status crest_span_leave(crest_span_timing *timing, crest_outcome outcome);

@@ -215,6 +215,15 @@ crest_status crest_span_set_message(crest_span_timing *timing, const char *text,
 
 /* ---- ends ---- */
 
+/* At the end of a scope: the thread's current span is again what it was before. */
+static void span_timings_put_back(crest_span_timing *timing)
+{
+    if (CREST_LIKELY(!timing->scope))
+        return;
+    timing->scope = 0;
+    crest_span_current_set(&timing->before);
+}
+
 crest_status crest_span_end_in(crest_span_timing *timing, crest_op op, crest_outcome outcome,
                                crest_timer *series)
 {
@@ -230,6 +239,7 @@ crest_status crest_span_end_in(crest_span_timing *timing, crest_op op, crest_out
     if ((unsigned)outcome >= CREST_OUTCOME_COUNT)
         return crest_timing_refuse(timer, CREST_INVALID_ARGUMENT);
     plain->timer = NULL;
+    span_timings_put_back(timing);
     const crest_span_more more = {.end_ns = now_ns, .timing = timing};
     return crest_record_span(series != NULL ? series : timer, (int64_t)(now_ns - plain->start_ns),
                              outcome, &op, &more);
@@ -258,10 +268,7 @@ void crest_span_enter(crest_timer *timer, crest_op op, crest_span_timing *timing
 
 crest_status crest_span_leave(crest_span_timing *timing, crest_outcome outcome)
 {
-    if (timing->scope) {
-        timing->scope = 0;
-        crest_span_current_set(&timing->before);
-    }
+    span_timings_put_back(timing);
     crest_timer *timer = timing->timing.timer;
     if (timer == NULL)
         return crest_timing_refuse(NULL, CREST_NOT_RUNNING);

@@ -45,7 +45,7 @@ static uint32_t rings_epoch = 1u << 16; /* another one in each child: its thread
  * of a put writes there. */
 static void rings_forked(void)
 {
-    crest_atomic_store_ptr_release(CREST_PTR(&rings_root), NULL);
+    crest_atomic_store_ptr_release(CREST_PTR(&rings_root), NULL); /* no partner: one thread */
     rings_bell = 0;
     rings_epoch += 1u << 16;
 }
@@ -76,6 +76,7 @@ int crest_span_rings_make(uint64_t bytes)
         return 0;
     }
     rings->count = count;
+    /* partner: the acquire load in rings_seen */
     crest_atomic_store_ptr_release(CREST_PTR(&rings_root), rings);
     return 1;
 }
@@ -212,7 +213,7 @@ static int rings_read_one(span_ring *ring, crest_span_taker *take, void *context
 
 static uint64_t rings_claimed(const span_rings *rings)
 {
-    uint64_t given = crest_atomic_load_acquire(&rings->given);
+    uint64_t given = crest_atomic_load(&rings->given); /* a slot's first word orders its span */
     return given < rings->count ? given : rings->count;
 }
 
@@ -252,14 +253,16 @@ crest_span_rings_totals crest_span_rings_totals_of(void)
 
 void crest_span_rings_wait(uint64_t ns)
 {
+    /* a ring that was half full just before rings no bell: `ns` bounds how long it waits */
     struct timespec wait = crest_monotonic_timespec(ns);
-    crest_atomic_exchange32(&rings_bell, 1);
+    crest_atomic_store32(&rings_bell, 1);
     syscall(SYS_futex, &rings_bell, FUTEX_WAIT_PRIVATE, 1, &wait, NULL, 0);
-    crest_atomic_exchange32(&rings_bell, 0);
+    crest_atomic_store32(&rings_bell, 0);
 }
 
 void crest_span_rings_wake(void)
 {
+    /* an exchange, so that one of many threads makes the call; no order is needed */
     if (crest_atomic_load32(&rings_bell) != 0 && crest_atomic_exchange32(&rings_bell, 0) != 0)
         syscall(SYS_futex, &rings_bell, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }

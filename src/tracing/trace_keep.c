@@ -476,8 +476,3 @@ uint64_t crest_trace_keep_waiting(const crest_trace_keep *keep)
 {
     return crest_atomic_load(&keep->waiting);
 }
-
-uint64_t crest_trace_keep_bytes(const crest_trace_keep *keep)
-{
-    return (uint64_t)crest_atomic_load32(&keep->nodes.in_use) * sizeof(crest_trace_node);
-}

@@ -71,8 +71,7 @@ void crest_trace_keep_final(crest_trace_keep *keep);
 
 uint64_t crest_trace_keep_count(const crest_trace_keep *keep, crest_trace_fate fate);
 uint64_t crest_trace_keep_late(const crest_trace_keep *keep);
-/* Spans that are neither decided nor handed out; and bytes of nodes in use. */
+/* Spans that are neither decided nor handed out. */
 uint64_t crest_trace_keep_waiting(const crest_trace_keep *keep);
-uint64_t crest_trace_keep_bytes(const crest_trace_keep *keep);
 
 #endif

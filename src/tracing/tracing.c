@@ -100,7 +100,8 @@ crest_span_totals crest_spans_totals(void)
 {
     crest_span_totals totals;
     memset(&totals, 0, sizeof totals);
-    /* the keep stays once it is made; what the rings dropped before what they were offered */
+    /* the keep stays once it is made; what the rings dropped before what they were offered.
+       acquire: partner of the release store in tracing_start */
     const crest_trace_keep *keep = crest_atomic_load_ptr_acquire(CREST_PTR(&tracing_keep));
     crest_span_rings_totals rings = crest_span_rings_totals_of();
     uint64_t given = crest_atomic_load(&tracing_given);
@@ -217,9 +218,11 @@ static crest_status tracing_start(uint64_t bytes, crest_error *error)
 {
     if (tracing_keep == NULL) {
         pthread_mutex_lock(&tracing_lock);
+        /* release: partner of the acquire load in crest_spans_totals */
         if (crest_span_rings_make(bytes / 2))
-            tracing_keep =
-                crest_trace_keep_new(bytes / 2, crest_span_exporters_take, tracing_is_open);
+            crest_atomic_store_ptr_release(
+                CREST_PTR(&tracing_keep),
+                crest_trace_keep_new(bytes / 2, crest_span_exporters_take, tracing_is_open));
         pthread_mutex_unlock(&tracing_lock);
         if (tracing_keep == NULL)
             return crest_error_set(error, CREST_NO_MEMORY,

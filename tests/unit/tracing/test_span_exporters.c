@@ -27,6 +27,30 @@ static crest_op work(unsigned number)
     return op;
 }
 
+/* ---- totals ---- */
+
+static uint64_t totals_stop;
+
+static void *totals_reader(void *unused)
+{
+    (void)unused;
+    while (!__atomic_load_n(&totals_stop, __ATOMIC_RELAXED))
+        fixture_equal(crest_spans_totals().offered, 0);
+    return NULL;
+}
+
+/* They are read while tracing is made for the first time; for ThreadSanitizer. */
+static void test_totals_before_the_first(void **state)
+{
+    pthread_t reader;
+    (void)state;
+    assert_int_equal(pthread_create(&reader, NULL, totals_reader, NULL), 0);
+    spans_begin(&(crest_spans_settings){.spans = "exported.*", .sample = 1});
+    __atomic_store_n(&totals_stop, 1, __ATOMIC_RELAXED);
+    assert_int_equal(pthread_join(reader, NULL), 0);
+    spans_end();
+}
+
 /* ---- calling back ---- */
 
 static crest_status back_status[5];
@@ -191,6 +215,7 @@ static void test_beyond_the_last_key(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_totals_before_the_first),
         cmocka_unit_test(test_calling_back),
         cmocka_unit_test(test_stopping),
         cmocka_unit_test(test_ticks_do_not_wait),

@@ -172,6 +172,24 @@ static void test_scope(void **state)
     spans_end();
 }
 
+/* A scope that is ended as another timing is over too: it is no parent of what comes later. */
+static void test_scope_ended(void **state)
+{
+    crest_span_timing outer, inner;
+    (void)state;
+    spans_begin(&(crest_spans_settings){.spans = "spans.*", .sample = 1});
+    crest_span_enter(&block_time, op_of(8), &outer);
+    crest_span_enter(&fetch_time, op_of(8), &inner);
+    assert_int_equal(crest_span_end(&inner, op_of(9), CREST_OUTCOME_OK), CREST_MISMATCH);
+    assert_true(crest_span_current().span == inner.id);
+    assert_int_equal(crest_span_end(&inner, op_of(8), CREST_OUTCOME_OK), CREST_OK);
+    assert_true(crest_span_current().span == outer.id);
+    assert_int_equal(crest_span_end(&outer, op_of(8), CREST_OUTCOME_OK), CREST_OK);
+    assert_true(crest_span_current().span == 0);
+    assert_int_equal(crest_span_leave(&outer, CREST_OUTCOME_OK), CREST_NOT_RUNNING);
+    spans_end();
+}
+
 /* Each record of a traced timer is a span, also after a longer one that had no room of its own yet
  * in the thread's shard. */
 static void test_shorter_after_longer(void **state)
@@ -194,9 +212,13 @@ static void test_shorter_after_longer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain_timer), cmocka_unit_test(test_family),
-        cmocka_unit_test(test_details),     cmocka_unit_test(test_not_traced),
-        cmocka_unit_test(test_scope),       cmocka_unit_test(test_shorter_after_longer),
+        cmocka_unit_test(test_plain_timer),
+        cmocka_unit_test(test_family),
+        cmocka_unit_test(test_details),
+        cmocka_unit_test(test_not_traced),
+        cmocka_unit_test(test_scope),
+        cmocka_unit_test(test_scope_ended),
+        cmocka_unit_test(test_shorter_after_longer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
