@@ -210,8 +210,8 @@ CREST_API void crest_timer_start_under(crest_timer *timer, crest_op op,
                                        const crest_span_context *parent, crest_span_timing *timing);
 
 /* The context of a running span timing: the parent of what it calls. All zero where its timer is
- * not traced. Two of one timer and operation that run at once without a parent have one context, and
- * the children of both become those of one: give such a parent. One thread at a time for one
+ * not traced. Two of one timer and operation that run at once without a parent have one context,
+ * and the children of both become those of one: give such a parent. One thread at a time for one
  * timing; any handler. Cost: a call; without a parent two hashes the first time. */
 CREST_API crest_span_context crest_span_timing_context(crest_span_timing *timing);
 
