@@ -39,8 +39,10 @@ static void appended_take_back(crest_appended_file *file)
     if (written == 0)
         return;
     if (file->before < 0 || appended_size(file->file) != file->before + written ||
-        ftruncate(file->file, file->before) != 0)
+        ftruncate(file->file, file->before) != 0) {
         file->torn = 1;
+        file->stays = (size_t)written - file->prefix;
+    }
 }
 
 static crest_status appended_failed(const crest_appended_file *file, int failed, crest_error *error)
@@ -103,6 +105,8 @@ crest_status crest_appended_file_begin(crest_appended_file *file, uint64_t deadl
     file->before = appended_size(file->file);
     crest_patient_output_begin(&file->output, file->path != NULL ? NULL : stdout, file->file,
                                deadline_ns);
+    file->prefix = file->torn != 0;
+    file->stays = 0;
     if (file->torn)
         crest_patient_output_write(&file->output, "\n", 1);
     return CREST_OK;

@@ -20,10 +20,13 @@
 #include <sys/types.h>
 
 typedef struct crest_appended_file {
-    char *path; /* absolute; NULL: standard output */
-    int torn;   /* the last line is incomplete, and could not be truncated away */
-    int file;   /* of the report under way; -1: none */
-    off_t before; /* the file's size when the report began; -1: it has none */
+    char *path;      /* absolute; NULL: standard output */
+    int torn;        /* the last line is incomplete, and could not be truncated away */
+    int file;        /* of the report under way; -1: none */
+    off_t before;    /* the file's size when the report began; -1: it has none */
+    unsigned prefix; /* bytes of the report under way that are not its caller's */
+    size_t
+        stays; /* bytes of the last report, which failed, that are there; 0: none, or it did not */
     crest_patient_output output;
 } crest_appended_file;
 

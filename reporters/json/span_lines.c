@@ -20,6 +20,7 @@ typedef struct span_lines {
     crest_reporter reporter; /* first: what the caller holds */
     crest_span_queue queue;
     crest_appended_file file;
+    size_t out; /* of the oldest body: bytes whose lines are out, by reports that then failed */
 } span_lines;
 
 /* On the tracing thread. */
@@ -42,6 +43,15 @@ static crest_status span_lines_encode(void *owner, const crest_span_batch *batch
                                  batch->count);
 }
 
+/* After a report that failed: what is out of the body and stays, to the last end of a line. */
+static size_t span_lines_out(const span_lines *lines, const crest_span_body *body)
+{
+    size_t end = lines->out + lines->file.stays;
+    while (end > lines->out && body->bytes[end - 1] != '\n')
+        end--;
+    return end;
+}
+
 static crest_status span_lines_report(crest_reporter *self, const crest_report *report,
                                       crest_error *error)
 {
@@ -54,8 +64,10 @@ static crest_status span_lines_report(crest_reporter *self, const crest_report *
         status = crest_appended_file_begin(&lines->file, report->deadline_ns, error);
         if (status != CREST_OK)
             return status;
-        crest_patient_output_write(&lines->file.output, body->bytes, body->length);
+        crest_patient_output_write(&lines->file.output, body->bytes + lines->out,
+                                   body->length - lines->out);
         status = crest_appended_file_end(&lines->file, error);
+        lines->out = status == CREST_OK ? 0 : span_lines_out(lines, body);
         if (status == CREST_OK)
             crest_span_queue_sent(&lines->queue, body->length, 0);
     }
