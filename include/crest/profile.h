@@ -49,7 +49,8 @@
 
 typedef struct crest_profiler_options {
     unsigned hz CREST_DEFAULT_(0); /* up to CREST_PROFILE_HZ_MAX; 0: the default */
-    int signal CREST_DEFAULT_(0);  /* its number; 0: SIGPROF, or a free real-time signal */
+    /* SIGPROF, SIGVTALRM, SIGUSR1, SIGUSR2, real-time; 0: SIGPROF, or a free real-time one */
+    int signal CREST_DEFAULT_(0);
 } crest_profiler_options;
 
 /* What the profiler has done since its start; all but `threads` only grow. */
@@ -174,14 +175,20 @@ class crest_profile_scope_guard
     crest_profile_scope scope_;
 };
 #define CREST_PROFILE_SCOPE_(timer, op, outcome, name)                                             \
-    CREST_TIME_SCOPE(timer, op, outcome);                                                          \
-    crest_profile_scope_guard name(timer, op)
+    CREST_PROFILE_ONCE_(timer, op, name);                                                          \
+    CREST_TIME_SCOPE(CREST_PASTE_(name, _timer), CREST_PASTE_(name, _op), outcome);                \
+    crest_profile_scope_guard name(CREST_PASTE_(name, _timer), CREST_PASTE_(name, _op))
 #else
 #define CREST_PROFILE_SCOPE_(timer, op, outcome, name)                                             \
-    CREST_TIME_SCOPE(timer, op, outcome);                                                          \
+    CREST_PROFILE_ONCE_(timer, op, name);                                                          \
+    CREST_TIME_SCOPE(CREST_PASTE_(name, _timer), CREST_PASTE_(name, _op), outcome);                \
     __attribute__((cleanup(crest_profile_leave), unused)) crest_profile_scope name;                \
-    crest_profile_enter(&name, timer, op)
+    crest_profile_enter(&name, CREST_PASTE_(name, _timer), CREST_PASTE_(name, _op))
 #endif
+/* Both are evaluated once: crest_op_u64(next++) is one operation. */
+#define CREST_PROFILE_ONCE_(timer, op, name)                                                       \
+    __attribute__((unused)) crest_timer *const CREST_PASTE_(name, _timer) = (timer);               \
+    __attribute__((unused)) const crest_op CREST_PASTE_(name, _op) = (op)
 
 #ifdef CREST_DISABLE
 #include <crest/off/profile_off.h>

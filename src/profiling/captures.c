@@ -30,40 +30,54 @@ static crest_capture *capture_asked; /* the one that is being taken */
 static uint32_t capture_thread;      /* whose */
 static char capture_stack[CAPTURE_STACK_BYTES];
 
-/* Where a thread sleeps. 0: it runs, or that cannot be seen. */
-static int capture_where(int thread, uint64_t *rsp, uint64_t *rip)
+/* What is seen of a thread. */
+typedef enum capture_sight { CAPTURE_UNSEEN, CAPTURE_RUNS, CAPTURE_SLEEPS } capture_sight;
+
+/* Where a thread sleeps, if it does. Unseen: without /proc, or as root's in a process that has
+ * changed its user (PR_SET_DUMPABLE). */
+static capture_sight capture_where(int thread, uint64_t *rsp, uint64_t *rip)
 {
     char path[64], text[256];
     snprintf(path, sizeof path, "/proc/self/task/%d/syscall", thread);
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
-        return 0;
+        return CAPTURE_UNSEEN;
     ssize_t bytes = read(file, text, sizeof text - 1);
     close(file);
     text[bytes > 0 ? bytes : 0] = '\0';
-    /* "NUMBER … STACK INSTRUCTION"; source: proc(5) */
+    /* "running", or "NUMBER … STACK INSTRUCTION"; source: proc(5) */
+    if (text[0] == 'r')
+        return CAPTURE_RUNS;
     char *last = strrchr(text, ' ');
     if (last == NULL || (text[0] != '-' && (text[0] < '0' || text[0] > '9')))
-        return 0;
+        return CAPTURE_UNSEEN;
     *rip = strtoull(last + 1, NULL, 16);
     *last = '\0';
     last = strrchr(text, ' ');
     *rsp = last != NULL ? strtoull(last + 1, NULL, 16) : 0;
-    return *rsp != 0 && *rip != 0;
+    return *rsp != 0 && *rip != 0 ? CAPTURE_SLEEPS : CAPTURE_UNSEEN;
 }
 
-static int capture_sleeping(crest_capture *capture, int thread)
+/* Copies the thread's stack while it sleeps. CAPTURE_RUNS: it may be asked by a signal, which would
+ * interrupt the system calls of a thread that only cannot be seen. */
+static capture_sight capture_sleeping(crest_capture *capture, int thread)
 {
     for (unsigned i = 0; i < CAPTURE_TRIES; i++) {
         uint64_t rsp, rip, rsp_after, rip_after;
-        if (!capture_where(thread, &rsp, &rip))
-            return 0;
+        capture_sight sight = capture_where(thread, &rsp, &rip);
+        if (sight != CAPTURE_SLEEPS)
+            return sight;
         struct iovec to = {capture_stack, sizeof capture_stack};
         struct iovec from = {(void *)(uintptr_t)rsp, sizeof capture_stack};
-        ssize_t bytes = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+        /* by the caller's own number: that of the process is nobody once main() has ended by
+           pthread_exit */
+        ssize_t bytes = process_vm_readv(gettid(), &to, 1, &from, 1, 0);
         capture->in_operation = crest_operations_of(thread, &capture->operation);
-        if (bytes <= 0 || !capture_where(thread, &rsp_after, &rip_after))
-            return 0;
+        if (bytes <= 0)
+            return CAPTURE_UNSEEN;
+        sight = capture_where(thread, &rsp_after, &rip_after);
+        if (sight != CAPTURE_SLEEPS)
+            return sight;
         if (rsp != rsp_after || rip != rip_after)
             continue;
         crest_checked_memory stack = {rsp, rsp + (uint64_t)bytes,
@@ -75,9 +89,9 @@ static int capture_sleeping(crest_capture *capture, int thread)
         state.known = 1u << CREST_REGISTER_RSP | 1u << CREST_REGISTER_RIP;
         capture->depth = (unsigned)crest_stack_walk(
             &state, &stack, crest_modules_now(), capture->frames, CREST_FRAMES_MAX, &capture->end);
-        return 1;
+        return CAPTURE_SLEEPS;
     }
-    return 0;
+    return CAPTURE_RUNS;
 }
 
 void crest_capture_answer(const void *ucontext)
@@ -136,9 +150,10 @@ crest_capture_how crest_capture_take(crest_capture *capture, int thread, int sig
     capture->depth = 0;
     capture->in_operation = 0;
     capture->how = CREST_CAPTURE_NONE;
-    if (capture_sleeping(capture, thread))
+    capture_sight sight = capture_sleeping(capture, thread);
+    if (sight == CAPTURE_SLEEPS)
         capture->how = CREST_CAPTURE_SLEEPING;
-    else if (capture_running(capture, thread, signal))
+    else if (sight == CAPTURE_RUNS && capture_running(capture, thread, signal))
         capture->how = CREST_CAPTURE_RUNNING;
     return capture->how;
 }

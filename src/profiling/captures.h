@@ -14,7 +14,7 @@
 #include "profiling/stack_walk.h"
 
 typedef enum crest_capture_how {
-    CREST_CAPTURE_NONE,     /* neither: it blocks the signal, or has ended */
+    CREST_CAPTURE_NONE,     /* neither: it blocks the signal, has ended, or cannot be seen */
     CREST_CAPTURE_SLEEPING, /* its stack was copied */
     CREST_CAPTURE_RUNNING   /* it answered */
 } crest_capture_how;

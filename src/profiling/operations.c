@@ -117,7 +117,7 @@ int crest_operations_of(int thread, crest_profile_scope *copy)
         return 0;
     /* through the kernel: the thread may leave its function, and end, at any moment */
     struct iovec to = {copy, sizeof *copy}, from = {scope, sizeof *copy};
-    return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)sizeof *copy;
+    return process_vm_readv(gettid(), &to, 1, &from, 1, 0) == (ssize_t)sizeof *copy;
 }
 
 uint64_t crest_operations_number(const crest_profile_scope *scope)

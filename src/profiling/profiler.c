@@ -34,7 +34,10 @@ static int profiler_prepared;
 
 /* Under the lock. */
 static struct {
-    int running, armed, stopping;
+    int running; /* from its thread's start to its thread's end */
+    int armed;   /* its start has come to its end */
+    int stopping;
+    int ending; /* a caller waits for the thread's end; others must not */
     int signal;
     unsigned hz;
     uint64_t run;
@@ -56,7 +59,7 @@ void crest_profiler_unlock(void)
 
 int crest_profiler_runs(void)
 {
-    return profiler.running && !profiler.stopping;
+    return profiler.armed && !profiler.stopping;
 }
 
 uint64_t crest_profiler_run(void)
@@ -92,6 +95,7 @@ void crest_profiler_refresh(void)
 /* A host may have taken the signal since: its handler must not get our timers' signals. */
 static void profiler_give_up(void)
 {
+    crest_sample_signal_leave(profiler.signal); /* no handler fills a capture any more */
     crest_thread_timers_end();
     crest_log_write(CREST_LOG_WARNING,
                     "crest: the program has installed a handler of its own for signal %d, which "
@@ -155,6 +159,7 @@ static void profiler_forked(void)
     crest_samples_forked();
     crest_thread_timers_forked();
     crest_operations_on_end(NULL);
+    crest_wall_forked();
     uint64_t run = profiler.run;
     memset(&profiler, 0, sizeof profiler);
     profiler.run = run;
@@ -169,8 +174,11 @@ static crest_status profiler_check(const crest_profiler_options *options, crest_
         return crest_error_set(error, CREST_INVALID_ARGUMENT,
                                "%u samples a second are too many for the profiler; %u is the limit",
                                options->hz, CREST_PROFILE_HZ_MAX);
-    if (options->signal < 0 || options->signal > SIGRTMAX)
-        return crest_error_set(error, CREST_INVALID_ARGUMENT, "There is no signal %d",
+    if (options->signal != 0 && !crest_sample_signal_may_be(options->signal))
+        return crest_error_set(error, CREST_INVALID_ARGUMENT,
+                               "The profiler cannot take signal %d: name SIGPROF, SIGVTALRM, "
+                               "SIGUSR1, SIGUSR2 or a real-time signal with profile.signal, or "
+                               "leave it out to let one be found",
                                options->signal);
 #if !defined(__x86_64__) || !defined(__linux__)
     return crest_error_set(error, CREST_SYSTEM,
@@ -209,23 +217,27 @@ static crest_status profiler_arm(crest_error *error)
                            strerror(errno));
 }
 
-/* Under the lock, which it gives up while the thread ends. */
+/* Under the lock, which it gives up while the thread ends. Handlers have left before the captures
+ * that they fill are freed, with the timers. */
 static void profiler_end(void)
 {
     pthread_t thread = profiler.thread;
-    profiler.stopping = 1;
+    profiler.stopping = profiler.ending = 1;
     crest_operations_on_end(NULL);
     pthread_cond_broadcast(&profiler_changed);
     crest_profiler_unlock();
     pthread_join(thread, NULL);
     crest_profiler_lock();
-    crest_thread_timers_end();
     crest_sample_signal_leave(profiler.signal);
+    crest_thread_timers_end();
     crest_modules_free_old();
     crest_slow_end();
+    crest_wall_drop();
     crest_samples_free();
-    profiler.running = profiler.armed = profiler.stopping = 0;
+    profiler.held = NULL;
+    profiler.running = profiler.armed = profiler.stopping = profiler.ending = 0;
     profiler.thread_number = 0;
+    pthread_cond_broadcast(&profiler_changed);
 }
 
 static crest_status profiler_begin(const crest_profiler_options *options, crest_error *error)
@@ -281,9 +293,11 @@ crest_status crest_profiler_stop(crest_error *error)
 {
     crest_forked_check();
     crest_profiler_lock();
-    int running = profiler.running && profiler.thread_number != 0;
+    int running = profiler.running && profiler.thread_number != 0 && !profiler.ending;
     if (running)
         profiler_end();
+    while (profiler.ending) /* another caller's stop, or a start that failed */
+        pthread_cond_wait(&profiler_changed, &profiler_mutex);
     crest_profiler_unlock();
     return running ? CREST_OK
                    : crest_error_set(error, CREST_NOT_RUNNING, "The profiler does not run");

@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include "base/alloc.h"
+#include "base/forked.h"
 #include "base/sync.h"
 #include "profiling/profile_pprof.h"
 #include "profiling/profiler.h"
@@ -92,6 +93,7 @@ crest_profile *crest_profile_begin(crest_profile_kind kind, crest_error *error)
         return NULL;
     }
     profile->about.kind = kind;
+    crest_forked_check();
     crest_profiler_lock();
     crest_status status = profiles_open_one(profile, error);
     crest_profiler_unlock();
@@ -114,8 +116,10 @@ static void profiles_close(crest_profile *profile, int wanted)
             (void)crest_samples_since(profile->mark, profiles_cpu_row, profile);
         break;
     case CREST_PROFILE_WALL:
-        if (profile->open && crest_wall_active())
-            crest_wall_end(now_ns, running ? &profile->rows : NULL);
+        if (running)
+            crest_wall_end(&profile->rows);
+        else if (profile->run == crest_profiler_run())
+            crest_wall_drop(); /* else it is that of a later profile */
         break;
     case CREST_PROFILE_THREADS:
         if (running)
@@ -141,6 +145,7 @@ crest_status crest_profile_end(crest_profile *profile, crest_error *error)
 {
     if (!profile->open)
         return crest_error_set(error, CREST_NOT_RUNNING, "This profile has ended already");
+    crest_forked_check();
     crest_profiler_lock();
     int running = crest_profiler_runs() && profile->run == crest_profiler_run();
     profiles_close(profile, 1);
@@ -157,6 +162,7 @@ void crest_profile_free(crest_profile *profile)
 {
     if (profile == NULL)
         return;
+    crest_forked_check();
     crest_profiler_lock();
     if (profile->open)
         profiles_close(profile, 0);

@@ -76,6 +76,12 @@ static int signal_is_free(int signal)
     return now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN;
 }
 
+int crest_sample_signal_may_be(int signal)
+{
+    return signal == SIGPROF || signal == SIGVTALRM || signal == SIGUSR1 || signal == SIGUSR2 ||
+           (signal >= SIGRTMIN && signal <= SIGRTMAX);
+}
+
 static int signal_choose(int wanted)
 {
     if (wanted != 0)
@@ -95,7 +101,9 @@ int crest_sample_signal_take(int wanted, uint64_t zero_ns, crest_error *error)
     memset(&ours, 0, sizeof ours);
     ours.sa_sigaction = signal_handle;
     ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
-    sigfillset(&ours.sa_mask);
+    /* each one: sigfillset leaves out what pthread_cancel sends, and a thread that is cancelled
+       within the handler would never leave it */
+    memset(&ours.sa_mask, 0xff, sizeof ours.sa_mask);
     if (signal == 0 || sigaction(signal, &ours, NULL) != 0) {
         crest_error_set(error, CREST_SYSTEM,
                         "The profiler needs a signal of its own, and %s is not free: the program "

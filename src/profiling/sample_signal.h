@@ -13,6 +13,10 @@
 #include <crest/status.h>
 #include <stdint.h>
 
+/* Whether the signal means nothing but what programs want it to: a profiler that took SIGSEGV would
+ * hang a program that crashes, and one that took SIGTERM would keep it alive. */
+int crest_sample_signal_may_be(int signal);
+
 /* Installs the handler for `wanted`, or, if that is 0, for SIGPROF or else a real-time signal that
  * is free. Returns its number; 0 with *error filled. zero_ns: when_ms 0 of samples. */
 int crest_sample_signal_take(int wanted, uint64_t zero_ns, crest_error *error);

@@ -32,7 +32,7 @@ static void stack_table_write(crest_stack_table *table, crest_stack_entry *entry
 {
     uint64_t from = stack_table_take(&table->frames, depth, CREST_STACK_FRAMES_MAX);
     if (from == CREST_STACK_FRAMES_MAX)
-        depth = 0; /* its count is kept, under no stack */
+        depth = 0; /* refused, as is what is added to it later */
     for (unsigned i = 0; i < depth; i++)
         table->frame[from + i] = frames[i];
     entry->label = label;
@@ -60,6 +60,10 @@ uint32_t crest_stack_table_add(crest_stack_table *table, const uint64_t *frames,
             }
         }
         if (key == hash) {
+            /* acquire: as in crest_stack_table_frames; no place is known yet, or one of no depth */
+            uint64_t place = crest_atomic_load_acquire(&entry->place);
+            if (place != 0 && place >> 32 == 0)
+                return CREST_STACK_REFUSED;
             crest_atomic_add(&entry->count, weight);
             return number;
         }

@@ -20,6 +20,9 @@
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
+/* Up to so many, all are looked at each time: some 50 µs, ten times a second. */
+#define TIMERS_FEW 64u
+
 static crest_sampled_thread timers_all[CREST_PROFILE_THREADS_MAX];
 static uint32_t timers_count;
 static uint64_t timers_refused;
@@ -48,13 +51,7 @@ static uint64_t timers_phase(uint64_t period_ns)
     return 1 + timers_random % period_ns;
 }
 
-/* A thread that is listed may end before it has its timer, which is no refusal. */
-static int timers_has_ended(int thread)
-{
-    return syscall(SYS_tgkill, getpid(), thread, 0) != 0;
-}
-
-static void timers_arm(crest_sampled_thread *at)
+static int timers_arm(crest_sampled_thread *at)
 {
     struct sigevent event;
     uint64_t period_ns = CREST_NS_PER_S / timers_hz;
@@ -69,8 +66,7 @@ static void timers_arm(crest_sampled_thread *at)
         timer_delete(at->timer);
         at->timed = 0;
     }
-    if (!at->timed && !timers_has_ended(at->thread))
-        crest_atomic_add(&timers_refused, 1);
+    return at->timed;
 }
 
 static void timers_disarm(crest_sampled_thread *at)
@@ -117,15 +113,22 @@ void crest_thread_timers_add(int thread)
         crest_atomic_add(&timers_refused, 1);
         return;
     }
-    *free_one = (crest_sampled_thread){.thread = thread, .seen = 1};
+    *free_one =
+        (crest_sampled_thread){.thread = thread, .seen = 1, .wall_ns = crest_monotonic_ns()};
     crest_atomic_store32(&timers_count, timers_count + 1);
-    timers_arm(free_one);
+    if (timers_arm(free_one))
+        return;
+    if (syscall(SYS_tgkill, getpid(), thread, 0) != 0)
+        timers_remove(free_one); /* it has ended since it was found */
+    else
+        crest_atomic_add(&timers_refused, 1);
 }
 
 void crest_thread_timers_look(int thorough)
 {
     struct stat links;
-    if (stat("/proc/self/task", &links) != 0 || (!thorough && links.st_nlink == timers_links))
+    if (stat("/proc/self/task", &links) != 0 ||
+        (!thorough && links.st_nlink == timers_links && timers_count > TIMERS_FEW))
         return;
     timers_links = links.st_nlink;
     DIR *tasks = opendir("/proc/self/task");

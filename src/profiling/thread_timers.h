@@ -20,7 +20,7 @@ typedef struct crest_sampled_thread {
     timer_t timer;
     crest_capture *capture; /* its last stack, while a wall profile is taken; NULL: none yet */
     uint64_t cpu_ns;        /* its CPU clock then */
-    uint64_t wall_ns;       /* when it was last counted; 0: not yet */
+    uint64_t wall_ns;       /* up to when it was counted; at first, when it was seen */
 } crest_sampled_thread;
 
 /* Begins with no threads. own: a thread that is left out; hz and signal of the timers. */
@@ -30,8 +30,8 @@ void crest_thread_timers_end(void);
 /* In the child of a fork, which has no timers: forgets all. Frees nothing. */
 void crest_thread_timers_forked(void);
 
-/* Looks which threads there are. Cost: a system call if their number is as before and `thorough`
- * is 0; else some a thread. */
+/* Looks which threads there are. Cost: some system calls a thread; one if they are many, their
+ * number is as before and `thorough` is 0: then a thread that came as another went is not seen. */
 void crest_thread_timers_look(int thorough);
 /* Adds one thread, if it is new. */
 void crest_thread_timers_add(int thread);

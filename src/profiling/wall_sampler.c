@@ -19,18 +19,27 @@
 
 static crest_stack_table *wall_table; /* NULL: no wall profile is taken */
 static unsigned wall_next;            /* the place that is looked at next */
-static uint64_t wall_began_ns;
 
 int crest_wall_begin(uint64_t now_ns)
 {
     wall_table = crest_alloc(1, sizeof *wall_table);
-    wall_began_ns = now_ns;
     for (unsigned i = 0; i < CREST_PROFILE_THREADS_MAX; i++) {
         crest_sampled_thread *at = crest_thread_timers_at(i);
         if (at != NULL)
             at->wall_ns = now_ns;
     }
     return wall_table != NULL;
+}
+
+void crest_wall_drop(void)
+{
+    crest_alloc_free(wall_table);
+    wall_table = NULL;
+}
+
+void crest_wall_forked(void)
+{
+    wall_table = NULL;
 }
 
 int crest_wall_active(void)
@@ -55,7 +64,7 @@ static const crest_capture *wall_look(crest_sampled_thread *at, int signal)
 static void wall_count(crest_sampled_thread *at, int signal, uint64_t now_ns)
 {
     const crest_capture *capture = wall_look(at, signal);
-    uint64_t since_ns = at->wall_ns != 0 ? at->wall_ns : wall_began_ns;
+    uint64_t since_ns = at->wall_ns;
     at->wall_ns = now_ns;
     if (capture == NULL || now_ns <= since_ns)
         return;
@@ -78,9 +87,9 @@ void crest_wall_tick(int signal, uint64_t now_ns)
     }
 }
 
-void crest_wall_end(uint64_t now_ns, crest_rows *rows)
+void crest_wall_end(crest_rows *rows)
 {
-    for (uint32_t i = 0; rows != NULL && i < CREST_STACKS_MAX; i++) {
+    for (uint32_t i = 0; i < CREST_STACKS_MAX; i++) {
         const uint64_t *frames = NULL;
         unsigned depth = crest_stack_table_frames(wall_table, i, &frames);
         const crest_stack_entry *entry = &wall_table->entry[i];
@@ -89,9 +98,7 @@ void crest_wall_end(uint64_t now_ns, crest_rows *rows)
         if (depth != 0)
             crest_rows_add(rows, frames, depth, &row);
     }
-    (void)now_ns;
-    crest_alloc_free(wall_table);
-    wall_table = NULL;
+    crest_wall_drop();
 }
 
 static void wall_name(int thread, char *name, size_t room)
