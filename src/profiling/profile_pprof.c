@@ -6,6 +6,7 @@
  * numbers of fields are the schema's.
  */
 #include "profiling/profile_pprof.h"
+#include "base/utf8.h"
 #include "metrics/metric_inside.h"
 #include "wire/protobuf.h"
 
@@ -13,6 +14,8 @@
 
 /* Room for a message: a sample's places, values and labels. */
 #define PPROF_MESSAGE_BYTES 4096u
+/* The longest text: a file's name. */
+#define PPROF_TEXT_BYTES 4096u
 /* Names remembered by their address: metrics. */
 #define PPROF_KNOWN_MAX 64u
 
@@ -30,14 +33,15 @@ typedef struct pprof {
     char message[PPROF_MESSAGE_BYTES];
 } pprof;
 
-/* Writes a text; its number. */
+/* Writes a text; its number. Readers of protobuf refuse a whole profile for one invalid byte, which
+ * a thread's or a file's name may have. */
 static uint64_t pprof_text(pprof *made, const char *text)
 {
-    char head[CREST_WIRE_FIELD_BYTES_MAX];
-    size_t length = strlen(text);
+    char head[CREST_WIRE_FIELD_BYTES_MAX], valid[PPROF_TEXT_BYTES];
+    size_t length = crest_utf8_copy(text, valid, sizeof valid, NULL);
     char *end = crest_wire_varint(crest_wire_tag(head, 6, CREST_WIRE_LENGTH), length);
     crest_buffer_put_bytes(made->out, head, (size_t)(end - head));
-    crest_buffer_put_bytes(made->out, text, length);
+    crest_buffer_put_bytes(made->out, valid, length);
     return made->texts++;
 }
 

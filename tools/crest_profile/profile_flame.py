@@ -9,7 +9,7 @@ import colorsys
 import zlib
 from xml.sax.saxutils import escape
 
-from crest_profile.profile_stacks import amount
+from crest_profile.profile_stacks import NO_XML, amount
 
 WIDTH = 1200
 ROW = 17
@@ -78,15 +78,20 @@ def fitted(name, wide):
     return name[:room - 1] + "…" if room > 2 else ""
 
 
-def boxes(node, left, level, scale):
-    """(node, left, width, level) of a node and all above it, in pixels."""
-    wide = node.value * scale
-    if wide < LEAST:
-        return
-    yield node, left, wide, level
-    for name in sorted(node.below):
-        yield from boxes(node.below[name], left, level + 1, scale)
-        left += node.below[name].value * scale
+def boxes(root, scale):
+    """(node, left, width, level) of a node and all above it, in pixels; stacks may be deep."""
+    waiting = [(root, 0.0, 0)]
+    while waiting:
+        node, left, level = waiting.pop()
+        wide = node.value * scale
+        if wide < LEAST:
+            continue
+        yield node, left, wide, level
+        above = []
+        for name in sorted(node.below):
+            above.append((node.below[name], left, level + 1))
+            left += node.below[name].value * scale
+        waiting += reversed(above)
 
 
 def box(node, left, wide, level, top, total, unit):
@@ -104,12 +109,12 @@ def flame_graph(stacks, heading, unit):
     root = Node("all")
     for stack, value in stacks.items():
         root.add(stack, value)
-    drawn = list(boxes(root, 0.0, 0, WIDTH / root.value))
+    drawn = list(boxes(root, WIDTH / root.value))
     height = (max(level for _, _, _, level in drawn) + 1) * ROW + 34
     text = (f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
             f'viewBox="0 0 {WIDTH} {height}" font-family="monospace" font-size="11">\n'
             f'<rect width="{WIDTH}" height="{height}" fill="#fffdf8"/>\n'
-            f'<text x="6" y="18" font-size="14">{escape(heading)}: '
+            f'<text x="6" y="18" font-size="14">{escape(NO_XML.sub(chr(0xfffd), heading))}: '
             f'{escape(amount(root.value, unit))}</text>\n')
     text += "".join(box(*one, height - 6, root.value, unit) for one in drawn)
     return text + f"<script><![CDATA[{SCRIPT % (LETTER, WIDTH)}]]></script>\n</svg>\n"

@@ -8,6 +8,7 @@ graph to standard output and a table of the top functions to standard error.
 """
 
 import argparse
+import http.client
 import os
 import pathlib
 import re
@@ -20,6 +21,9 @@ from crest_profile.profile_stacks import demangled, read_folded, table, without_
 
 EXIT_UNUSABLE = 2
 WALL_S = 90  # beyond a profile's own time
+ANSWER_BYTES = 256 << 20
+# What asking raises where nothing speaks HTTP as it should.
+NO_ANSWER = (OSError, ValueError, http.client.HTTPException)
 
 
 class Unusable(Exception):
@@ -51,19 +55,22 @@ def link(path):
 
 def ask(url, seconds):
     with urllib.request.urlopen(url, timeout=seconds) as answer:
-        return answer.read().decode("utf-8", "replace")
+        text = answer.read(ANSWER_BYTES + 1)
+        if len(text) > ANSWER_BYTES:
+            raise ValueError(f"the answer has more than {ANSWER_BYTES} bytes")
+        return text.decode("utf-8", "replace")
 
 
 def base_of(target):
     """The address of a node's profiles, from a URL or a process number."""
-    if not target.isdigit():
+    if not re.fullmatch("[0-9]+", target):
         return re.sub(r"/debug/pprof.*$", "", target.rstrip("/"))
     for port in listening_ports(target):
         base = f"http://127.0.0.1:{port}"
         try:
             if "Profiles" in ask(base + "/debug/pprof/", 5):
                 return base
-        except (OSError, ValueError):
+        except NO_ANSWER:  # a port of another kind: of peers, of a shell
             continue
     raise Unusable(f"process {target} serves no profiles on this machine: was it started with "
                    "profile=on?")
@@ -76,7 +83,7 @@ def fetch(target, kind, seconds):
     except urllib.error.HTTPError as error:
         said = error.read().decode("utf-8", "replace").strip()
         raise Unusable(f"{url}: {error.code}: {said}") from error
-    except (OSError, ValueError) as error:
+    except NO_ANSWER as error:
         raise Unusable(f"{url}: {getattr(error, 'reason', error)}") from error
 
 
@@ -104,7 +111,7 @@ def options(arguments):
 
 def stacks_of(chosen):
     if chosen.target == "-":
-        text = sys.stdin.read()
+        text = sys.stdin.buffer.read().decode("utf-8", "replace")
     elif pathlib.Path(chosen.target).is_file():
         text = pathlib.Path(chosen.target).read_text(encoding="utf-8", errors="replace")
     else:

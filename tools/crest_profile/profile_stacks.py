@@ -9,13 +9,17 @@ import shutil
 import subprocess
 
 
+# What XML, so a picture, cannot hold.
+NO_XML = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
+
+
 def read_folded(text):
     """Stacks, root first, and their values; what is no line of folded text is passed over."""
     stacks = {}
-    for line in text.splitlines():
-        frames, _, value = line.rpartition(" ")
-        if frames and value.isdigit():
-            stack = tuple(frames.split(";"))
+    for line in text.split("\n"):  # a name may have what else ends lines in Unicode
+        frames, _, value = line.rstrip("\r").rpartition(" ")
+        if frames and re.fullmatch("[0-9]{1,20}", value) and int(value) > 0:
+            stack = tuple(NO_XML.sub("\ufffd", frame) for frame in frames.split(";"))
             stacks[stack] = stacks.get(stack, 0) + int(value)
     return stacks
 

@@ -445,6 +445,24 @@ static void test_stacks_without_room_are_refused(void **state)
     assert_int_equal(refused, 6000 - taken);
 }
 
+static void test_names_are_valid_texts(void **state)
+{
+    static folded_sum made;
+    (void)state;
+    made.used = 0;
+    assert_int_equal(crest_profiler_start(NULL, NULL), CREST_OK);
+    prctl(PR_SET_NAME, "bad\xff\xfe" "name");
+    crest_profile *threads = crest_profile_begin(CREST_PROFILE_THREADS, NULL);
+    assert_int_equal(crest_profile_end(threads, NULL), CREST_OK);
+    assert_int_equal(crest_profile_write(threads, CREST_PROFILE_PPROF, folded_write, &made, NULL),
+                     CREST_OK);
+    crest_profile_free(threads);
+    assert_null(memmem(made.text, made.used, "bad\xff\xfe", 5));
+    assert_non_null(memmem(made.text, made.used, "bad\xef\xbf\xbd", 6));
+    prctl(PR_SET_NAME, "test");
+    assert_int_equal(crest_profiler_stop(NULL), CREST_OK);
+}
+
 static void test_a_scope_evaluates_its_operation_once(void **state)
 {
     uint64_t next = 0;
@@ -473,6 +491,7 @@ int main(void)
         cmocka_unit_test(test_the_handler_cannot_be_cancelled),
         cmocka_unit_test(test_a_thread_that_comes_as_another_goes),
         cmocka_unit_test(test_stacks_without_room_are_refused),
+        cmocka_unit_test(test_names_are_valid_texts),
         cmocka_unit_test(test_a_scope_evaluates_its_operation_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
