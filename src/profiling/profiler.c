@@ -8,6 +8,7 @@
  */
 #define _GNU_SOURCE
 #include "profiling/profiler.h"
+#include "base/atomic.h"
 #include "base/error.h"
 #include "base/forked.h"
 #include "base/sync.h"
@@ -46,6 +47,16 @@ static struct {
     const crest_samples_mark *held;
     unsigned rounds;
 } profiler;
+
+/* What crest_profiler_status says, which takes no lock: the signal, and above it whether it runs. */
+#define PROFILER_SHOWN_RUNNING 0x100u
+static uint32_t profiler_shown;
+
+static void profiler_show(void)
+{
+    crest_atomic_store32(&profiler_shown, (uint32_t)profiler.signal |
+                                              (crest_profiler_runs() ? PROFILER_SHOWN_RUNNING : 0));
+}
 
 void crest_profiler_lock(void)
 {
@@ -103,6 +114,7 @@ static void profiler_give_up(void)
                     "profile.signal",
                     profiler.signal);
     profiler.stopping = 1;
+    profiler_show();
 }
 
 static void profiler_round(void)
@@ -163,6 +175,7 @@ static void profiler_forked(void)
     uint64_t run = profiler.run;
     memset(&profiler, 0, sizeof profiler);
     profiler.run = run;
+    profiler_show();
 }
 CREST_FORKED(PROFILER, profiler_forked)
 
@@ -223,6 +236,7 @@ static void profiler_end(void)
 {
     pthread_t thread = profiler.thread;
     profiler.stopping = profiler.ending = 1;
+    profiler_show();
     crest_operations_on_end(NULL);
     pthread_cond_broadcast(&profiler_changed);
     crest_profiler_unlock();
@@ -275,6 +289,7 @@ static crest_status profiler_begin(const crest_profiler_options *options, crest_
     }
     crest_operations_on_end(crest_slow_ended);
     profiler.armed = 1;
+    profiler_show();
     return CREST_OK;
 }
 
@@ -315,9 +330,10 @@ void crest_profile_thread(void)
 crest_profiler_state crest_profiler_status(void)
 {
     crest_sample_counts counts = crest_samples_counts();
+    uint32_t shown = crest_atomic_load32(&profiler_shown);
     return (crest_profiler_state){
-        .running = crest_profiler_runs(),
-        .signal = profiler.signal,
+        .running = (shown & PROFILER_SHOWN_RUNNING) != 0,
+        .signal = (int)(shown & (PROFILER_SHOWN_RUNNING - 1)),
         .threads = crest_thread_timers_count(),
         .samples = counts.samples,
         .lost = counts.refused,
