@@ -76,15 +76,15 @@ static crest_status profile_start(crest_reporter *reporter, crest_registry *regi
 static crest_status profile_end(profile *self, uint64_t left_ns, crest_error *error)
 {
     crest_status status = CREST_OK;
+    if (self->started) /* first: profiles that are being taken end with it */
+        (void)crest_profiler_stop(NULL);
+    self->started = 0;
     pthread_mutex_lock(&self->lock);
     if (self->server != NULL)
         status = crest_scrape_server_stop(self->server, crest_scrape_now_ns() + left_ns, error);
     if (status == CREST_OK)
         self->server = NULL;
     pthread_mutex_unlock(&self->lock);
-    if (self->started)
-        (void)crest_profiler_stop(NULL);
-    self->started = 0;
     return status;
 }
 

@@ -99,11 +99,12 @@ static unsigned profile_pages_ask(crest_scrape_page *page, const char *path,
     return profile_pages_begin(page, profile_pages[number].kind, why);
 }
 
-/* Waits for the profile's time; less when the client has gone. */
+/* Waits for the profile's time; less when the client has gone, or the profiler was stopped. */
 static void profile_pages_wait(crest_scrape_page *page)
 {
     uint64_t now_ns = crest_scrape_now_ns(), until_ns = now_ns + page->lasts_ns;
-    for (; now_ns < until_ns && crest_scrape_pipe_wanted(&page->pipe);
+    for (; now_ns < until_ns && crest_scrape_pipe_wanted(&page->pipe) &&
+           crest_profiler_status().running;
          now_ns = crest_scrape_now_ns()) {
         uint64_t step_ns =
             until_ns - now_ns < PROFILE_PAGES_STEP_NS ? until_ns - now_ns : PROFILE_PAGES_STEP_NS;

@@ -48,7 +48,7 @@ static struct {
     unsigned rounds;
 } profiler;
 
-/* What crest_profiler_status says, which takes no lock: the signal, and above it whether it runs. */
+/* What crest_profiler_status says, which takes no lock: the signal, and whether it runs. */
 #define PROFILER_SHOWN_RUNNING 0x100u
 static uint32_t profiler_shown;
 

@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import threading
+import time
 import xml.etree.ElementTree
 
 import harness
@@ -181,7 +182,12 @@ def wrong_requests_are_refused(place):
     for connection in gone:
         connection.close()
     wait_for("its end", lambda: node.ask("/debug/pprof/threads")[0] == 200)
+    # a stop waits neither for a profile's minute nor for its own deadline, which is 30 s
+    wait_for("that profile", is_held, seconds=PPROF_S)
+    begun = time.monotonic()
     node.program.do("stop")
+    if time.monotonic() - begun > 25:
+        raise Failure("the stop has waited for the profile")
     status, said = node.program.leave()
     equal(status, 0, said)
 
