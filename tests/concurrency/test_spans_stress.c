@@ -26,7 +26,7 @@ static void one_operation(uint64_t number)
     crest_timer_start_under(&stress_root, op, NULL, &root);
     crest_span_context context = crest_span_timing_context(&root);
     crest_timer_start_under(&stress_child, op, &context, &child);
-    crest_span_set_i64(&child, &stress_key, (int64_t)number << 33);
+    crest_span_set_i64(&child, &stress_key, (int64_t)(number << 33));
     crest_span_set_text(&child, &stress_text, "some text of more than one slot, and then some more",
                         (size_t)number % 50);
     crest_span_end(&child, op, CREST_OUTCOME_OK);
