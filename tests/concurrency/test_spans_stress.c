@@ -96,7 +96,8 @@ static void test_forked(void **state)
 {
     (void)state;
 #ifdef CREST_THREAD_SANITIZER
-    skip(); /* it lets a child start no thread */
+    print_message("skipped test_forked: ThreadSanitizer lets a child start no thread\n");
+    skip();
 #endif
     spans_begin(&(crest_spans_settings){.spans = "stress.*", .sample = 1});
     one_operation(UINT64_C(1) << 40);

@@ -6,7 +6,7 @@
  * next. Operations and the reference are under one lock, so every total is exact.
  *
  *     test_adopt_random [RUNS [SEED]]      60 by default
- * crest-test: timeout=240
+ * crest-test: timeout=240 sanitizers=address
  */
 #define _GNU_SOURCE
 #include "support/core_fixture.h"

@@ -3,6 +3,7 @@
  * adoption.h: totals of killed runs go on exactly once, whatever step of a start a kill falls into;
  * chains, two starts at a time, mismatches, differences. Each run is a child: the test forks before
  * it records anything, so a child is like a new process.
+ * crest-test: sanitizers=address
  */
 #define _GNU_SOURCE
 #include "adopt/adoption.h"

@@ -4,7 +4,7 @@
  * node counted, to the unit. The receiver is a book in shared memory; each run is a child. What
  * may come twice is the report whose arrival its run did not live to write down, and nothing else.
  *
- * crest-test: timeout=240
+ * crest-test: timeout=240 sanitizers=address
  */
 #define _GNU_SOURCE
 #include "adopt/adoption.h"

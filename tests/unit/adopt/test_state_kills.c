@@ -10,7 +10,7 @@
  *
  * Held against that, after each kill: the counter; count, sum, least and greatest value of a
  * histogram; and what the next run finds is, to the unit, what the dead file was read as.
- * crest-test: timeout=240
+ * crest-test: timeout=240 sanitizers=address
  */
 #define _GNU_SOURCE
 #include "state/state_file.h"

@@ -4,6 +4,7 @@
  * counted and told, every count is right, and nothing gets SIGBUS. Each case is a child in a mount
  * namespace of its own, with a small tmpfs over the test's directory; where the system allows no
  * such namespace, the test is skipped.
+ * crest-test: sanitizers=address
  */
 #define _GNU_SOURCE
 #include "run/state_run.h"
@@ -87,7 +88,7 @@ static void full_case(void (*body)(void))
     if (WIFSIGNALED(status))
         fail_msg("signal %d", WTERMSIG(status));
     if (WEXITSTATUS(status) == FULL_SKIPPED) {
-        print_message("no mount namespace of one's own is to be had here\n");
+        print_message("skipped: no mount namespace of one's own is to be had here\n");
         skip();
     }
     assert_int_equal(WEXITSTATUS(status), 0);
