@@ -28,6 +28,7 @@ liblmdb-dev           tests,demo,bench         the example node: its block store
 python3               tests,demo,bench         what runs the tests, the demo and the benchmark
 g++                   tests,bench              the tests in C++, and the benchmark
 libcmocka-dev         tests                    the tests in C
+locales               unit                     what localedef makes a decimal comma of
 binutils              checks                   nm, readelf and objdump
 pkg-config            checks                   the installed library, as users find it
 cmake                 checks                   the same

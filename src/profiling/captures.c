@@ -69,7 +69,7 @@ static capture_sight capture_sleeping(crest_capture *capture, int thread)
             return sight;
         struct iovec to = {capture_stack, sizeof capture_stack};
         struct iovec from = {(void *)(uintptr_t)rsp, sizeof capture_stack};
-        /* by the caller's own number: that of the process is nobody once main() has ended by
+        /* by the caller's own number: that of the process names no thread once main() has ended by
            pthread_exit */
         ssize_t bytes = process_vm_readv(gettid(), &to, 1, &from, 1, 0);
         capture->in_operation = crest_operations_of(thread, &capture->operation);

@@ -41,7 +41,7 @@ int crest_samples_make(void);
 
 /* Frees them, once no handler adds and no reader reads. */
 void crest_samples_free(void);
-/* In the child of a fork: nobody adds. */
+/* In the child of a fork, which has no handler that adds. */
 void crest_samples_forked(void);
 
 /* Any handler; only after crest_samples_make. */
@@ -50,7 +50,7 @@ void crest_samples_add(const crest_cpu_sample *sample);
 void crest_samples_walked(int broken, int truncated, uint64_t weight);
 crest_sample_counts crest_samples_counts(void);
 
-/* The profiler's thread: turns the tables over if the one in use fills, and nobody adds to the
+/* The profiler's thread: turns the tables over if the one in use fills, and no handler adds to the
  * other any more. Not while a profile that began before the last turn is under way (`held`). */
 void crest_samples_turn(int held);
 

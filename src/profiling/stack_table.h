@@ -2,7 +2,7 @@
 /*
  * A bounded table of stacks and how often each was seen, together with a label. Any thread and any
  * signal handler adds, without a lock; readers read at any time. Nothing is removed: a full table
- * refuses, and its owner clears it when nobody uses it.
+ * refuses, and its owner clears it when no handler and no reader uses it.
  *
  *   adder    1. compare-and-swap key 0 → hash   2. frames and label   3. place, release
  *            4. adds to count, before or after another adder's 3
@@ -45,7 +45,7 @@ unsigned crest_stack_table_frames(const crest_stack_table *table, uint32_t numbe
 /* Whether it is time to take another table. */
 int crest_stack_table_fills(const crest_stack_table *table);
 
-/* The caller knows that nobody else uses it. */
+/* The caller knows that no handler and no reader uses it. */
 void crest_stack_table_clear(crest_stack_table *table);
 
 #endif

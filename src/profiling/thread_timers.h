@@ -36,7 +36,7 @@ void crest_thread_timers_look(int thorough);
 /* Adds one thread, if it is new. */
 void crest_thread_timers_add(int thread);
 
-/* Places by number, up to CREST_PROFILE_THREADS_MAX; NULL: nobody is there. */
+/* Places by number, up to CREST_PROFILE_THREADS_MAX; NULL: no thread has it. */
 crest_sampled_thread *crest_thread_timers_at(unsigned number);
 unsigned crest_thread_timers_count(void);
 /* How often a thread got no timer; only grows. */
