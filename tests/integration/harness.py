@@ -212,6 +212,16 @@ class Server:
         """As a power cut would."""
         self.end(signal.SIGKILL)
 
+    def hold(self):
+        """Stops its threads. The signal alone does not: it says so to one of them, and under load
+        the others answer requests until that one has run."""
+        self.process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self.process.pid, os.WSTOPPED)
+
+    def go_on(self):
+        """Lets them run again."""
+        self.process.send_signal(signal.SIGCONT)
+
     def get(self, path, method="GET"):
         """The body of an answer; an HTTP error is a failure."""
         request = urllib.request.Request(self.url + path, method=method)

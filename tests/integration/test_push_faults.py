@@ -8,7 +8,6 @@ that fail: whatever happens, the next push that succeeds makes every total equal
 import gzip
 import http.client
 import os
-import signal
 import socket
 import subprocess
 import threading
@@ -98,14 +97,14 @@ def a_stopped_gateway_times_out_and_catches_up(place):
     totals = Totals()
     totals.record(program, 4, 300)
     push_at_last(program)
-    gateway.process.send_signal(signal.SIGSTOP)
+    gateway.hold()
     try:
         totals.record(program, 4, 300)
         began = time.monotonic()
         status, message = program.tell("push")
         took = time.monotonic() - began
     finally:
-        gateway.process.send_signal(signal.SIGCONT)
+        gateway.go_on()
     equal(status, "TIMED_OUT", message)
     contains(message, "waiting for the answer")
     if not 4 < took < harness.ANSWER_S:

@@ -11,7 +11,6 @@ import http.client
 import json
 import os
 import re
-import signal
 import ssl
 import subprocess
 import time
@@ -218,14 +217,14 @@ def a_prometheus_that_sleeps(place):
     totals = Totals()
     totals.record(node, 2, 500)
     totals.check(sleeper)
-    sleeper.process.send_signal(signal.SIGSTOP)
+    sleeper.hold()
     try:
         for _ in range(5):
             totals.record(node, 2, 100)
             time.sleep(0.3)
         totals.check(other)
     finally:
-        sleeper.process.send_signal(signal.SIGCONT)
+        sleeper.go_on()
     totals.check(sleeper)
     totals.check(other)
 

@@ -9,8 +9,6 @@ one, and the next goes out when it has been read, however long a busy machine le
 What the program records is in statsd_program.c; Totals here computes the same.
 """
 
-import os
-import signal
 import socket
 import time
 
@@ -194,11 +192,11 @@ def npm_statsd_is_slow_over_udp(place):
     server = Etsy(place).start()
     program = start(place, f"udp://127.0.0.1:{server.port}")
     totals = Totals()
-    os.kill(server.process.pid, signal.SIGSTOP)
+    server.hold()
     totals.record(program, 4, 100)
     program.do("push")
     time.sleep(0.5)
-    os.kill(server.process.pid, signal.SIGCONT)
+    server.go_on()
     wait_for("all events", lambda: server.ask("counters").get("etsy.events-done") == totals.events)
     totals.check_counters(server.settled())
 
@@ -210,7 +208,7 @@ def npm_statsd_over_tcp_full_and_restarted(place):
     totals = Totals()
     push_at_last(program)
     server.settled()
-    os.kill(server.process.pid, signal.SIGSTOP)
+    server.hold()
     failed = 0
     for _ in range(40):
         totals.record(program, 10, 2000)
@@ -219,7 +217,7 @@ def npm_statsd_over_tcp_full_and_restarted(place):
             if failed == 2:
                 break
     equal(failed, 2, "reports that found the socket full")
-    os.kill(server.process.pid, signal.SIGCONT)
+    server.go_on()
     push_at_last(program)
     totals.check_counters(server.settled())
     server.stop()
@@ -302,10 +300,10 @@ def collectd_restarts_and_is_slow(place):
     program = start(place, f"udp://127.0.0.1:{server.port}", "no_rates=1")
     totals = Totals()
     totals.record(program, 2, 200)
-    os.kill(server.process.pid, signal.SIGSTOP)
+    server.hold()
     program.do("push")
     time.sleep(0.5)
-    os.kill(server.process.pid, signal.SIGCONT)
+    server.go_on()
     check_collectd(server, totals)
     server.stop()
     before = totals.events

@@ -10,7 +10,6 @@ What the program records is in textfile_program.c; Totals here computes the same
 import os
 import re
 import resource
-import signal
 import subprocess
 import time
 
@@ -149,11 +148,11 @@ def a_restarted_and_a_stopped_exporter_miss_nothing(place):
     exporter.start()
     totals.check(prometheus)
     # what does not run reads nothing, and the writer does not wait for it
-    exporter.process.send_signal(signal.SIGSTOP)
+    exporter.hold()
     before = path.stat().st_ino
     wait_for("two more pages", lambda: path.stat().st_ino != before)
     totals.record(program, 4, 300)
-    exporter.process.send_signal(signal.SIGCONT)
+    exporter.go_on()
     totals.check(prometheus)
     no_errors(exporter)
 

@@ -244,9 +244,9 @@ def a_gateway_that_is_gone_holds_no_exit(place):
     gateway = Pushgateway(place).start()
     program = JavaProgram(place, newest())
     program.do("start " + options(gateway, interval="1h", jitter="0"))
-    gateway.process.send_signal(signal.SIGSTOP)
+    gateway.hold()
     equal(program.leave("exit 5", harness.ANSWER_S / 2)[0], 5, "exit status")
-    gateway.process.send_signal(signal.SIGCONT)
+    gateway.go_on()
 
 
 def the_jvms_own_figures_are_in_the_last_report(place):
