@@ -21,13 +21,14 @@
 #define VARIANT_UNLOCKED 2 /* Crest, with a plain lock */
 #define VARIANT_ATOMICS 3  /* by hand */
 #define VARIANT_ALONE 4    /* Crest without threads, in the daemon's own loop */
+#define VARIANT_STAMPS 5   /* the same, and what is in flight keeps its start itself, as by hand */
 
 #include <pthread.h>
 #include <stdint.h>
 
 #include DAEMON_METRICS
 
-#if VARIANT == VARIANT_CREST || VARIANT == VARIANT_UNLOCKED || VARIANT == VARIANT_ALONE
+#if VARIANT != VARIANT_EMPTY && VARIANT != VARIANT_ATOMICS
 #include "hooks_crest.h"
 #elif VARIANT == VARIANT_ATOMICS
 #include "hooks_atomics.h"

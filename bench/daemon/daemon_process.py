@@ -22,7 +22,8 @@ VALUE_BYTES = 102  # with the line end that memcached counts in
 # Options beside the page's. In one thread, ticks and collectors would be the daemon's own work, and
 # under callgrind, where a request takes fifty times as long, fifty times as much of it a request.
 OPTIONS = {"crest": "system=on", "crest-unlocked": "system=on",
-           "crest-alone": "threads=off,windows=off"}
+           "crest-alone": "threads=off,windows=off",
+           "crest-stamps": "threads=off,windows=off"}
 
 # What one request of daemon_load makes each metric grow by.
 GROWS = {

@@ -26,14 +26,21 @@ void hook_end_all(void);
 #define HOOK_START(field, timer, id) (field) = crest_timer_start_u64(&hook_##timer, (uint64_t)(id))
 #define HOOK_STOP(field, timer, id) crest_timing_u64_end(&(field), (uint64_t)(id), CREST_OUTCOME_OK)
 
+#if VARIANT == VARIANT_STAMPS
+#define HOOK_STAMP(field) uint64_t field;
+#define HOOK_KEYED_BEGIN(field, timer, object, id) (field) = crest_now()
+#define HOOK_KEYED_END(field, timer, object, id)                                                   \
+    crest_timer_record(&hook_##timer, (int64_t)(crest_now() - (field)), CREST_OUTCOME_OK)
+#else
 #define HOOK_STAMP(field)
 #define HOOK_OP_(object, id) crest_op_u64x2((uint64_t)(uintptr_t)(object), (uint64_t)(id))
 #define HOOK_KEYED_BEGIN(field, timer, object, id)                                                 \
     crest_timer_begin(&hook_##timer, HOOK_OP_(object, id))
 #define HOOK_KEYED_END(field, timer, object, id)                                                   \
     crest_timer_end(&hook_##timer, HOOK_OP_(object, id), CREST_OUTCOME_OK)
+#endif
 
-#if VARIANT == VARIANT_ALONE
+#if VARIANT == VARIANT_ALONE || VARIANT == VARIANT_STAMPS
 void hook_join(int epoll);
 int hook_turn(const void *event);
 #define HOOK_JOIN(epoll) hook_join(epoll)

@@ -37,7 +37,7 @@ void hook_end_all(void)
     fclose(file);
 }
 
-#elif VARIANT == VARIANT_CREST || VARIANT == VARIANT_UNLOCKED || VARIANT == VARIANT_ALONE
+#elif VARIANT != VARIANT_EMPTY
 #define METRICS_COUNTER(variable, name, text) CREST_COUNTER_DEFINE(hook_##variable, name, text);
 #define METRICS_HISTOGRAM(variable, name, text)                                                    \
     CREST_HISTOGRAM_DEFINE(hook_##variable, name, text, .unit = CREST_BYTES);
@@ -62,7 +62,7 @@ void hook_end_all(void)
     crest_stop(1000, NULL);
 }
 
-#if VARIANT == VARIANT_ALONE
+#if VARIANT == VARIANT_ALONE || VARIANT == VARIANT_STAMPS
 static const int hook_mark = -1; /* where the daemon's events say what they are */
 
 void hook_join(int epoll)
