@@ -19,8 +19,7 @@ PLACE = ROOT / "build/daemon"
 CC = os.environ.get("CC", "gcc")
 
 # In the order of VARIANT in daemon_hooks.h.
-VARIANTS = ["empty", "crest", "crest-unlocked", "atomics", "crest-alone",
-            "crest-stamps"]
+VARIANTS = ["empty", "crest", "crest-unlocked", "atomics", "crest-alone", "crest-stamps"]
 CREST = ("crest", "crest-unlocked", "crest-alone", "crest-stamps")
 # The version that a patch was made for; apt may bring another, which it may not fit.
 DAEMONS = {"memcached": "1.6.18", "mosquitto": "2.0.11"}
