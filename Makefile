@@ -85,7 +85,7 @@ link_archive  = $(if $(reporters_src),$(keep_reporters) $(reporters_a)) \
 need_archive := $(filter-out $(link_a),$(filter %.a,$(LIBRARIES)))
 
 # When the goal is one that first looks after its packages, nothing compiles before that is done.
-ifneq ($(filter check demo bench bench-node bench-daemon bench-resident bench-reading budget budget-update jvm bench-jvm deps,$(MAKECMDGOALS)),)
+ifneq ($(filter check check-all demo bench bench-node bench-daemon bench-resident bench-reading budget budget-update jvm bench-jvm deps,$(MAKECMDGOALS)),)
 first := deps
 endif
 
@@ -110,10 +110,10 @@ tests: $(UNIT_TESTS) $(CONC_TESTS) $(FUZZ_TESTS) $(call programs,$(faults_src)) 
 make_program := $(MAKE)
 
 .PHONY: check
-check: deps all tests examples $(if $(or $(if $(SUITES),,all),$(filter jvm,$(SUITES))),jvm) ## every test; narrow with T=words in a name, SUITES="unit examples"; ONCE=1 runs none a second time
+check: deps all $(check_tests) $(if $(or $(if $(SUITES),,all),$(filter jvm,$(SUITES))),jvm) ## every test; narrow with T=words in a name, SUITES="unit examples"; ONCE=1 runs none a second time
 	@CC='$(CC)' CXX='$(CXX)' SAN='$(SAN)' CREST_BUILD='$(B)' MAKE='$(make_program)' \
 	    CREST_MAKE_SETTINGS='$(subst ','\'',$(MAKEOVERRIDES))' \
-	    scripts/run-tests $(if $(SUITES),--suites '$(SUITES)') $(if $(T),--match '$(T)')
+	    scripts/run-tests $(if $(ALL),--all) $(if $(SUITES),--suites '$(SUITES)') $(if $(T),--match '$(T)')
 
 .PHONY: clean
 clean: ## everything below build/ but the fetched servers

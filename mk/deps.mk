@@ -3,7 +3,7 @@
 # What is fetched: packages, and the servers that tests and demo talk to.
 
 # What deps.sh looks after: of the tests the suites that are asked for, or all of them.
-deps_parts = $(sort $(if $(filter check,$(MAKECMDGOALS)),build $(or $(subst $(comma),$(space),$(SUITES)),$(all_suites))) \
+deps_parts = $(sort $(if $(filter check check-all,$(MAKECMDGOALS)),build $(or $(subst $(comma),$(space),$(SUITES)),$(all_suites))) \
                $(if $(filter demo demo-servers,$(MAKECMDGOALS)),demo) \
                $(if $(filter servers,$(MAKECMDGOALS)),integration npm) \
                $(if $(filter jvm bench-jvm,$(MAKECMDGOALS)),build jvm) \

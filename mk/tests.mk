@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What runs more than `make check` does: the demo, mutants, coverage.
+# What runs more than `make check` does: the slow tests, the demo, mutants, coverage.
+
+.PHONY: check-all
+check-all: ALL := 1
+check-all: check ## make check, and the tests that take long
 
 .PHONY: demo
 demo: deps all examples $(if $(filter embedded,$(CREST_DEMO)),,demo-servers) ## the node, a Pushgateway and Prometheus, live; CREST_DEMO=embedded needs no server
@@ -18,6 +22,21 @@ coverage: deps ## what part of the library the tests run, by file: lines and bra
 	@-find build/coverage -name '*.gcda' -delete 2> /dev/null
 	-@$(make_program) --no-print-directory COVERAGE=1 DEPS=no ONCE=1 check SUITES="$(coverage_suites)"
 	@python3 tests/coverage/coverage.py build/coverage
+
+# What `check` has to build: the programs of the suites that it runs, without those that do not run
+# under this sanitizer, as `crest-test: sanitizers=` in them says. Checks and tools look at any.
+check_suites := $(subst $(comma),$(space),$(SUITES))
+check_suites := $(if $(filter checks tools,$(check_suites)),,$(check_suites))
+of_suites     = $(if $(or $(if $(check_suites),,all),$(filter $(1),$(check_suites))),$(2))
+thread_only  := $(findstring thread,$(SAN))
+runs_under   := none|no|$(if $(thread_only),address|undefined,thread)
+not_run      := $(if $(SAN),$(shell grep -lE 'crest-test:.* sanitizers=($(runs_under))\b' \
+                $(unit_src) $(conc_src) $(faults_src)))
+check_tests  := $(filter-out $(call programs,$(not_run)), \
+                $(call of_suites,unit,$(UNIT_TESTS) $(call programs,$(faults_src))) \
+                $(call of_suites,concurrency,$(CONC_TESTS)) $(call of_suites,fuzz,$(FUZZ_TESTS)) \
+                $(call of_suites,examples integration npm,$(EXAMPLES)) \
+                $(if $(thread_only),,$(call of_suites,integration npm,$(INTEG_BINS) $(NODE))))
 
 # The long forms of what `make check` has for seconds.
 MINUTES ?= 60

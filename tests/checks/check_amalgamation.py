@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=600 sanitizers=none
+# crest-test: timeout=600 sanitizers=none slow
 """Makes the library's few files, compiles each by one call, and uses them as docs/embedding.md
 says: consumer.c in C and in C++ with reporters in it, unit tests of the tree linked with them
 instead of the tree's archives, and two copies in one process."""

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=600 sanitizers=none
+# crest-test: timeout=600 sanitizers=none slow
 """Follows docs/embedding.md: installs below a prefix that no tool looks at by itself, and has CMake
 and Meson find the libraries there, by pkg-config and find_package, and build consumer.c: shared,
 from archives, and without any shared library at all. Then the tree is a part of another one, whole

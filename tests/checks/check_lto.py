@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=600
+# crest-test: timeout=600 slow
 """Builds the libraries with link-time optimisation, as distributions do, within a bound of
 processor time, and links a program with the result. consumer.c asserts what it records."""
 

@@ -16,7 +16,7 @@ either sort.
 What was found as expected is not looked for again while the model's text, the words, this file and
 the programs are the same: scripts/kept.py has a file for each, or build/models where it cannot.
 
-crest-test: timeout=1000
+crest-test: timeout=1000 slow
 """
 
 import hashlib

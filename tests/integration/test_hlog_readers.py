@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=600
+# crest-test: timeout=600 slow
 """HdrHistogram for Java, Go, JavaScript, Python and Rust read what Crest writes, cell by cell, and
 Crest reads what they write; its table of percentiles is Java's, byte for byte.
 

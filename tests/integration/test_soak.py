@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=1200 sanitizers=none waits
+# crest-test: timeout=1200 sanitizers=none waits slow
 """A node's life: a plugin, threads, series, registries, reporters, polls and probes come and go,
 servers break and die, clocks step, and another node is killed again and again. Every count is
 equal, the last push has them all, and heap, arena, resident memory, descriptors and threads are

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=1200
+# crest-test: timeout=1200 slow
 """The Scala example: RNode's Metrics[F] on Crest. It is compiled with warnings as errors, prints on
 the newest JDK, or with JDKS=all on every one, what its .expected says, and what it promises is
 checked by scala/MetricsChecks.scala.

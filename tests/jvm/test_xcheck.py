@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=1300
+# crest-test: timeout=1300 slow
 """The JUnit tests once more, on the oldest JDK of this machine and under -Xcheck:jni, which looks
 at every call between Java and C."""
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=300
+# crest-test: timeout=300 slow
 """`make bench-report`: the page, the comparison of two results files, and what is said of files
 that are no results."""
 

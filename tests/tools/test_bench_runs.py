@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=300
+# crest-test: timeout=300 slow
 """Runs of the benchmarks with sides that behave, and with sides that do not."""
 
 import json

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=500
+# crest-test: timeout=500 slow
 """Follows docs/contributing.md to the letter in a copy of the tree: the made-up instrument,
 reporter and collector build, report, and pass the checks of what a list could leave out."""
 

@@ -178,6 +178,17 @@ def begins_with_what_may_take_long(place):
     equal(len(said), 1, "lines with the processor seconds")
 
 
+def leaves_slow_ones_out_unless_told(place):
+    tests = {"a": PASSES, "b": "# crest-test: slow\n" + PASSES}
+    status, lines, runs = run(place, tests)
+    equal((status, runs), (0, {"a": 1}), "without a word")
+    equal("Left to `make check-all`, for they take long: tools/test_b" in lines, True, "it is said")
+    _, lines, runs = run(place, tests, arguments=["--all"])
+    equal(runs, {"a": 1, "b": 1}, "with --all")
+    equal([line for line in lines if "check-all" in line], [], "and then nothing is said")
+    equal(run(place, tests, arguments=["--match", "test_b"])[2], {"b": 1}, "asked for by name")
+
+
 def begins_with_the_longest_of_last_time(place):
     tests = {"a": PASSES, "b": f"{PASSES}import time; time.sleep(1)\n",
              "c": "# crest-test: timeout=200\n" + PASSES}
@@ -224,6 +235,7 @@ def ci_fails_from_two_unsteady_on(place):
     make = root / "bin/make"
     other = root / "scripts/in-debian"
     says = "#!/bin/sh\n[ \"$CREST_MUST_RUN\" = .ci/must-run ] || echo no rules\n" \
+           "echo $* >> goals\n" \
            "[ -e ran ] || echo '1 unsteady; build/unsteady.log keeps them'\n{}\n" \
            "echo '5 passed, 0 failed, 1 skipped'\n"
 
@@ -253,6 +265,9 @@ def ci_fails_from_two_unsteady_on(place):
     equal(last("")[1][-1], "15 passed, 0 failed, 4 skipped", "none")
     equal(last("", "echo 4 passed, 0 failed, 2 skipped")[1][-1], "19 passed, 0 failed, 5 skipped",
           "with another release")
+    goals = (root / "goals").read_text(encoding="utf-8").splitlines()[:3]
+    equal([line.split("WERROR=1 ")[1] for line in goals],
+          ["check-all", "SAN=address,undefined check", "SAN=thread check"], "what make is to do")
     status, lines = last("", "exit 1")
     equal((status, lines[-1]), (1, "15 passed, 1 failed, 3 skipped"), "with one that breaks")
 
@@ -312,7 +327,7 @@ if __name__ == "__main__":
                    keeps_a_history_of_what_was_unsteady, fails_what_must_run_and_is_skipped,
                    builds_servers_beside_what_needs_none,
                    fails_what_skips_without_a_reason, begins_with_what_may_take_long,
-                   begins_with_the_longest_of_last_time,
+                   begins_with_the_longest_of_last_time, leaves_slow_ones_out_unless_told,
                    knows_what_ci_expects_to_run, ci_fails_from_two_unsteady_on,
                    fails_what_fails_twice, runs_nothing_again_after_a_signal_or_when_told,
                    runs_nothing_again_when_much_failed, shows_the_failed_ones_of_a_cmocka_program,
