@@ -173,8 +173,10 @@ typedef struct crest_span_batch {
 
 /*
  * What kept spans go to. Called on the tracing thread and on those that flush, one call at a time;
- * only the final batch may be empty. It must not block for long: copy, and send elsewhere. Of this
- * header it may record and read the totals; what locks refuses it: CREST_INVALID_ARGUMENT.
+ * only the final batch may be empty. It must not block for long: copy, and send elsewhere. One that
+ * does holds all spans up meanwhile, until rings are full; crest_stop leaves it behind at its
+ * deadline, and says so. Of this header it may record and read the totals; what locks refuses it:
+ * CREST_INVALID_ARGUMENT.
  */
 typedef struct crest_span_exporter {
     const char *name; /* label of self-metrics; borrowed while it is added */
@@ -182,6 +184,9 @@ typedef struct crest_span_exporter {
     crest_status (*take)(struct crest_span_exporter *self, const crest_span_batch *batch,
                          crest_error *error);
     void *state; /* the exporter's own */
+    /* non-zero: `take` only copies, and never waits. It is called before the exporters that may,
+       and so has the last batch also when one of those never returns */
+    int prompt;
 } crest_span_exporter;
 
 /* What became of all spans since the process began. After crest_spans_flush, while no thread
@@ -266,14 +271,15 @@ CREST_API crest_status crest_span_leave(crest_span_timing *timing, crest_outcome
 CREST_API crest_status crest_span_exporter_add(crest_span_exporter *exporter);
 /* Removes it: hands out what is decided and returns when no call of it is under way; batches are
  * final at stop and exit only. CREST_NOT_FOUND; CREST_INVALID_ARGUMENT from an exporter.
- * Thread-safe; blocks for as long as the exporter does. */
+ * Thread-safe; blocks for as long as the exporter does, and at most 2 s for another one. */
 CREST_API crest_status crest_span_exporter_remove(crest_span_exporter *exporter);
 
 /*
  * Collects what was recorded before the call, decides the operations that are at their end
  * (`all` non-zero: all, those under way too) and hands out every kept span. Returns CREST_OK, or
- * CREST_NOT_RUNNING where nothing was ever traced, CREST_INVALID_ARGUMENT from an exporter.
- * Thread-safe; blocks as exporters do.
+ * CREST_NOT_RUNNING where nothing was ever traced, CREST_INVALID_ARGUMENT from an exporter,
+ * CREST_TIMED_OUT when another call has been in an exporter for more than 2 s. Thread-safe; blocks
+ * as exporters do.
  */
 CREST_API crest_status crest_spans_flush(int all);
 

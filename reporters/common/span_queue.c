@@ -40,7 +40,7 @@ crest_status crest_span_queue_init(crest_span_queue *queue, const char *name,
                                    crest_span_encode_fn *encode, void *owner, crest_error *error)
 {
     *queue = (crest_span_queue){
-        .exporter = {.name = name, .take = span_queue_take, .state = queue},
+        .exporter = {.name = name, .take = span_queue_take, .state = queue, .prompt = 1},
         .encode = encode,
         .owner = owner,
         .process = getpid(),

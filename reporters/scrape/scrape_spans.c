@@ -29,7 +29,7 @@ static crest_status spans_take(crest_span_exporter *self, const crest_span_batch
                                crest_error *error);
 
 static pthread_mutex_t spans_lock = PTHREAD_MUTEX_INITIALIZER; /* guards the rest */
-static crest_span_exporter spans_exporter = {"spans-page", spans_take, NULL};
+static crest_span_exporter spans_exporter = {.name = "spans-page", .take = spans_take, .prompt = 1};
 static char *spans_bytes;
 static size_t spans_start, spans_used;
 static unsigned spans_users;

@@ -146,6 +146,29 @@ static void run_let_go(int held)
         crest_loop_release();
 }
 
+static crest_status run_end_tracing(uint64_t deadline_ms, crest_error *error)
+{
+    return crest_tracing_stop(crest_monotonic_ns() + deadline_ms * CREST_NS_PER_MS, error);
+}
+
+/* The last spans, while what takes them is there, and the last reports. An exporter of spans that
+ * hangs may take half of the time. */
+static crest_status run_flush(uint64_t deadline_ms, crest_error *error)
+{
+    crest_error all, one;
+    crest_error_clear(&all);
+    uint64_t until_ns = crest_monotonic_ns() + deadline_ms * CREST_NS_PER_MS;
+    if (run_end_tracing((deadline_ms + 1) / 2, &one) != CREST_OK)
+        crest_error_add(&all, NULL, &one);
+    uint64_t now_ns = crest_monotonic_ns();
+    uint64_t rest_ms = until_ns > now_ns ? (until_ns - now_ns) / CREST_NS_PER_MS : 0;
+    if (crest_reporting_stop_all(CREST_REPORTING_FLUSH, rest_ms != 0 ? rest_ms : 1, &one) !=
+        CREST_OK)
+        crest_error_add(&all, NULL, &one);
+    return all.status == CREST_OK ? CREST_OK
+                                  : crest_error_set(error, all.status, "%s", all.message);
+}
+
 /* atexit function; ignores the count of starts: what was recorded since the last report would be
  * lost. */
 static void run_exit(void)
@@ -166,9 +189,10 @@ static void run_exit(void)
     crest_error error;
     int held;
     crest_status status = run_hold(CREST_ATEXIT_DEADLINE_MS, &held, &error);
-    crest_tracing_stop();
     if (status == CREST_OK)
-        status = crest_reporting_stop_all(CREST_REPORTING_FLUSH, CREST_ATEXIT_DEADLINE_MS, &error);
+        status = run_flush(CREST_ATEXIT_DEADLINE_MS, &error);
+    else
+        (void)run_end_tracing(CREST_ATEXIT_DEADLINE_MS, NULL);
     run_let_go(held);
     if (status != CREST_OK)
         crest_log_write(CREST_LOG_WARNING, "crest: at exit: %s", error.message);
@@ -321,7 +345,7 @@ static crest_status run_launch(crest_run_plan *plan, crest_error *error)
         status = run_attach(plan, error);
     if (run_goes_on(status))
         return status;
-    crest_tracing_stop();
+    (void)run_end_tracing(CREST_ATEXIT_DEADLINE_MS, NULL);
     (void)crest_system_stop(plan->collectors);
     if (collecting && plan->hiccups)
         crest_hiccups_stop();
@@ -448,8 +472,7 @@ static crest_status run_stop(uint64_t deadline_ms, crest_error *error)
                                orphaned ? RUN_ORPHANED : "Crest was not started");
     if (!last)
         return CREST_OK;
-    crest_tracing_stop(); /* while what takes its last batch is there */
-    crest_status status = crest_reporting_stop_all(CREST_REPORTING_FLUSH, deadline_ms, error);
+    crest_status status = run_flush(deadline_ms, error);
     run_end_collecting();
     run_enter(RUN_IDLE);
     return status;

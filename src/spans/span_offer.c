@@ -22,11 +22,20 @@ static uint64_t offer_flags(const crest_span_context *parent)
     return flags << 32;
 }
 
+/* What else of a timing is in the head. */
+static uint64_t offer_head(const crest_span_timing *timing)
+{
+    uint64_t dropped = timing->dropped_attributes > 255 ? 255 : timing->dropped_attributes;
+    uint64_t has_id = timing->id != 0 ? (uint64_t)CREST_SPAN_HAS_ID << 32 : 0;
+    return (uint64_t)timing->kind << 24 | has_id | dropped << 56;
+}
+
 uint64_t crest_span_drop_below;
 
 void crest_span_offer(const crest_metric *metric, uint64_t duration_ns, crest_outcome outcome,
                       const crest_op *op, const crest_span_more *more)
 {
+    static const crest_op no_op = {{0, 0, 0, 0}, 0, CREST_OP_NONE};
     const crest_span_timing *timing = more != NULL ? more->timing : NULL;
     uint64_t below = crest_atomic_load(&crest_span_drop_below);
     int under = timing != NULL && timing->parent.span != 0;
@@ -36,31 +45,34 @@ void crest_span_offer(const crest_metric *metric, uint64_t duration_ns, crest_ou
         crest_span_rings_unsampled();
         return;
     }
-    unsigned words = timing != NULL ? timing->used / 8u : 0;
+    const crest_op *named = op != NULL ? op : &no_op;
+    unsigned words = 0, fixed = 4 + crest_span_op_words(named->kind);
     uint64_t head = (uint64_t)outcome << 16;
-    if (!crest_span_rings_reserve(words, &place))
+    if (timing != NULL) {
+        words = timing->used / 8u;
+        head |= offer_head(timing);
+        under = under && crest_span_context_valid(&timing->parent);
+        fixed += (timing->id != 0) + (under ? 3u : 0u);
+    }
+    if (!crest_span_rings_reserve(fixed + words, &place))
         return;
-    crest_span_record *record = place.record;
-    record->metric = metric;
-    record->duration_ns = duration_ns;
-    record->end_ns = more != NULL && more->end_ns != 0 ? more->end_ns : crest_now();
-    if (op != NULL)
-        record->op = *op;
-    else
-        memset(&record->op, 0, sizeof record->op);
-    record->id = timing != NULL ? timing->id : 0;
-    record->parent = 0;
-    memset(&record->trace, 0, sizeof record->trace);
+    uint64_t *word = place.word;
+    memcpy(&word[1], &metric, sizeof metric);
+    word[2] = more != NULL && more->end_ns != 0 ? more->end_ns : crest_now();
+    word[3] = duration_ns;
+    word[4] = (uint64_t)named->length << 32 | named->kind;
+    /* all of it, as the slot has room; what the kind does not have is written over */
+    memcpy(&word[5], named->word, sizeof named->word);
+    unsigned at = 5 + crest_span_op_words(named->kind);
     if (more != NULL)
         head |= (uint64_t)more->stage << 40;
-    if (timing != NULL)
-        head |= (uint64_t)timing->kind << 24 |
-                (uint64_t)(timing->dropped_attributes > 255 ? 255 : timing->dropped_attributes)
-                    << 56;
-    if (under && crest_span_context_valid(&timing->parent)) {
+    if (timing != NULL && timing->id != 0)
+        word[at++] = timing->id;
+    if (under) {
         head |= offer_flags(&timing->parent);
-        record->trace = timing->parent.trace;
-        record->parent = timing->parent.span;
+        word[at] = timing->parent.span;
+        memcpy(&word[at + 1], &timing->parent.trace, sizeof timing->parent.trace);
+        at += 3;
     }
-    crest_span_rings_commit(&place, head, timing != NULL ? timing->detail : NULL, words);
+    crest_span_rings_commit(&place, head, at, timing != NULL ? timing->detail : NULL, words);
 }

@@ -1,8 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A span as it lies in its thread's ring: one slot of 128 bytes, and for details that do not fit
- * there up to four more, its continuations. Nothing in it needs a look-up by the writer: ids that
- * follow from the operation are computed by the tracing thread.
+ * A span as the tracing thread has it, and as its writer packed it into slots of its thread's ring.
+ * Nothing in it needs a look-up by the writer: ids that follow from the operation are computed by
+ * the tracing thread.
+ *
+ * Packed, a span is its head and as few words as it has, so that most take one slot and a writer
+ * touches few lines, which the reader had:
+ *
+ *     head, metric, end_ns, duration_ns, length and kind of the operation
+ *     its identity     0, 1, 2 or 4 words, by its kind
+ *     id               1, with CREST_SPAN_HAS_ID
+ *     parent, trace    3, with CREST_SPAN_HAS_PARENT
+ *     details
+ *
+ * The first slot begins with `head`; continuations leave their first word alone.
  */
 #ifndef CREST_SPAN_RECORD_H
 #define CREST_SPAN_RECORD_H
@@ -12,21 +23,26 @@
 
 #define CREST_SPAN_SLOT_BYTES 128u
 
-/* Words of details in the first slot, and in a continuation, whose word 0 is that of `head`. */
+#define CREST_SPAN_SLOT_WORDS (CREST_SPAN_SLOT_BYTES / 8u)
+/* Words of a slot behind its first one. */
+#define CREST_SPAN_SLOT_ROOM (CREST_SPAN_SLOT_WORDS - 1u)
+
+/* Words of details in a record, and at most. */
 #define CREST_SPAN_WORDS_FIRST 3u
-#define CREST_SPAN_WORDS_MORE 15u
 #define CREST_SPAN_WORDS_MAX (CREST_SPAN_DETAIL_BYTES / 8u)
-/* Slots of a span, at most. */
-#define CREST_SPAN_SLOTS_MAX                                                                       \
-    (1u + (CREST_SPAN_WORDS_MAX - CREST_SPAN_WORDS_FIRST + CREST_SPAN_WORDS_MORE - 1) /            \
-              CREST_SPAN_WORDS_MORE)
+/* Words of a packed span behind its head without details, at most; they fit into the first slot. */
+#define CREST_SPAN_WORDS_FIXED_MAX 12u
+/* Slots that so many words behind the head take, and a span at most. */
+#define CREST_SPAN_SLOTS_OF(words) (((words) + CREST_SPAN_SLOT_ROOM - 1u) / CREST_SPAN_SLOT_ROOM)
+#define CREST_SPAN_SLOTS_MAX CREST_SPAN_SLOTS_OF(CREST_SPAN_WORDS_FIXED_MAX + CREST_SPAN_WORDS_MAX)
 
 /* Flags of a record. */
 enum {
     CREST_SPAN_HAS_PARENT = 1,    /* parent and trace were given */
     CREST_SPAN_REMOTE = 2,        /* the parent is of another process */
     CREST_SPAN_SAMPLED_ABOVE = 4, /* the parent is kept */
-    CREST_SPAN_RANDOM = 8         /* the given trace id is random */
+    CREST_SPAN_RANDOM = 8,        /* the given trace id is random */
+    CREST_SPAN_HAS_ID = 16        /* packed: an id was asked for */
 };
 
 typedef struct crest_span_record {
@@ -56,13 +72,12 @@ static inline unsigned crest_span_byte(const crest_span_record *record, unsigned
 #define CREST_SPAN_WORDS(record) crest_span_byte(record, 48)
 #define CREST_SPAN_DROPPED(record) crest_span_byte(record, 56)
 
-/* Slots that so many words of details take. */
-static inline unsigned crest_span_slots(unsigned words)
+/* Words of the identity of an operation of this kind. */
+static inline unsigned crest_span_op_words(uint32_t kind)
 {
-    return words <= CREST_SPAN_WORDS_FIRST
-               ? 1
-               : 1 + (words - CREST_SPAN_WORDS_FIRST + CREST_SPAN_WORDS_MORE - 1) /
-                         CREST_SPAN_WORDS_MORE;
+    static const uint8_t words[8] = {
+        [CREST_OP_NONE] = 0, [CREST_OP_U64] = 1, [CREST_OP_U64X2] = 2, 4, 4, 4, 4, 4};
+    return words[kind & 7];
 }
 
 #endif

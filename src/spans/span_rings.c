@@ -21,12 +21,13 @@ _Static_assert(CREST_SPAN_RINGS_MAX < RINGS_NONE, "a ring's number has no room")
 typedef struct crest_span_ring {
     /* the thread's */
     uint64_t head;
+    uint64_t seen;
     uint64_t offered, dropped, unsampled;
-    uint64_t own_rest[4];
+    uint64_t own_rest[3];
     /* the reader's */
     uint64_t tail;
     uint64_t rest[7];
-    crest_span_record slot[CREST_SPAN_RING_SLOTS];
+    uint64_t slot[CREST_SPAN_RING_SLOTS][CREST_SPAN_SLOT_WORDS];
 } span_ring;
 
 typedef struct span_rings {
@@ -106,10 +107,14 @@ static uint64_t rings_reserve(span_ring *ring, unsigned slots)
 {
     uint64_t head = crest_atomic_load(&ring->head), was;
     for (;; head = was) {
-        /* acquire: partner of the release in rings_read_one */
-        uint64_t used = head - crest_atomic_load_acquire(&ring->tail);
-        if (used + slots > CREST_SPAN_RING_SLOTS)
-            return UINT64_MAX;
+        if (CREST_UNLIKELY(head + slots - crest_atomic_load(&ring->seen) > CREST_SPAN_RING_SLOTS)) {
+            /* acquire: partner of the release in rings_read_one. A handler in between may have seen
+               more: then less is stored over it, which costs a look */
+            uint64_t tail = crest_atomic_load_acquire(&ring->tail);
+            crest_atomic_store(&ring->seen, tail);
+            if (head + slots - tail > CREST_SPAN_RING_SLOTS)
+                return UINT64_MAX;
+        }
         was = crest_word_change(&ring->head, head, head + slots);
         if (CREST_LIKELY(was == head))
             break;
@@ -117,17 +122,17 @@ static uint64_t rings_reserve(span_ring *ring, unsigned slots)
     return head;
 }
 
-static crest_span_record *rings_slot(span_ring *ring, uint64_t number)
+static uint64_t *rings_slot(span_ring *ring, uint64_t number)
 {
-    return &ring->slot[number % CREST_SPAN_RING_SLOTS];
+    return ring->slot[number % CREST_SPAN_RING_SLOTS];
 }
 
 /* Writes the words that the first slot has no room for. */
 static void rings_put_more(span_ring *ring, uint64_t number, const uint64_t *detail, unsigned words)
 {
     while (words > 0) {
-        unsigned part = words < CREST_SPAN_WORDS_MORE ? words : CREST_SPAN_WORDS_MORE;
-        memcpy((uint64_t *)rings_slot(ring, number) + 1, detail, part * sizeof *detail);
+        unsigned part = words < CREST_SPAN_SLOT_ROOM ? words : CREST_SPAN_SLOT_ROOM;
+        memcpy(rings_slot(ring, number) + 1, detail, part * sizeof *detail);
         detail += part;
         words -= part;
         number++;
@@ -147,29 +152,30 @@ int crest_span_rings_reserve(unsigned words, crest_span_place *place)
     }
     crest_word_add(&ring->offered, 1);
     place->ring = ring;
-    place->first = rings_reserve(ring, crest_span_slots(words));
+    place->slots = CREST_SPAN_SLOTS_OF(words);
+    place->first = rings_reserve(ring, place->slots);
     if (CREST_UNLIKELY(place->first == UINT64_MAX)) {
         crest_word_add(&ring->dropped, 1);
         return 0;
     }
-    place->record = rings_slot(ring, place->first);
+    place->word = rings_slot(ring, place->first);
     return 1;
 }
 
-void crest_span_rings_commit(const crest_span_place *place, uint64_t head, const uint64_t *detail,
-                             unsigned words)
+void crest_span_rings_commit(const crest_span_place *place, uint64_t head, unsigned at,
+                             const uint64_t *detail, unsigned words)
 {
-    unsigned slots = crest_span_slots(words);
-    crest_span_record *slot = place->record;
-    for (unsigned i = 0; i < CREST_SPAN_WORDS_FIRST && i < words; i++)
-        slot->detail[i] = detail[i];
-    if (slots > 1)
-        rings_put_more(place->ring, place->first + 1, detail + CREST_SPAN_WORDS_FIRST,
-                       words - CREST_SPAN_WORDS_FIRST);
+    unsigned here = CREST_SPAN_SLOT_WORDS - at;
+    if (CREST_LIKELY(words <= here))
+        here = words;
+    else
+        rings_put_more(place->ring, place->first + 1, detail + here, words - here);
+    for (unsigned i = 0; i < here; i++)
+        place->word[at + i] = detail[i];
     /* release: W4 */
-    crest_atomic_store_release(&slot->head,
-                               head | 1 | (uint64_t)slots << 8 | (uint64_t)words << 48);
-    if (CREST_UNLIKELY((place->first + slots) / (CREST_SPAN_RING_SLOTS / 2) !=
+    crest_atomic_store_release(place->word,
+                               head | 1 | (uint64_t)place->slots << 8 | (uint64_t)words << 48);
+    if (CREST_UNLIKELY((place->first + place->slots) / (CREST_SPAN_RING_SLOTS / 2) !=
                        place->first / (CREST_SPAN_RING_SLOTS / 2)))
         crest_span_rings_wake();
 }
@@ -187,26 +193,51 @@ void crest_span_rings_unsampled(void)
 
 /* ---- reading ---- */
 
+/* Unpacks the words behind a head; returns the details. */
+static const uint64_t *rings_unpack(uint64_t head, const uint64_t *word, crest_span_record *record)
+{
+    unsigned flags = (unsigned)(head >> 32 & 0xff);
+    memset(record, 0, sizeof *record);
+    record->head = head & ~((uint64_t)CREST_SPAN_HAS_ID << 32);
+    memcpy(&record->metric, &word[0], sizeof record->metric);
+    record->end_ns = word[1];
+    record->duration_ns = word[2];
+    record->op.length = (uint32_t)(word[3] >> 32);
+    record->op.kind = (uint32_t)word[3];
+    word += 4;
+    unsigned identity = crest_span_op_words(record->op.kind);
+    memcpy(record->op.word, word, identity * sizeof *word);
+    word += identity;
+    if (flags & CREST_SPAN_HAS_ID)
+        record->id = *word++;
+    if (flags & CREST_SPAN_HAS_PARENT) {
+        record->parent = word[0];
+        memcpy(&record->trace, &word[1], sizeof record->trace);
+        word += 3;
+    }
+    memcpy(record->detail, word, sizeof record->detail);
+    return word;
+}
+
 /* Reads one span; 0 when there is none. */
 static int rings_read_one(span_ring *ring, crest_span_taker *take, void *context)
 {
     uint64_t tail = crest_atomic_load(&ring->tail);
-    crest_span_record *slot = rings_slot(ring, tail), record;
-    uint64_t detail[CREST_SPAN_SLOTS_MAX * CREST_SPAN_WORDS_MORE];
-    uint64_t head = crest_atomic_load_acquire(&slot->head);
+    uint64_t *slot = rings_slot(ring, tail);
+    uint64_t word[CREST_SPAN_SLOTS_MAX * CREST_SPAN_SLOT_ROOM + CREST_SPAN_WORDS_FIRST];
+    crest_span_record record;
+    uint64_t head = crest_atomic_load_acquire(slot);
     if (head == 0)
         return 0;
-    record = *slot;
-    record.head = head;
-    unsigned slots = CREST_SPAN_SLOTS(&record);
-    memcpy(detail, record.detail, sizeof record.detail);
-    for (unsigned i = 1; i < slots; i++)
-        memcpy(&detail[CREST_SPAN_WORDS_FIRST + (i - 1) * CREST_SPAN_WORDS_MORE],
-               (const uint64_t *)rings_slot(ring, tail + i) + 1,
-               CREST_SPAN_WORDS_MORE * sizeof *detail);
-    crest_atomic_store(&slot->head, 0);
+    unsigned slots = (unsigned)(head >> 8 & 0xff);
+    for (unsigned i = 0; i < slots; i++)
+        memcpy(&word[i * CREST_SPAN_SLOT_ROOM], rings_slot(ring, tail + i) + 1,
+               CREST_SPAN_SLOT_ROOM * sizeof *word);
+    crest_atomic_store(slot, 0);
     /* release: R3 */
     crest_atomic_store_release(&ring->tail, tail + slots);
+    memset(&word[slots * CREST_SPAN_SLOT_ROOM], 0, CREST_SPAN_WORDS_FIRST * sizeof *word);
+    const uint64_t *detail = rings_unpack(head, word, &record);
     take(context, &record, detail);
     return 1;
 }

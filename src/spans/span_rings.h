@@ -3,8 +3,10 @@
  * Rings of spans, one a thread: bounded, lossy, counted. The thread and its signal handlers write,
  * the tracing thread reads. Memory is taken once; pages that no thread writes cost nothing.
  *
- * State of a ring: `head`, the next slot to reserve; `tail`, the next to read; each slot's first
- * word, 0 until the span in it is committed. A ring is full when head - tail is its size.
+ * State of a ring: `head`, the next slot to reserve; `tail`, the next to read, and `seen`, what the
+ * writer last saw of it; each slot's first word, 0 until the span in it is committed. A ring is
+ * full when head - tail is its size. `seen` is never above `tail`: the writer looks at the reader's
+ * line only when its own says that the ring is full.
  *
  *   writer (any handler may do all of it between two of these steps):
  *     W1  count the span as offered
@@ -48,17 +50,19 @@ int crest_span_rings_make(uint64_t bytes);
 typedef struct crest_span_place {
     struct crest_span_ring *ring;
     uint64_t first; /* the number of the first slot */
-    crest_span_record *record;
+    unsigned slots;
+    uint64_t *word; /* the first slot's, from its head */
 } crest_span_place;
 
-/* Offers a span of so many words of details. 0 when it was dropped, and counted; otherwise the
- * caller fills place->record but for its head and details, and commits it. Any thread, any handler.
- * No lock, no allocation. */
+/* Offers a span of so many words behind its head. 0 when it was dropped, and counted; otherwise the
+ * caller writes its words but for the head, and commits it. Any thread, any handler. No lock, no
+ * allocation. */
 int crest_span_rings_reserve(unsigned words, crest_span_place *place);
 
-/* W3 of the details, and W4. A system call where the reader sleeps and the ring is half full. */
-void crest_span_rings_commit(const crest_span_place *place, uint64_t head, const uint64_t *detail,
-                             unsigned words);
+/* W3 of `words` of details, behind the first slot's word `at`, and W4. A system call where the
+ * reader sleeps and the ring is half full. */
+void crest_span_rings_commit(const crest_span_place *place, uint64_t head, unsigned at,
+                             const uint64_t *detail, unsigned words);
 
 /* Counts a span as offered and not sampled. */
 void crest_span_rings_unsampled(void);

@@ -4,8 +4,11 @@
  */
 #define _GNU_SOURCE
 #include "tracing/tracing.h"
+#include "base/alloc.h"
+#include "base/deadline_lock.h"
 #include "base/error.h"
 #include "base/forked.h"
+#include "base/leavable.h"
 #include "base/sync.h"
 #include "base/thread.h"
 #include "base/uncancelled.h"
@@ -21,6 +24,7 @@
 #include "tracing/tracing_series.h"
 #include "windows/tick_listeners.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -30,18 +34,32 @@
 #define TRACING_PER_OP_DEFAULT 512u
 #define TRACING_BUFFER_DEFAULT (UINT64_C(12) << 20)
 #define TRACING_LINGER_NS (2 * CREST_NS_PER_S)
+/* How often a remover looks whether an exporter hangs. */
+#define TRACING_LOOK_NS (50 * CREST_NS_PER_MS)
 /* Spans that one turn collects from the rings before it looks at what is due. */
 #define TRACING_TURN_SPANS 65536u
 
+/* The tracing thread, and what its owner waits for. `stopping` is set by the owner, `ended` by the
+ * thread, under tracing_ending. */
+typedef struct tracing_worker {
+    crest_leavable leavable; /* first */
+    uint32_t stopping;
+    int ended;
+} tracing_worker;
+
 /* Guards starting and stopping. Lock order: before tracing_lock. */
-static pthread_mutex_t tracing_control = PTHREAD_MUTEX_INITIALIZER;
-/* Guards all that spans go through, and the exporters' list. Exporters are called under it. */
-static pthread_mutex_t tracing_lock = PTHREAD_MUTEX_INITIALIZER;
-static crest_trace_keep *tracing_keep; /* made once, stays */
-static int tracing_on;
-static int tracing_threaded; /* there is a thread to join */
-static pthread_t tracing_thread;
-static uint32_t tracing_stopping;
+static crest_deadline_lock tracing_control = CREST_DEADLINE_LOCK_OPEN;
+/* Guards all that spans go through. Exporters are called under it, so a caller with a
+ * deadline of its own waits for it until then only. */
+static crest_deadline_lock tracing_lock = CREST_DEADLINE_LOCK_OPEN;
+/* The workers' lock; a leaf but for the rings' bell. */
+static pthread_mutex_t tracing_ending = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t tracing_ended;
+static pthread_once_t tracing_once = PTHREAD_ONCE_INIT;
+static crest_trace_keep *tracing_keep;  /* made once, stays */
+static uint32_t tracing_on;             /* written under control */
+static uint32_t tracing_threaded;       /* the same: a worker makes the turns */
+static tracing_worker *tracing_working; /* under control; NULL: none */
 static uint32_t tracing_hand;   /* tests make the turns */
 static int64_t tracing_wall_ns; /* wall clock minus crest_now */
 /* Spans of other tracers: handed on, and taken by no exporter. They are in the totals. */
@@ -50,16 +68,30 @@ static uint64_t tracing_given, tracing_refused;
 /* Fork handler: the child has no thread, no exporters, and no spans of its parent's. */
 static void tracing_forked(void)
 {
-    crest_mutex_fresh(&tracing_control);
-    crest_mutex_fresh(&tracing_lock);
-    tracing_keep = NULL; /* its parent's; a lock of malloc may be held, so it is not freed */
+    crest_deadline_lock_fresh(&tracing_control);
+    crest_deadline_lock_fresh(&tracing_lock);
+    crest_mutex_fresh(&tracing_ending);
+    crest_monotonic_condition(&tracing_ended);
+    /* its parent's; a lock of malloc may be held, so they are not freed */
+    tracing_keep = NULL;
+    tracing_working = NULL;
     tracing_on = tracing_threaded = 0;
-    tracing_stopping = tracing_hand = 0;
+    tracing_hand = 0;
     tracing_given = tracing_refused = 0;
     crest_span_exporters_forked();
     crest_tracing_series_forked();
 }
 CREST_FORKED(TRACING, tracing_forked)
+
+static void tracing_prepare(void)
+{
+    crest_monotonic_condition(&tracing_ended);
+}
+
+static void tracing_take_lock(void)
+{
+    (void)crest_deadline_lock_take(&tracing_lock, CREST_DEADLINE_NONE);
+}
 
 /* ---- spans of another tracer ---- */
 
@@ -80,7 +112,7 @@ crest_status crest_spans_give(const crest_span *spans, size_t count)
     for (size_t i = 0; i < count; i++)
         if (!tracing_givable(&spans[i]))
             return CREST_INVALID_ARGUMENT;
-    pthread_mutex_lock(&tracing_lock);
+    tracing_take_lock();
     if (crest_span_exporters_count() == 0)
         status = CREST_NOT_RUNNING;
     while (status != CREST_NOT_RUNNING && count > 0) {
@@ -92,7 +124,7 @@ crest_status crest_spans_give(const crest_span *spans, size_t count)
         spans += part;
         count -= part;
     }
-    pthread_mutex_unlock(&tracing_lock);
+    crest_deadline_lock_drop(&tracing_lock);
     return status;
 }
 
@@ -171,114 +203,204 @@ static size_t tracing_turn(int all, int out)
     return taken;
 }
 
-static void *tracing_run(void *unused)
+/* What a stop does last: everything is collected and decided, and goes out. Under the lock. */
+static void tracing_last_turn(void)
 {
-    (void)unused;
-    pthread_setname_np(pthread_self(), "crest-tracing");
+    tracing_turn(1, 1);
+    crest_trace_keep_final(tracing_keep);
+    crest_span_totals totals = crest_spans_totals();
+    crest_tracing_series_set(&totals);
+}
+
+static void tracing_work(tracing_worker *worker)
+{
     uint64_t sleep_ns = CREST_TRACING_SLEEP_NS_MIN;
-    while (crest_atomic_load32(&tracing_stopping) == 0) {
+    while (crest_atomic_load32(&worker->stopping) == 0) {
         size_t taken = 0;
         if (crest_atomic_load32(&tracing_hand) == 0) {
-            pthread_mutex_lock(&tracing_lock);
+            tracing_take_lock();
             taken = tracing_turn(0, 0);
-            pthread_mutex_unlock(&tracing_lock);
+            crest_deadline_lock_drop(&tracing_lock);
         }
         sleep_ns = taken != 0 ? CREST_TRACING_SLEEP_NS_MIN : 2 * sleep_ns;
         if (sleep_ns > CREST_TRACING_SLEEP_NS)
             sleep_ns = CREST_TRACING_SLEEP_NS;
         crest_span_rings_wait(sleep_ns);
     }
-    return NULL;
+    tracing_take_lock();
+    /* one that was left behind, and comes back when tracing goes on, leaves it to the next */
+    if (crest_atomic_load32(&tracing_on) != 0 && worker->leavable.left)
+        tracing_turn(0, 0);
+    else
+        tracing_last_turn();
+    crest_deadline_lock_drop(&tracing_lock);
 }
+
+static void tracing_run(crest_leavable *self)
+{
+    tracing_worker *worker = (tracing_worker *)self;
+    crest_leavable_out(self);
+    tracing_work(worker);
+    (void)crest_leavable_back(self);
+    worker->ended = 1;
+    pthread_cond_broadcast(&tracing_ended);
+}
+
+static void tracing_free(crest_leavable *self)
+{
+    crest_alloc_free(self);
+}
+
+static const crest_leavable_kind tracing_kind = {"crest-tracing", tracing_run, tracing_free};
 
 /* With threads=off: a tick's turn. The ticker does not wait for an exporter: a turn that finds the
  * lock taken is made up by the next one. */
 static void tracing_tick(void)
 {
-    if (pthread_mutex_trylock(&tracing_lock) != 0)
+    if (crest_atomic_load32(&tracing_on) == 0 || crest_atomic_load32(&tracing_threaded) != 0 ||
+        !crest_deadline_lock_take(&tracing_lock, 0))
         return;
-    if (tracing_on && !tracing_threaded && crest_atomic_load32(&tracing_hand) == 0)
+    if (crest_atomic_load32(&tracing_on) != 0 && crest_atomic_load32(&tracing_hand) == 0)
         tracing_turn(0, 0);
-    pthread_mutex_unlock(&tracing_lock);
+    crest_deadline_lock_drop(&tracing_lock);
 }
 
 void crest_tracing_by_hand(void)
 {
     crest_atomic_store32(&tracing_hand, 1);
-    pthread_mutex_lock(&tracing_lock);
+    tracing_take_lock();
     if (tracing_keep != NULL)
         tracing_turn(0, 0);
-    pthread_mutex_unlock(&tracing_lock);
+    crest_deadline_lock_drop(&tracing_lock);
 }
 
 /* ---- starting and stopping ---- */
 
+/* Under control: what is made once. */
+static crest_status tracing_make(uint64_t bytes, crest_error *error)
+{
+    if (tracing_keep != NULL)
+        return CREST_OK;
+    tracing_take_lock();
+    /* release: partner of the acquire load in crest_spans_totals */
+    if (crest_span_rings_make(bytes / 2))
+        crest_atomic_store_ptr_release(
+            CREST_PTR(&tracing_keep),
+            crest_trace_keep_new(bytes / 2, crest_span_exporters_take, tracing_is_open));
+    crest_deadline_lock_drop(&tracing_lock);
+    if (tracing_keep != NULL)
+        return CREST_OK;
+    return crest_error_set(error, CREST_NO_MEMORY,
+                           "there is no memory for %llu bytes of spans; ask for less with "
+                           "spans.buffer=…",
+                           (unsigned long long)bytes);
+}
+
+/* Under control: a thread that makes the turns. An error number. */
+static int tracing_employ(void)
+{
+    tracing_worker *worker = crest_alloc(1, sizeof *worker);
+    if (worker == NULL)
+        return ENOMEM;
+    pthread_once(&tracing_once, tracing_prepare);
+    crest_leavable_init(&worker->leavable, &tracing_kind, &tracing_ending);
+    pthread_mutex_lock(&tracing_ending);
+    int failed = crest_leavable_start(&worker->leavable);
+    pthread_mutex_unlock(&tracing_ending);
+    if (failed)
+        crest_alloc_free(worker);
+    else
+        tracing_working = worker;
+    return failed;
+}
+
 /* Under control. */
 static crest_status tracing_start(uint64_t bytes, crest_error *error)
 {
-    if (tracing_keep == NULL) {
-        pthread_mutex_lock(&tracing_lock);
-        /* release: partner of the acquire load in crest_spans_totals */
-        if (crest_span_rings_make(bytes / 2))
-            crest_atomic_store_ptr_release(
-                CREST_PTR(&tracing_keep),
-                crest_trace_keep_new(bytes / 2, crest_span_exporters_take, tracing_is_open));
-        pthread_mutex_unlock(&tracing_lock);
-        if (tracing_keep == NULL)
-            return crest_error_set(error, CREST_NO_MEMORY,
-                                   "there is no memory for %llu bytes of spans; ask for less with "
-                                   "spans.buffer=…",
-                                   (unsigned long long)bytes);
-    }
+    crest_status status = tracing_make(bytes, error);
+    if (status != CREST_OK)
+        return status;
     crest_on_tick(tracing_tick);
     if (tracing_on)
         return CREST_OK;
-    pthread_mutex_lock(&tracing_lock);
+    tracing_take_lock();
     crest_tracing_series_make();
-    pthread_mutex_unlock(&tracing_lock);
-    crest_atomic_store32(&tracing_stopping, 0);
-    int failed =
-        crest_threads_forbidden() ? 0 : crest_thread_start(&tracing_thread, tracing_run, NULL);
+    crest_deadline_lock_drop(&tracing_lock);
+    int failed = crest_threads_forbidden() ? 0 : tracing_employ();
     if (failed)
         return crest_error_set(error, CREST_SYSTEM,
                                "spans cannot be collected: no thread: %s; make room for one more "
                                "(ulimit -u, ulimit -v), or leave spans=… out",
                                strerror(failed));
-    pthread_mutex_lock(&tracing_lock);
-    tracing_threaded = !crest_threads_forbidden();
-    tracing_on = 1;
-    pthread_mutex_unlock(&tracing_lock);
+    crest_atomic_store32(&tracing_threaded, tracing_working != NULL);
+    crest_atomic_store32(&tracing_on, 1);
     return CREST_OK;
 }
 
-/* Under control. */
-static void tracing_end(void)
+/* Under control: ends the worker. 0 when it had not ended at the deadline, and was left behind. */
+static int tracing_dismiss(uint64_t until_ns)
 {
-    crest_traced_set(NULL);
-    if (!tracing_on)
-        return;
-    if (tracing_threaded) {
-        crest_atomic_store32(&tracing_stopping, 1);
-        crest_span_rings_wake();
-        pthread_join(tracing_thread, NULL);
+    tracing_worker *worker = tracing_working;
+    struct timespec until = crest_monotonic_timespec(until_ns);
+    int late = 0;
+    crest_atomic_store32(&worker->stopping, 1);
+    crest_span_rings_wake();
+    pthread_mutex_lock(&tracing_ending);
+    while (!worker->ended && !late) {
+        if (until_ns == CREST_DEADLINE_NONE)
+            pthread_cond_wait(&tracing_ended, &tracing_ending);
+        else
+            late = pthread_cond_timedwait(&tracing_ended, &tracing_ending, &until) == ETIMEDOUT;
     }
-    pthread_mutex_lock(&tracing_lock);
-    tracing_on = tracing_threaded = 0;
-    tracing_turn(1, 1);
-    crest_trace_keep_final(tracing_keep);
-    crest_span_totals totals = crest_spans_totals();
-    crest_tracing_series_set(&totals);
-    pthread_mutex_unlock(&tracing_lock);
+    int ended = worker->ended;
+    pthread_mutex_unlock(&tracing_ending);
+    tracing_working = NULL;
+    crest_atomic_store32(&tracing_on, 0);
+    crest_leavable_leave(&worker->leavable);
+    return ended;
 }
 
-void crest_tracing_stop(void)
+/* What an exporter that has not returned keeps from being done. */
+static crest_status tracing_held_up(const char *what, crest_error *error)
+{
+    char name[CREST_RESOURCE_BYTES_MAX];
+    uint64_t busy_ns = crest_span_exporters_busy_ns(name, sizeof name);
+    if (busy_ns == 0)
+        return crest_error_set(error, CREST_TIMED_OUT, "%s: they are still being collected", what);
+    return crest_error_set(error, CREST_TIMED_OUT,
+                           "%s: the exporter %s was called %llu ms ago and has not returned; an "
+                           "exporter must copy its batch, and send it on a thread of its own",
+                           what, name, (unsigned long long)(busy_ns / CREST_NS_PER_MS));
+}
+
+/* Under control. */
+static crest_status tracing_end(uint64_t until_ns, crest_error *error)
+{
+    static const char what[] = "the last spans have not gone out";
+    crest_traced_set(NULL);
+    if (!tracing_on)
+        return CREST_OK;
+    if (tracing_working != NULL)
+        return tracing_dismiss(until_ns) ? CREST_OK : tracing_held_up(what, error);
+    crest_atomic_store32(&tracing_on, 0);
+    if (!crest_deadline_lock_take(&tracing_lock, until_ns))
+        return tracing_held_up(what, error);
+    tracing_last_turn();
+    crest_deadline_lock_drop(&tracing_lock);
+    return CREST_OK;
+}
+
+crest_status crest_tracing_stop(uint64_t until_ns, crest_error *error)
 {
     CREST_UNCANCELLED;
+    crest_error_clear(error);
     if (crest_span_exporters_inside())
-        return; /* an exporter that stops or exits: the last batch cannot wait for this one */
-    pthread_mutex_lock(&tracing_control);
-    tracing_end();
-    pthread_mutex_unlock(&tracing_control);
+        return CREST_OK; /* an exporter that stops or exits: the last batch cannot wait for it */
+    if (!crest_deadline_lock_take(&tracing_control, until_ns))
+        return tracing_held_up("tracing could not be stopped", error);
+    crest_status status = tracing_end(until_ns, error);
+    crest_deadline_lock_drop(&tracing_control);
+    return status;
 }
 
 /* ---- settings ---- */
@@ -318,10 +440,8 @@ static crest_trace_rules tracing_rules(const crest_spans_settings *settings)
 /* Under control. */
 static crest_status tracing_set(const crest_spans_settings *settings, crest_error *error)
 {
-    if (settings->spans == NULL || strspn(settings->spans, " :,") == strlen(settings->spans)) {
-        tracing_end();
-        return CREST_OK;
-    }
+    if (settings->spans == NULL || strspn(settings->spans, " :,") == strlen(settings->spans))
+        return tracing_end(CREST_DEADLINE_NONE, error);
     if (crest_span_instance()[0] == '\0')
         crest_span_instance_set(NULL);
     crest_status status = tracing_start(
@@ -329,12 +449,12 @@ static crest_status tracing_set(const crest_spans_settings *settings, crest_erro
     if (status != CREST_OK)
         return status;
     crest_trace_rules rules = tracing_rules(settings);
-    pthread_mutex_lock(&tracing_lock);
+    tracing_take_lock();
     crest_trace_keep_rules(tracing_keep, &rules);
     crest_atomic_store(&crest_span_drop_below,
                        rules.slow_ns == 0 && rules.slow_factor <= 0 ? rules.threshold : 0);
     crest_atomic_store32(&tracing_hand, 0);
-    pthread_mutex_unlock(&tracing_lock);
+    crest_deadline_lock_drop(&tracing_lock);
     char globs[CREST_SPANS_GLOBS_BYTES];
     strcpy(globs, settings->spans);
     for (char *comma = globs; (comma = strchr(comma, ',')) != NULL;)
@@ -357,9 +477,9 @@ crest_status crest_spans_set(const crest_spans_settings *settings, crest_error *
     crest_status status = tracing_check(settings, error);
     if (status != CREST_OK)
         return status;
-    pthread_mutex_lock(&tracing_control);
+    (void)crest_deadline_lock_take(&tracing_control, CREST_DEADLINE_NONE);
     status = tracing_set(settings, error);
-    pthread_mutex_unlock(&tracing_control);
+    crest_deadline_lock_drop(&tracing_control);
     return status;
 }
 
@@ -371,10 +491,18 @@ crest_status crest_span_exporter_add(crest_span_exporter *exporter)
     if (exporter == NULL || exporter->take == NULL || exporter->name == NULL ||
         crest_span_exporters_inside())
         return CREST_INVALID_ARGUMENT;
-    pthread_mutex_lock(&tracing_lock);
-    crest_status status = crest_span_exporters_add(exporter);
-    pthread_mutex_unlock(&tracing_lock);
-    return status;
+    return crest_span_exporters_add(exporter);
+}
+
+/* Takes the lock unless an exporter has held it for longer than it may. */
+static int tracing_take_lock_of_prompt(void)
+{
+    char name[2];
+    while (!crest_deadline_lock_take(&tracing_lock, crest_monotonic_ns() + TRACING_LOOK_NS))
+        if (crest_span_exporters_busy_ns(name, sizeof name) >
+            CREST_SPAN_EXPORT_MS * CREST_NS_PER_MS)
+            return 0;
+    return 1;
 }
 
 crest_status crest_span_exporter_remove(crest_span_exporter *exporter)
@@ -382,12 +510,12 @@ crest_status crest_span_exporter_remove(crest_span_exporter *exporter)
     CREST_UNCANCELLED;
     if (crest_span_exporters_inside())
         return CREST_INVALID_ARGUMENT;
-    pthread_mutex_lock(&tracing_lock);
-    if (tracing_keep != NULL)
-        tracing_turn(0, 1);
-    crest_status status = crest_span_exporters_remove(exporter);
-    pthread_mutex_unlock(&tracing_lock);
-    return status;
+    if (tracing_take_lock_of_prompt()) {
+        if (tracing_keep != NULL)
+            tracing_turn(0, 1);
+        crest_deadline_lock_drop(&tracing_lock);
+    }
+    return crest_span_exporters_remove(exporter);
 }
 
 crest_status crest_spans_flush(int all)
@@ -395,10 +523,11 @@ crest_status crest_spans_flush(int all)
     CREST_UNCANCELLED;
     if (crest_span_exporters_inside())
         return CREST_INVALID_ARGUMENT;
-    pthread_mutex_lock(&tracing_lock);
+    if (!tracing_take_lock_of_prompt())
+        return CREST_TIMED_OUT;
     crest_status status = tracing_keep != NULL ? CREST_OK : CREST_NOT_RUNNING;
     if (tracing_keep != NULL)
         tracing_turn(all, 1);
-    pthread_mutex_unlock(&tracing_lock);
+    crest_deadline_lock_drop(&tracing_lock);
     return status;
 }

@@ -16,8 +16,11 @@
 #define CREST_TRACING_SLEEP_NS_MIN UINT64_C(5000000)
 
 /* Ends tracing: collects and decides everything, hands the last batch out as final, and ends the
- * thread. Does nothing when it does not run, and from an exporter. Exporters stay. */
-void crest_tracing_stop(void);
+ * thread. Does nothing when it does not run, and from an exporter. Exporters stay.
+ * CREST_TIMED_OUT at `until_ns` of crest_monotonic_ns, with a message that names the exporter which
+ * has not returned: then the thread is left behind, and does the rest when it can. With threads=off
+ * the caller makes the last turn, and keeps the deadline only if its exporters do. */
+crest_status crest_tracing_stop(uint64_t until_ns, crest_error *error);
 
 /* For tests: one turn of the thread, at the time of crest_now; the thread takes none from then on,
  * until tracing is set anew. */

@@ -6,6 +6,7 @@ and under every broken server each span is delivered once, or counted as lost.
 """
 
 import json
+import time
 
 import harness
 from harness import Failure, contains, equal, wait_for
@@ -14,6 +15,9 @@ from spanlib import INTERVAL_MS, Traced, as_zipkin, by_id, of_otlp, of_zipkin
 
 ACCEPTED = b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"
 SENTENCE_LEAST = 15
+STOP_MS = 10_000
+# A deadline that is kept, and how late a stop may be on a busy machine.
+SHORT_MS, LATE_S = 3000, 25
 # Of texts that a span has.
 TEXT_BYTES_MAX = 128
 
@@ -110,11 +114,32 @@ def the_last_spans_go_out_at_the_stop(place):
                   f"otlp.interval=1h,otlp.traces-interval=1h,otlp.include=span.block-time,"
                   f"zipkin=http://127.0.0.1:{zipkin.port},zipkin.interval=1h")
     node.do("block 1 3")
-    node.do("stop")
+    node.do(f"stop {STOP_MS}")
     equal(len(zipkin.known.zipkin()), 5, "Zipkin's")
     equal(len(by_id(form for body in otlp.known.bodies if "resourceSpans" in body
                     for form in of_otlp(body["resourceSpans"]))), 5, "OTLP's")
     equal(any("resourceMetrics" in body for body in otlp.known.bodies), True, "metrics go too")
+
+
+def a_stop_keeps_its_deadline(place):
+    """Two servers that accept and never answer, and an exporter of the user's that never returns:
+    the stop leaves them behind, and says so; the file has all spans."""
+    servers = [Peer(place, Spans()) for _ in range(2)]
+    for server in servers:
+        server.manner = HTTP_MANNERS["silent"]
+    otlp, zipkin = (server.port for server in servers)
+    node = Traced(place, f"otlp=http://127.0.0.1:{otlp},otlp.traces=only,otlp.interval=1h,"
+                  f"zipkin=http://127.0.0.1:{zipkin},zipkin.interval=1h")
+    node.do("hang")
+    node.do("block 1 3")
+    began = time.monotonic()
+    status, said = node.tell(f"stop {SHORT_MS}")
+    took = time.monotonic() - began
+    equal(took < LATE_S, True, f"it took {took:.1f} s")
+    equal(status, "TIMED_OUT", said)
+    for part in ("the exporter sleeper was called", "zipkin:", "otlp-traces:"):
+        equal(part in said, True, f"it says {part!r}: {said}")
+    equal(len(node.spans()), 5, "spans of the file")
 
 
 # ---- broken servers ----
@@ -148,7 +173,7 @@ def through_every_broken_server(reporter, options, answer, form):
                 lambda found: found if len(found) >= at_least else None)(form(peer.known)))
             # what was lost without an answer may have arrived
             equal(sent <= len(known) <= sent + lost, True, f"{name}: {sent}, {len(known)}, {lost}")
-        node.do("stop")
+        node.do(f"stop {STOP_MS}")
     test.__name__ = f"{reporter}_to_every_broken_server"
     return test
 
@@ -164,4 +189,5 @@ BROKEN = [
 
 if __name__ == "__main__":
     harness.main([lines_say_what_was_done, exporters_say_the_same,
-                  the_last_spans_go_out_at_the_stop, *BROKEN], servers=())
+                  the_last_spans_go_out_at_the_stop, a_stop_keeps_its_deadline,
+                  *BROKEN], servers=())

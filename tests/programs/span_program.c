@@ -14,7 +14,8 @@
  *     sent EXPORTER         what an exporter has sent, and lost in all
  *     state NAME            of the reporter NAME: reports, failures, consecutive failures, the last
  *                           error
- *     stop                  crest_stop
+ *     hang                  adds an exporter that sleeps for good
+ *     stop MS               crest_stop, with this deadline
  */
 #include <crest/crest.h>
 #include <crest/run.h>
@@ -23,8 +24,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#define STOP_MS 5000u
 #define LONG_BYTES (1u << 20)
 #define LISTED_MAX 16u
 
@@ -143,6 +144,17 @@ static void answer_state(const char *name)
     answer(CREST_NOT_FOUND, name);
 }
 
+static crest_status sleep_for_good(crest_span_exporter *self, const crest_span_batch *batch,
+                                   crest_error *error)
+{
+    (void)self, (void)batch, (void)error;
+    while (pause() != 0) /* it never is 0 */
+        continue;
+    return CREST_OK;
+}
+
+static crest_span_exporter sleeper = {.name = "sleeper", .take = sleep_for_good};
+
 static int obey(const char *line)
 {
     char text[200] = "", name[64];
@@ -171,8 +183,10 @@ static int obey(const char *line)
         answer(CREST_OK, text);
     } else if (sscanf(line, "state %63s", name) == 1) {
         answer_state(name);
-    } else if (strcmp(line, "stop") == 0) {
-        answer(crest_stop(STOP_MS, &error), error.message);
+    } else if (strcmp(line, "hang") == 0) {
+        answer(crest_span_exporter_add(&sleeper), "");
+    } else if (sscanf(line, "stop %llu", &id) == 1) {
+        answer(crest_stop(id, &error), error.message);
     } else {
         return 0;
     }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Exporters: one that calls the library back is told that it may not, one that stops Crest does not
- * wait for itself, a slow one does not hold the ticker up, exemplars name no span that no exporter
- * has taken, and the last key of attributes is followed by a limit.
+ * wait for itself, a slow one does not hold the ticker up, one that hangs is left behind, exemplars
+ * name no span that no exporter has taken, and the last key of attributes is followed by a limit.
  */
+#include "base/sync.h"
 #include "spans/kept_spans.h"
 #include "support/span_fixture.h"
 #include "tracing/tracing.h"
@@ -162,6 +163,61 @@ static void test_ticks_do_not_wait(void **state)
     alarm(0);
 }
 
+/* ---- one that hangs ---- */
+
+/* Of a stop that keeps its deadline of 200 ms, on a busy machine. */
+#define HUNG_STOP_MS 20000u
+
+static sem_t hung_go_on;
+static uint32_t hung_returned;
+
+static crest_status hung_take(crest_span_exporter *self, const crest_span_batch *batch,
+                              crest_error *error)
+{
+    (void)self, (void)batch, (void)error;
+    fixture_equal(sem_wait(&hung_go_on), 0);
+    __atomic_store_n(&hung_returned, 1, __ATOMIC_RELEASE);
+    return CREST_OK;
+}
+
+/* The stop keeps its deadline, and says what hangs; the exporters that are prompt have the batch,
+ * added before or after; and when it has returned all can begin anew. */
+static void test_stop_leaves_it_behind(void **state)
+{
+    crest_span_exporter hung = {.name = "hung", .take = hung_take};
+    crest_error error;
+    (void)state;
+    alarm(HUNG_S);
+    sem_init(&hung_go_on, 0, 0);
+    assert_int_equal(crest_start("spans=exported.*,spans.sample=1,atexit=off", &error), CREST_OK);
+    assert_int_equal(crest_span_exporter_add(&hung), CREST_OK);
+    spans_count = spans_finals = 0;
+    spans_exporter.prompt = 1;
+    assert_int_equal(crest_span_exporter_add(&spans_exporter), CREST_OK);
+    (void)work(8);
+    uint64_t begun_ns = crest_monotonic_ns();
+    assert_int_equal(crest_stop(200, &error), CREST_TIMED_OUT);
+    assert_true(crest_monotonic_ns() - begun_ns < HUNG_STOP_MS * CREST_NS_PER_MS);
+    assert_int_equal(__atomic_load_n(&hung_returned, __ATOMIC_ACQUIRE), 0);
+    assert_non_null(strstr(error.message, "the last spans have not gone out: the exporter hung "));
+    assert_int_equal(spans_count, 1);
+    /* another is removed without waiting for it, and a flush does not wait for good */
+    assert_int_equal(crest_span_exporter_remove(&spans_exporter), CREST_OK);
+    assert_int_equal(crest_spans_flush(1), CREST_TIMED_OUT);
+    sem_post(&hung_go_on); /* the batch, and the final one */
+    sem_post(&hung_go_on);
+    assert_int_equal(crest_span_exporter_remove(&hung), CREST_OK);
+    assert_int_equal(__atomic_load_n(&hung_returned, __ATOMIC_ACQUIRE), 1);
+    spans_exporter.prompt = 0;
+    spans_begin(&(crest_spans_settings){.spans = "exported.*", .sample = 1});
+    (void)work(9);
+    assert_int_equal(crest_spans_flush(1), CREST_OK);
+    assert_int_equal(spans_count, 1);
+    spans_end();
+    spans_assert_whole();
+    alarm(0);
+}
+
 /* ---- exemplars ---- */
 
 static void test_not_taken(void **state)
@@ -219,6 +275,7 @@ int main(void)
         cmocka_unit_test(test_calling_back),
         cmocka_unit_test(test_stopping),
         cmocka_unit_test(test_ticks_do_not_wait),
+        cmocka_unit_test(test_stop_leaves_it_behind),
         cmocka_unit_test(test_not_taken),
         cmocka_unit_test(test_beyond_the_last_key),
     };
