@@ -34,6 +34,7 @@
 /* The path of a receiver: of metrics, of traces. */
 #define CREST_OTLP_PATH "/v1/metrics"
 #define CREST_OTLP_TRACES_PATH "/v1/traces"
+#define CREST_OTLP_PROFILES_PATH "/v1development/profiles"
 
 /* Bytes of a body, at most: by default, and what may be asked for. */
 #define CREST_OTLP_BODY_BYTES_DEFAULT 4194304u

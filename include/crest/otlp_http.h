@@ -73,6 +73,10 @@
  * answer, no-memory, stopped. Of the environment, OTEL_EXPORTER_OTLP_TRACES_ stands for
  * OTEL_EXPORTER_OTLP_METRICS_, and OTEL_BSP_SCHEDULE_DELAY for the interval.
  *
+ * Profiles (profile.otlp of profile.h): each report sends the CPU time since the last one, as
+ * protobuf of the schema CREST_PROFILE_OTLP_SCHEMA, which the header Crest-Profiles-Schema names,
+ * by a thread of its own, named otlp-profiles. A profile that was not taken is not sent again.
+ *
  * Memory beside the snapshot: one body, 60 KiB of the encoder's, and libcurl's (42 KiB of 7.88,
  * more of later ones); gzip adds a compressed body and zlib's 256 KiB. Each report is sent one body
  * at a time over one kept connection. Proxies of the environment and ~/.netrc are not used.
@@ -135,6 +139,9 @@ typedef struct crest_otlp_http_options {
        both attach two; where `url` ends with /v1/metrics, that is replaced. Temporality,
        histograms, windows and no_stale do not concern it */
     int traces CREST_DEFAULT_(0);
+    /* non-zero: a reporter of profiles of CPU time (<crest/profile.h>) to /v1development/profiles,
+       and of nothing else; always as protobuf. `traces` is 0 then */
+    int profiles CREST_DEFAULT_(0);
 } crest_otlp_http_options;
 
 CREST_BEGIN_C

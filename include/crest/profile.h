@@ -40,6 +40,9 @@
 /* Threads that are sampled at a time; frames of a stack. */
 #define CREST_PROFILE_THREADS_MAX 1024u
 #define CREST_PROFILE_FRAMES_MAX 128u
+#define CREST_PROFILE_COUNTERS_MAX 50u
+/* Of OTLP's profiles, which are in alpha: whose numbers of fields are written. */
+#define CREST_PROFILE_OTLP_SCHEMA "v1development/1.11.0"
 /* How long a profile over HTTP may last, and how long it lasts if the request does not say. */
 #define CREST_PROFILE_SECONDS_MAX 60u
 #define CREST_PROFILE_SECONDS_DEFAULT 10u
@@ -51,6 +54,9 @@ typedef struct crest_profiler_options {
     unsigned hz CREST_DEFAULT_(0); /* up to CREST_PROFILE_HZ_MAX; 0: the default */
     /* SIGPROF, SIGVTALRM, SIGUSR1, SIGUSR2, real-time; 0: SIGPROF, or a free real-time one */
     int signal CREST_DEFAULT_(0);
+    /* functions that get counters of CPU time, crest_profile_cpu_seconds_total, at most of each
+       kind; up to CREST_PROFILE_COUNTERS_MAX; 0: none. Those that ever had a hundredth of it */
+    unsigned counters CREST_DEFAULT_(0);
 } crest_profiler_options;
 
 /* What the profiler has done since its start; all but `threads` only grow. */
@@ -88,6 +94,8 @@ typedef struct crest_profile_scope {
     uint64_t start_ns;
     uint32_t sampled; /* samples so far; written by the thread's own signal handler */
     uint32_t entered; /* non-zero: the thread has a place for it */
+    uint32_t stage;   /* 1 + the index of the stage that is worked towards; 0: none is told */
+    uint32_t shared;  /* non-zero: other threads may work for the same operation */
     crest_op op;
 } crest_profile_scope;
 
@@ -141,6 +149,31 @@ CREST_API crest_status crest_profile_write(const crest_profile *profile,
 /* Frees it; one that has not ended is ended. NULL does nothing. */
 CREST_API void crest_profile_free(crest_profile *profile);
 
+/* Samples in an ended profile; of threads, how many there are. */
+CREST_API uint64_t crest_profile_samples(const crest_profile *profile);
+
+/*
+ * A reader that gets each sample of CPU time once, whatever profiles are taken beside it: for what
+ * sends profiles on and on. crest_profile_stream_next hands out what came since the last one as an
+ * ended profile, of no samples if there were none or no profiler runs. NULL and *error:
+ * CREST_NO_MEMORY. One thread at a time; locks; allocates. A stream may be opened before the
+ * profiler starts, goes on over its stops, and costs 128 KiB while it runs.
+ */
+typedef struct crest_profile_stream crest_profile_stream;
+CREST_API crest_profile_stream *crest_profile_stream_open(crest_error *error);
+CREST_API crest_profile *crest_profile_stream_next(crest_profile_stream *stream,
+                                                   crest_error *error);
+/* NULL does nothing. */
+CREST_API void crest_profile_stream_close(crest_profile_stream *stream);
+
+/* Writes an ended CPU profile as an ExportProfilesServiceRequest of OTLP with these attributes of
+ * its resource, of the schema CREST_PROFILE_OTLP_SCHEMA; otherwise as crest_profile_write.
+ * CREST_INVALID_ARGUMENT for other kinds. */
+CREST_API crest_status crest_profile_write_otlp(const crest_profile *profile,
+                                                const crest_page_label *attributes, unsigned count,
+                                                crest_write_fn *write, void *context,
+                                                crest_error *error);
+
 /*
  * Says which operation the thread is in, until the matching crest_profile_leave, which must be
  * called by the same thread, last entered first. *scope is the caller's and lies still meanwhile: a
@@ -149,6 +182,16 @@ CREST_API void crest_profile_free(crest_profile *profile);
  */
 CREST_API void crest_profile_enter(crest_profile_scope *scope, crest_timer *timer, crest_op op);
 CREST_API void crest_profile_leave(crest_profile_scope *scope);
+
+/*
+ * The same of a keyed timer's operation, which begins and ends elsewhere (in_flight.h): the thread
+ * works for it, and so may others. timer: a keyed one, or `timer` of stages; stage: the index of
+ * the mark that it works towards, as for crest_stages_mark; negative, or out of range: none is
+ * told. Nothing is timed. All that was done for one operation is one in the slow profile: as long
+ * as from the first of it to the last.
+ */
+CREST_API void crest_profile_work(crest_profile_scope *scope, crest_timer *timer, crest_op op,
+                                  int stage);
 
 CREST_END_C
 
@@ -159,6 +202,17 @@ CREST_END_C
  */
 #define CREST_PROFILE_SCOPE(timer, op, outcome)                                                    \
     CREST_PROFILE_SCOPE_(timer, op, outcome, CREST_PASTE_(crest_profile_scope_of_, __COUNTER__))
+/*
+ * CREST_PROFILE_WORK(timer, op): the rest of the block is profiled as work for a keyed timer's
+ * operation. CREST_PROFILE_STAGE(stages, op, index): the same of an operation with stages, on its
+ * way to the mark `index`, whose name is the label `stage` of the samples. What such samples add up
+ * to is the CPU time in that stage's histogram (stages.h).
+ */
+#define CREST_PROFILE_WORK(timer, op)                                                              \
+    CREST_PROFILE_WORK_(timer, op, -1, CREST_PASTE_(crest_profile_scope_of_, __COUNTER__))
+#define CREST_PROFILE_STAGE(stages, op, index)                                                     \
+    CREST_PROFILE_WORK_(&(stages)->timer, op, index,                                               \
+                        CREST_PASTE_(crest_profile_scope_of_, __COUNTER__))
 #ifdef __cplusplus
 class crest_profile_scope_guard
 {
@@ -166,6 +220,10 @@ class crest_profile_scope_guard
     crest_profile_scope_guard(crest_timer *timer, crest_op op)
     {
         crest_profile_enter(&scope_, timer, op);
+    }
+    crest_profile_scope_guard(crest_timer *timer, crest_op op, int stage)
+    {
+        crest_profile_work(&scope_, timer, op, stage);
     }
     crest_profile_scope_guard(const crest_profile_scope_guard &) = delete;
     crest_profile_scope_guard &operator=(const crest_profile_scope_guard &) = delete;
@@ -178,7 +236,11 @@ class crest_profile_scope_guard
     CREST_PROFILE_ONCE_(timer, op, name);                                                          \
     CREST_TIME_SCOPE(CREST_PASTE_(name, _timer), CREST_PASTE_(name, _op), outcome);                \
     crest_profile_scope_guard name(CREST_PASTE_(name, _timer), CREST_PASTE_(name, _op))
+#define CREST_PROFILE_WORK_(timer, op, stage, name) crest_profile_scope_guard name(timer, op, stage)
 #else
+#define CREST_PROFILE_WORK_(timer, op, stage, name)                                                \
+    __attribute__((cleanup(crest_profile_leave), unused)) crest_profile_scope name;                \
+    crest_profile_work(&name, timer, op, stage)
 #define CREST_PROFILE_SCOPE_(timer, op, outcome, name)                                             \
     CREST_PROFILE_ONCE_(timer, op, name);                                                          \
     CREST_TIME_SCOPE(CREST_PASTE_(name, _timer), CREST_PASTE_(name, _op), outcome);                \

@@ -62,7 +62,8 @@
  *   profile                      on or off (the default): samples threads' stacks and serves
  *                                profiles, see profile.h and docs/profiling.md
  *   profile.listen=ADDRESS       where; off: nowhere
- *   profile.hz, profile.signal, profile.hosts
+ *   profile.hz, profile.signal, profile.hosts, profile.counters, profile.otlp,
+ *   profile.otlp-interval
  *                                samples a second of CPU time; its signal's number; as
  *                                prometheus.hosts
  *   prometheus=ADDRESS           serves /metrics there, see prometheus.h

@@ -23,13 +23,13 @@ static const char *otlp_environment_get(const char *name)
     return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
-/* OTEL_EXPORTER_OTLP_METRICS_X, or _TRACES_X, or else OTEL_EXPORTER_OTLP_X; `name` gets the name of
- * what is set. */
+/* OTEL_EXPORTER_OTLP_METRICS_X, or _TRACES_X or _PROFILES_X, or else OTEL_EXPORTER_OTLP_X; `name`
+ * gets the name of what is set. */
 static const char *otlp_environment_exporter(crest_otlp_signal signal, const char *x,
                                              char name[OTLP_ENVIRONMENT_NAME_BYTES], int *of_signal)
 {
-    snprintf(name, OTLP_ENVIRONMENT_NAME_BYTES, "OTEL_EXPORTER_OTLP_%s_%s",
-             signal == CREST_OTLP_TRACES ? "TRACES" : "METRICS", x);
+    static const char *const signals[] = {"METRICS", "TRACES", "PROFILES"};
+    snprintf(name, OTLP_ENVIRONMENT_NAME_BYTES, "OTEL_EXPORTER_OTLP_%s_%s", signals[signal], x);
     const char *value = otlp_environment_get(name);
     *of_signal = value != NULL;
     if (value != NULL)

@@ -9,7 +9,8 @@
  * environment.url ...
  *     crest_otlp_environment_fini(&environment);
  *
- * Of OTEL_EXPORTER_OTLP_X and OTEL_EXPORTER_OTLP_METRICS_X, or _TRACES_X, the second wins. Source:
+ * Of OTEL_EXPORTER_OTLP_X and OTEL_EXPORTER_OTLP_METRICS_X, or _TRACES_X or
+ * _PROFILES_X, the second wins. Source:
  * OpenTelemetry's specification 1.5x, "Environment Variable Specification" and "OpenTelemetry
  * Protocol Exporter".
  */
@@ -21,7 +22,11 @@
 #include <crest/otlp.h>
 
 /* Whose variables they are. */
-typedef enum crest_otlp_signal { CREST_OTLP_METRICS, CREST_OTLP_TRACES } crest_otlp_signal;
+typedef enum crest_otlp_signal {
+    CREST_OTLP_METRICS,
+    CREST_OTLP_TRACES,
+    CREST_OTLP_PROFILES
+} crest_otlp_signal;
 
 /* Of a choice that no variable makes. */
 #define CREST_OTLP_UNSET (-1)

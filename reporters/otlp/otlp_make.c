@@ -5,6 +5,7 @@
 #include "http/http_url.h"
 #include "otlp/otlp_reporter.h"
 
+#include <crest/profile.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@ static void otlp_make_free(crest_reporter *self)
 {
     otlp_reporter *otlp = self->state;
     crest_span_queue_fini(&otlp->queue);
+    crest_profile_stream_close(otlp->stream);
     for (unsigned i = 0; otlp->more != NULL && i < otlp->more_count; i++) {
         free((char *)(uintptr_t)otlp->more[i].key);
         free((char *)(uintptr_t)otlp->more[i].value);
@@ -108,7 +110,7 @@ static crest_status otlp_make_check(const crest_otlp_http_options *options, cres
     static const crest_http_url_kind receiver = {"OTLP receiver", "http://127.0.0.1:4318", NULL};
     crest_status status = crest_http_url_check(options->url, &receiver, error);
     if (status == CREST_OK &&
-        strlen(options->url) + sizeof CREST_OTLP_PATH >= CREST_HTTP_URL_BYTES_MAX)
+        strlen(options->url) + sizeof CREST_OTLP_PROFILES_PATH >= CREST_HTTP_URL_BYTES_MAX)
         status = crest_error_set(error, CREST_LIMIT,
                                  "The OTLP receiver's URL has no room for " CREST_OTLP_PATH
                                  " in %u bytes",
@@ -141,7 +143,7 @@ static int otlp_make_copy_url(char **copy, char **shown, const char *url, const 
         path = NULL; /* it does */
     if (path != NULL)
         length = otlp_make_url_length(url, CREST_OTLP_PATH); /* spans where metrics go */
-    size_t size = length + sizeof CREST_OTLP_PATH + sizeof CREST_HTTP_URL_HIDDEN + 1;
+    size_t size = length + sizeof CREST_OTLP_PROFILES_PATH + sizeof CREST_HTTP_URL_HIDDEN + 1;
     *copy = calloc(1, size);
     *shown = calloc(1, size);
     if (*copy == NULL || *shown == NULL)
@@ -156,7 +158,9 @@ static int otlp_make_copy_url(char **copy, char **shown, const char *url, const 
 /* 0, or -1 without memory; the texts copied by then belong to the reporter. */
 static int otlp_make_copy(otlp_reporter *otlp, const crest_otlp_http_options *options)
 {
-    const char *path = options->traces ? CREST_OTLP_TRACES_PATH : CREST_OTLP_PATH;
+    const char *path = options->profiles ? CREST_OTLP_PROFILES_PATH
+                       : options->traces ? CREST_OTLP_TRACES_PATH
+                                         : CREST_OTLP_PATH;
     if (otlp_make_copy_url(&otlp->url, &otlp->shown, options->url,
                            options->whole_url ? NULL : path) != 0 ||
         otlp_make_copy_url(&otlp->proxy, &otlp->proxy_shown, options->proxy, NULL) != 0 ||
@@ -221,7 +225,8 @@ crest_reporter *crest_otlp_http_new(const crest_otlp_http_options *options, cres
              crest_otlp_headers_init(&otlp->headers, options->headers_file, options->headers,
                                      options->header_count, error) == CREST_OK &&
              (otlp->http = crest_http_new(error)) != NULL &&
-             (!options->traces || crest_otlp_traces_init(otlp, error) == CREST_OK))
+             (!options->traces || crest_otlp_traces_init(otlp, error) == CREST_OK) &&
+             (!options->profiles || crest_otlp_profiles_init(otlp, error) == CREST_OK))
         return &otlp->reporter;
     otlp_make_free(&otlp->reporter);
     return NULL;

@@ -7,6 +7,7 @@
 
 #include "kinds.h"
 #include "otlp/otlp_environment.h"
+#include "otlp/otlp_profiles.h"
 #include "otlp/otlp_reporter.h"
 
 #include <stddef.h>
@@ -157,11 +158,14 @@ static unsigned otlp_options_attributes(const crest_otlp_environment *environmen
 }
 
 static crest_reporter *otlp_options_make(const char *value, const crest_options *options,
-                                         const crest_otlp_environment *environment, int traces,
-                                         crest_error *error)
+                                         const crest_otlp_environment *environment,
+                                         crest_otlp_signal signal, crest_error *error)
 {
     crest_page_label attributes[CREST_OTLP_ATTRIBUTES_MAX];
-    crest_otlp_http_options made = {.url = value, .attributes = attributes, .traces = traces};
+    crest_otlp_http_options made = {.url = value,
+                                    .attributes = attributes,
+                                    .traces = signal == CREST_OTLP_TRACES,
+                                    .profiles = signal == CREST_OTLP_PROFILES};
     if (strcasecmp(value, "on") == 0) {
         made.url = environment->url != NULL ? environment->url : OTLP_OPTIONS_URL_DEFAULT;
         made.whole_url = environment->url != NULL && environment->whole;
@@ -178,15 +182,14 @@ static crest_reporter *otlp_options_make(const char *value, const crest_options 
     return crest_otlp_http_new(&made, error);
 }
 
-/* A reporter of metrics or of spans, with the environment of that. */
+/* A reporter of metrics, of spans or of profiles, with the environment of that. */
 static crest_reporter *otlp_options_of_signal(const char *value, const crest_options *options,
                                               crest_otlp_signal signal, crest_error *error)
 {
     crest_otlp_environment environment;
     crest_reporter *reporter = NULL;
     if (crest_otlp_environment_read(&environment, signal) == CREST_OK)
-        reporter =
-            otlp_options_make(value, options, &environment, signal == CREST_OTLP_TRACES, error);
+        reporter = otlp_options_make(value, options, &environment, signal, error);
     else
         crest_error_set(error, CREST_NO_MEMORY, "No memory for the OTEL_ variables");
     crest_otlp_environment_fini(&environment);
@@ -247,6 +250,13 @@ static crest_reporter *otlp_options_also(const char *value, const crest_options 
         signals != OTLP_OPTIONS_BOTH)
         return NULL;
     return otlp_options_of_signal(value, options, CREST_OTLP_TRACES, error);
+}
+
+crest_reporter *crest_otlp_profiles_new(const crest_options *options, crest_error *error)
+{
+    const char *value = crest_option(options, OTLP_OPTIONS_NAME);
+    return otlp_options_of_signal(value != NULL && strcmp(value, "off") != 0 ? value : "on",
+                                  options, CREST_OTLP_PROFILES, error);
 }
 
 /* Of options that are all reporters' own, `interval` is above the environment too. */

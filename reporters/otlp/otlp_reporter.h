@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The private struct of an OTLP reporter, for the files that share it: otlp_make.c, which makes it,
- * otlp_http.c, which reports metrics, and otlp_traces_http.c, which reports spans.
+ * otlp_http.c, which reports metrics, otlp_traces_http.c, which reports spans, and
+ * otlp_profiles_http.c, which reports profiles.
  */
 #ifndef CREST_REPORTERS_OTLP_REPORTER_H
 #define CREST_REPORTERS_OTLP_REPORTER_H
@@ -19,6 +20,7 @@
 
 #define CREST_OTLP_KIND "otlp"
 #define CREST_OTLP_TRACES_NAME "otlp-traces"
+#define CREST_OTLP_PROFILES_NAME "otlp-profiles"
 
 /* A body whose fate is not known, to be sent again as it is. */
 typedef struct otlp_pending {
@@ -41,6 +43,8 @@ typedef struct otlp_reporter {
     int windows, gzip, no_stale, disabled;
     int traces; /* it sends spans, from the queue, and nothing else */
     crest_span_queue queue;
+    struct crest_profile_stream
+        *stream; /* it sends profiles, and nothing else; NULL: it does not */
     crest_http *http;
     crest_http_login login;
     crest_otlp_headers headers;
@@ -65,5 +69,8 @@ crest_status crest_otlp_http_report(crest_reporter *self, const crest_report *re
 
 /* One of spans: sets what it is, before it is used; CREST_SYSTEM. */
 crest_status crest_otlp_traces_init(otlp_reporter *otlp, crest_error *error);
+
+/* The same, of profiles; CREST_NO_MEMORY. */
+crest_status crest_otlp_profiles_init(otlp_reporter *otlp, crest_error *error);
 
 #endif

@@ -6,6 +6,8 @@
  *     profile=on                       samples, and serves on CREST_PROFILE_LISTEN_DEFAULT
  *     profile.listen=ADDRESS, off      where else, or nowhere; as prometheus=ADDRESS
  *     profile.hz=99, profile.signal=N  of crest_profiler_options
+ *     profile.counters=N               counters of the N hottest functions
+ *     profile.otlp=on                  sends them by OTLP, each profile.otlp-interval=10s
  *     profile.hosts=NAMES              further names that requests may be for
  */
 #include <crest/clock.h>
@@ -13,6 +15,7 @@
 #include <crest/prometheus.h>
 
 #include "kinds.h"
+#include "otlp/otlp_profiles.h"
 #include "profile/profile_pages.h"
 #include "scrape/scrape_routes.h"
 
@@ -23,6 +26,7 @@
 /* The waiting profile, and what is answered beside it. */
 #define PROFILE_PAGES_AT_ONCE 4u
 #define PROFILE_CONNECTIONS 16u
+#define PROFILE_OTLP_INTERVAL_MS 10000u
 
 typedef struct profile {
     crest_reporter reporter; /* first: the caller holds a pointer to it */
@@ -151,6 +155,9 @@ static crest_status profile_read(profile *self, const char *value, const crest_o
         profile_read_number(options, "profile.hz", CREST_PROFILE_HZ_MAX, &self->options.hz, error);
     if (status == CREST_OK)
         status = profile_read_number(options, "profile.signal", 64, &signal, error);
+    if (status == CREST_OK)
+        status = profile_read_number(options, "profile.counters", CREST_PROFILE_COUNTERS_MAX,
+                                     &self->options.counters, error);
     self->options.signal = (int)signal;
     self->listens = listen == NULL || strcmp(listen, "off") != 0;
     if (listen == NULL || !self->listens)
@@ -185,12 +192,36 @@ static crest_reporter *profile_create(const char *value, const crest_options *op
     return NULL;
 }
 
+/* The sender of profiles beside the endpoint, with profile.otlp=on. */
+static crest_reporter *profile_also(const char *value, const crest_options *options,
+                                    crest_schedule *schedule, crest_error *error)
+{
+    int otlp = 0;
+    uint64_t interval_ms = PROFILE_OTLP_INTERVAL_MS;
+    (void)value;
+    if (crest_option_switch(options, "profile.otlp", &otlp, error) != CREST_OK ||
+        crest_option_duration_ms(options, "profile.otlp-interval", &interval_ms, error) !=
+            CREST_OK ||
+        !otlp)
+        return NULL;
+    if (interval_ms < CREST_INTERVAL_MS_MIN || interval_ms > CREST_INTERVAL_MS_MAX) {
+        crest_error_set(error, CREST_INVALID_OPTIONS,
+                        "profile.otlp-interval=%.60s is not between 100ms and 86400s",
+                        crest_option(options, "profile.otlp-interval"));
+        return NULL;
+    }
+    schedule->interval_ms = interval_ms;
+    return crest_otlp_profiles_new(options, error);
+}
+
 static const char *const profile_keys[] = {
-    "profile.listen", "profile.hz", "profile.signal", "profile.hosts", NULL,
+    "profile.listen",   "profile.hz",   "profile.signal",        "profile.hosts",
+    "profile.counters", "profile.otlp", "profile.otlp-interval", NULL,
 };
 
 const crest_reporter_kind crest_profile_reporter_kind = {
     .name = "profile",
     .keys = profile_keys,
     .create = profile_create,
+    .also = profile_also,
 };

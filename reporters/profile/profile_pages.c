@@ -71,11 +71,24 @@ static unsigned profile_pages_begin(crest_scrape_page *page, crest_profile_kind 
     return MHD_HTTP_SERVICE_UNAVAILABLE;
 }
 
+/* Whether a page of another site has a browser ask: a browser then says so. A person's own request,
+ * go tool pprof's and curl's have neither header. Source: W3C, Fetch Metadata; RFC 6454, 7. */
+static int profile_pages_cross_site(struct MHD_Connection *connection)
+{
+    const char *site = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Sec-Fetch-Site");
+    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Origin") != NULL ||
+           (site != NULL && strcmp(site, "none") != 0 && strcmp(site, "same-origin") != 0);
+}
+
 static unsigned profile_pages_ask(crest_scrape_page *page, const char *path,
                                   struct MHD_Connection *connection, const char **why)
 {
     const char *seconds = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "seconds");
     unsigned lasts_s = CREST_PROFILE_SECONDS_DEFAULT;
+    *why = "A page of another site has asked for this in a browser. Profiles are for requests from "
+           "a shell, or from this address itself\n";
+    if (profile_pages_cross_site(connection))
+        return MHD_HTTP_FORBIDDEN;
     if (strcmp(path, "/") == 0 || strcmp(path, "/debug/pprof/") == 0 ||
         strcmp(path, "/debug/pprof") == 0) {
         page->type = "text/html; charset=utf-8";

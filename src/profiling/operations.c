@@ -42,7 +42,7 @@ static void operations_enter_slow(crest_timer *timer)
     crest_lock_drop(&saved);
 }
 
-void crest_profile_enter(crest_profile_scope *scope, crest_timer *timer, crest_op op)
+static void operations_enter(crest_profile_scope *scope, crest_timer *timer, crest_op op)
 {
     const crest_metric *metric = operations_metric(timer);
     void **place = crest_cells_operation();
@@ -61,6 +61,19 @@ void crest_profile_enter(crest_profile_scope *scope, crest_timer *timer, crest_o
     scope->outer = *place;
     /* release: the scope is filled; its reader is this thread's signal handler */
     crest_atomic_store_ptr_release(place, scope);
+}
+
+void crest_profile_enter(crest_profile_scope *scope, crest_timer *timer, crest_op op)
+{
+    scope->stage = scope->shared = 0;
+    operations_enter(scope, timer, op);
+}
+
+void crest_profile_work(crest_profile_scope *scope, crest_timer *timer, crest_op op, int stage)
+{
+    scope->stage = stage >= 0 && stage < (int)CREST_STAGES_MAX ? 1 + (uint32_t)stage : 0;
+    scope->shared = 1;
+    operations_enter(scope, timer, op);
 }
 
 void crest_profile_leave(crest_profile_scope *scope)
@@ -127,6 +140,7 @@ uint64_t crest_operations_number(const crest_profile_scope *scope)
         hash = (hash ^ scope->op.word[i]) * UINT64_C(0xff51afd7ed558ccd);
         hash ^= hash >> 32;
     }
-    hash ^= scope->start_ns * UINT64_C(0x9e3779b97f4a7c15);
+    if (!scope->shared)
+        hash ^= scope->start_ns * UINT64_C(0x9e3779b97f4a7c15);
     return hash != 0 ? hash : 1;
 }

@@ -24,7 +24,8 @@ unsigned crest_operations_here(uint64_t rsp, crest_checked_memory *stack,
 /* The same of another thread, copied: 0 if it is in none, or that cannot be read. Locks. */
 int crest_operations_of(int thread, crest_profile_scope *copy);
 
-/* A number of the operation within its metric; never 0. Any handler. */
+/* A number of the operation within its metric; never 0. Of one that threads share it is the same in
+ * all of them. Any handler. */
 uint64_t crest_operations_number(const crest_profile_scope *scope);
 
 /* What is called, on its own thread, when a scope ends of which there are samples; NULL: nothing.

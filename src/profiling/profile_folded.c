@@ -5,6 +5,8 @@
 #include "metrics/metric_inside.h"
 #include "profiling/profile_pprof.h"
 
+#include <stdio.h>
+
 #define FOLDED_NAME_BYTES 1024u
 
 /* A frame's name: no semicolon, no line's end. */
@@ -31,6 +33,11 @@ static void folded_row(crest_buffer *out, const crest_row *row, const crest_rows
         crest_buffer_put_char(out, '[');
         crest_buffer_put_text(out, row->metric->name);
         crest_buffer_put_text(out, "];");
+    }
+    if (crest_row_stage(row) != NULL) {
+        crest_buffer_put_text(out, "[stage ");
+        snprintf(name, sizeof name, "%s", crest_row_stage(row));
+        folded_put(out, name, "];");
     }
     for (unsigned i = row->depth; i > 0; i--) {
         size_t number = crest_code_places_at(places, rows->frame[row->frames + i - 1]);

@@ -16,7 +16,7 @@
 #define PPROF_MESSAGE_BYTES 4096u
 /* The longest text: a file's name. */
 #define PPROF_TEXT_BYTES 4096u
-/* Names remembered by their address: metrics. */
+/* Names remembered by their address: of metrics and their stages. */
 #define PPROF_KNOWN_MAX 64u
 
 typedef struct pprof {
@@ -29,7 +29,7 @@ typedef struct pprof {
     unsigned known_count;
     crest_op op; /* the last one, and its text */
     uint64_t op_text;
-    uint64_t timer_key, op_key, age_key, thread_key, state_key, id_key, unit;
+    uint64_t timer_key, stage_key, op_key, age_key, thread_key, state_key, id_key, unit;
     char message[PPROF_MESSAGE_BYTES];
 } pprof;
 
@@ -45,14 +45,15 @@ static uint64_t pprof_text(pprof *made, const char *text)
     return made->texts++;
 }
 
-static uint64_t pprof_metric(pprof *made, const struct crest_metric *metric)
+/* The number of a text that is written once: that of what lies at `key`. */
+static uint64_t pprof_known(pprof *made, const void *key, const char *what)
 {
     for (unsigned i = 0; i < made->known_count; i++)
-        if (made->known[i] == metric)
+        if (made->known[i] == key)
             return made->known_text[i];
-    uint64_t text = pprof_text(made, metric->name);
+    uint64_t text = pprof_text(made, what);
     if (made->known_count < PPROF_KNOWN_MAX) {
-        made->known[made->known_count] = metric;
+        made->known[made->known_count] = key;
         made->known_text[made->known_count++] = text;
     }
     return text;
@@ -202,6 +203,8 @@ static char *pprof_labels(pprof *made, const crest_row *row, char *at, const uin
 {
     if (row->metric != NULL)
         at = pprof_label(at, made->timer_key, texts[0]);
+    if (texts[4] != 0)
+        at = pprof_label(at, made->stage_key, texts[4]);
     if (row->op.kind != CREST_OP_NONE)
         at = pprof_label(at, made->op_key, texts[1]);
     if (row->age_ns != 0)
@@ -215,10 +218,12 @@ static char *pprof_labels(pprof *made, const crest_row *row, char *at, const uin
 
 static void pprof_sample(pprof *made, const crest_row *row, unsigned values)
 {
-    uint64_t texts[4] = {0};
+    uint64_t texts[5] = {0};
     char *body, *packed, *at;
     if (row->metric != NULL)
-        texts[0] = pprof_metric(made, row->metric);
+        texts[0] = pprof_known(made, row->metric, row->metric->name);
+    if (crest_row_stage(row) != NULL)
+        texts[4] = pprof_known(made, crest_row_stage(row), crest_row_stage(row));
     if (row->op.kind != CREST_OP_NONE)
         texts[1] = pprof_op(made, &row->op);
     if (row->thread != 0)
@@ -245,6 +250,7 @@ void crest_pprof_write(crest_buffer *out, const crest_profile_about *about, cons
     (void)pprof_text(&made, ""); /* the first has to be empty */
     pprof_values(&made, about);
     made.timer_key = pprof_text(&made, "timer");
+    made.stage_key = pprof_text(&made, "stage");
     made.op_key = pprof_text(&made, "op");
     made.age_key = pprof_text(&made, "op_age");
     made.thread_key = pprof_text(&made, "thread");

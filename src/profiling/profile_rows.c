@@ -4,6 +4,7 @@
  */
 #include "profiling/profile_rows.h"
 #include "base/alloc.h"
+#include "metrics/metric_inside.h"
 
 #include <string.h>
 
@@ -41,6 +42,13 @@ void crest_rows_add(crest_rows *rows, const uint64_t *frames, unsigned depth, co
     rows->frame_count += depth;
 }
 
+const char *crest_row_stage(const crest_row *row)
+{
+    return row->metric != NULL && row->stage > 0 && row->stage <= row->metric->stage_count
+               ? row->metric->stages[row->stage - 1]
+               : NULL;
+}
+
 void crest_rows_modules(crest_rows *rows, const crest_modules *modules)
 {
     if (modules == NULL)
@@ -52,6 +60,7 @@ void crest_rows_modules(crest_rows *rows, const crest_modules *modules)
     }
     memcpy(rows->module, modules->module, modules->count * sizeof *rows->module);
     rows->module_count = modules->count;
+    rows->generation = modules->generation;
 }
 
 void crest_rows_free(crest_rows *rows)

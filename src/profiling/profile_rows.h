@@ -20,6 +20,7 @@ typedef struct crest_row {
     size_t frames; /* the number of the first one in crest_rows.frame; set by crest_rows_add */
     unsigned depth;
     const struct crest_metric *metric; /* NULL: in no operation */
+    uint32_t stage;                    /* of the operation, 1 + its index; 0: no label */
     crest_op op;                       /* of kind CREST_OP_NONE: no label */
     uint64_t age_ns;                   /* of the operation, up to now or its end; 0: no label */
     int thread;                        /* its number; 0: no label */
@@ -35,11 +36,15 @@ typedef struct crest_rows {
     size_t frame_count, frame_room;
     crest_module *module; /* a copy, by `low` */
     size_t module_count;
-    int failed; /* memory ran out: rows are missing */
+    uint32_t generation; /* of the modules */
+    int failed;          /* memory ran out: rows are missing */
 } crest_rows;
 
 /* Adds a copy; sets `failed` without memory. */
 void crest_rows_add(crest_rows *rows, const uint64_t *frames, unsigned depth, const crest_row *row);
+
+/* The name of the row's stage; NULL: it has none. */
+const char *crest_row_stage(const crest_row *row);
 
 /* Copies which modules there are. */
 void crest_rows_modules(crest_rows *rows, const crest_modules *modules);

@@ -13,8 +13,10 @@
 #include "base/forked.h"
 #include "base/sync.h"
 #include "base/thread.h"
+#include "profiling/function_counters.h"
 #include "profiling/profile_figures.h"
 #include "profiling/sample_signal.h"
+#include "profiling/sample_taps.h"
 #include "profiling/slow_operations.h"
 #include "profiling/thread_timers.h"
 #include "profiling/wall_sampler.h"
@@ -28,6 +30,9 @@
 #define PROFILER_ROUND_NS (100 * CREST_NS_PER_MS)
 /* Rounds between two looks that ask the kernel about every thread. */
 #define PROFILER_ROUNDS_THOROUGH 10u
+/* Between two readings by function, and how soon the first one comes. */
+#define PROFILER_ROUNDS_COUNTED 100u
+#define PROFILER_ROUNDS_FIRST 20u
 
 static pthread_mutex_t profiler_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t profiler_changed;
@@ -46,7 +51,10 @@ static struct {
     int thread_number; /* 0: it has not begun */
     const crest_samples_mark *held;
     unsigned rounds;
+    unsigned counters; /* functions with counters, at most; 0: none are counted */
 } profiler;
+
+static crest_tap profiler_tap; /* of the counters */
 
 /* What crest_profiler_status says, which takes no lock: the signal, and whether it runs. */
 #define PROFILER_SHOWN_RUNNING 0x100u
@@ -128,10 +136,27 @@ static void profiler_round(void)
     if (!crest_modules_look() && !crest_sample_signal_busy())
         crest_modules_free_old();
     crest_thread_timers_look(thorough);
+    if (crest_samples_turns())
+        crest_taps_collect();
     crest_samples_turn(profiler.held != NULL && crest_samples_mark_turned(profiler.held));
     crest_slow_take(crest_now());
     if (thorough)
         crest_profile_figures_update();
+}
+
+/* Under the lock, which it gives up while files are read and counters are added to. */
+static void profiler_count(void)
+{
+    crest_rows rows;
+    uint64_t since_unix_ns, lasted_ns, period_ns = crest_profiler_period_ns();
+    if (profiler.counters == 0 || !crest_profiler_runs() ||
+        profiler.rounds % PROFILER_ROUNDS_COUNTED != PROFILER_ROUNDS_FIRST)
+        return;
+    crest_tap_take(&profiler_tap, &rows, &since_unix_ns, &lasted_ns);
+    crest_profiler_unlock();
+    crest_function_counters_add(&rows, period_ns);
+    crest_rows_free(&rows);
+    crest_profiler_lock();
 }
 
 static void *profiler_main(void *unused)
@@ -146,8 +171,10 @@ static void *profiler_main(void *unused)
     while (!profiler.stopping) {
         uint64_t now_ns = crest_monotonic_ns();
         if (now_ns >= due_ns) {
-            if (profiler.armed)
+            if (profiler.armed) {
                 profiler_round();
+                profiler_count();
+            }
             due_ns = now_ns + PROFILER_ROUND_NS;
         }
         if (crest_wall_active())
@@ -172,6 +199,7 @@ static void profiler_forked(void)
     crest_thread_timers_forked();
     crest_operations_on_end(NULL);
     crest_wall_forked();
+    crest_taps_forked();
     uint64_t run = profiler.run;
     memset(&profiler, 0, sizeof profiler);
     profiler.run = run;
@@ -187,6 +215,10 @@ static crest_status profiler_check(const crest_profiler_options *options, crest_
         return crest_error_set(error, CREST_INVALID_ARGUMENT,
                                "%u samples a second are too many for the profiler; %u is the limit",
                                options->hz, CREST_PROFILE_HZ_MAX);
+    if (options->counters > CREST_PROFILE_COUNTERS_MAX)
+        return crest_error_set(error, CREST_INVALID_ARGUMENT,
+                               "Counters of %u functions are too many; %u is the limit",
+                               options->counters, CREST_PROFILE_COUNTERS_MAX);
     if (options->signal != 0 && !crest_sample_signal_may_be(options->signal))
         return crest_error_set(error, CREST_INVALID_ARGUMENT,
                                "The profiler cannot take signal %d: name SIGPROF, SIGVTALRM, "
@@ -230,6 +262,18 @@ static crest_status profiler_arm(crest_error *error)
                            strerror(errno));
 }
 
+/* Under the lock, once no handler adds: counts what came since the last reading. */
+static void profiler_count_rest(void)
+{
+    crest_rows rows;
+    uint64_t since_unix_ns, lasted_ns;
+    if (profiler.counters == 0)
+        return;
+    crest_tap_take(&profiler_tap, &rows, &since_unix_ns, &lasted_ns);
+    crest_function_counters_add(&rows, crest_profiler_period_ns());
+    crest_rows_free(&rows);
+}
+
 /* Under the lock, which it gives up while the thread ends. Handlers have left before the captures
  * that they fill are freed, with the timers. */
 static void profiler_end(void)
@@ -247,6 +291,8 @@ static void profiler_end(void)
     crest_modules_free_old();
     crest_slow_end();
     crest_wall_drop();
+    profiler_count_rest();
+    crest_taps_end();
     crest_samples_free();
     profiler.held = NULL;
     profiler.running = profiler.armed = profiler.stopping = profiler.ending = 0;
@@ -271,14 +317,23 @@ static crest_status profiler_begin(const crest_profiler_options *options, crest_
     profiler.hz = options->hz != 0 ? options->hz : CREST_PROFILE_HZ_DEFAULT;
     profiler.rounds = 0;
     profiler.run++;
+    profiler.counters = options->counters;
+    if (profiler.counters > 0 &&
+        !(crest_function_counters_make(profiler.counters) && crest_tap_open(&profiler_tap))) {
+        crest_samples_free();
+        return crest_error_set(error, CREST_NO_MEMORY,
+                               "There is no memory for counters of functions");
+    }
     profiler.signal = crest_sample_signal_take(options->signal, crest_now(), error);
     if (profiler.signal == 0) {
+        crest_taps_end();
         crest_samples_free();
         return CREST_SYSTEM;
     }
     status = profiler_launch(error);
     if (status != CREST_OK) {
         crest_sample_signal_leave(profiler.signal);
+        crest_taps_end();
         crest_samples_free();
         return status;
     }

@@ -6,8 +6,10 @@
 #include "base/alloc.h"
 #include "base/forked.h"
 #include "base/sync.h"
-#include "profiling/profile_pprof.h"
+#include "profiling/profile_otlp.h"
 #include "profiling/profiler.h"
+#include "profiling/sample_label.h"
+#include "profiling/sample_taps.h"
 #include "profiling/slow_operations.h"
 #include "profiling/wall_sampler.h"
 
@@ -31,23 +33,23 @@ static int profiles_cpu_row(void *context, const uint64_t *frames, unsigned dept
                             uint64_t count)
 {
     crest_profile *profile = context;
-    crest_row row = {.metric = (const struct crest_metric *)(uintptr_t)label,
+    crest_row row = {.metric = crest_sample_label_metric(label),
+                     .stage = crest_sample_label_stage(label),
                      .value = {count, count * profile->about.period_ns}};
     crest_rows_add(&profile->rows, frames, depth, &row);
     return profile->rows.failed;
 }
 
 /* A crest_slow_each_fn. */
-static int profiles_slow_row(void *context, const struct crest_metric *metric, const crest_op *op,
-                             uint64_t took_ns, const uint64_t *frames, unsigned depth,
-                             uint64_t count)
+static int profiles_slow_row(void *context, const crest_slow_stack *stack)
 {
     crest_profile *profile = context;
-    crest_row row = {.metric = metric,
-                     .op = *op,
-                     .age_ns = took_ns,
-                     .value = {count, count * profile->about.period_ns}};
-    crest_rows_add(&profile->rows, frames, depth, &row);
+    crest_row row = {.metric = stack->metric,
+                     .stage = stack->stage,
+                     .op = *stack->op,
+                     .age_ns = stack->took_ns,
+                     .value = {1, profile->about.period_ns}};
+    crest_rows_add(&profile->rows, stack->frames, stack->depth, &row);
     return profile->rows.failed;
 }
 
@@ -172,33 +174,141 @@ void crest_profile_free(crest_profile *profile)
     crest_alloc_free(profile);
 }
 
+uint64_t crest_profile_samples(const crest_profile *profile)
+{
+    uint64_t samples = 0;
+    for (size_t i = 0; i < profile->rows.count; i++)
+        samples += profile->rows.row[i].value[0];
+    return samples;
+}
+
+/* ---- streams ---- */
+
+struct crest_profile_stream {
+    crest_tap tap;
+    uint64_t run, period_ns; /* of the profiler, when samples were taken last */
+};
+
+crest_profile_stream *crest_profile_stream_open(crest_error *error)
+{
+    crest_profile_stream *stream = crest_alloc(1, sizeof *stream);
+    if (stream == NULL) {
+        crest_error_set(error, CREST_NO_MEMORY, "There is no memory for profiles to send");
+        return NULL;
+    }
+    crest_forked_check();
+    crest_profiler_lock();
+    if (crest_profiler_runs()) {
+        stream->period_ns = crest_profiler_period_ns();
+        (void)crest_tap_open(&stream->tap); /* else the next one tries */
+    }
+    crest_profiler_unlock();
+    return stream;
+}
+
+crest_profile *crest_profile_stream_next(crest_profile_stream *stream, crest_error *error)
+{
+    crest_profile *profile = crest_alloc(1, sizeof *profile);
+    int good = profile != NULL;
+    if (good) {
+        crest_forked_check();
+        crest_profiler_lock();
+        profile->about =
+            (crest_profile_about){.kind = CREST_PROFILE_CPU, .period_ns = stream->period_ns};
+        crest_tap_take(&stream->tap, &profile->rows, &profile->about.began_unix_ns,
+                       &profile->about.duration_ns);
+        for (size_t i = 0; i < profile->rows.count; i++)
+            profile->rows.row[i].value[1] =
+                profile->rows.row[i].value[0] * profile->about.period_ns;
+        if (crest_profiler_runs()) {
+            stream->period_ns = crest_profiler_period_ns();
+            good = crest_tap_open(&stream->tap);
+        }
+        crest_profiler_unlock();
+    }
+    if (good && !profile->rows.failed)
+        return profile;
+    crest_profile_free(profile);
+    crest_error_set(error, CREST_NO_MEMORY, "There is no memory for a profile to send");
+    return NULL;
+}
+
+void crest_profile_stream_close(crest_profile_stream *stream)
+{
+    if (stream == NULL)
+        return;
+    crest_forked_check();
+    crest_profiler_lock();
+    crest_tap_close(&stream->tap);
+    crest_profiler_unlock();
+    crest_alloc_free(stream);
+}
+
 /* ---- writing ---- */
 
-crest_status crest_profile_write(const crest_profile *profile, crest_profile_format format,
-                                 crest_write_fn *write, void *context, crest_error *error)
+/* What is written: one of the formats, or OTLP with the attributes of a resource. */
+typedef struct profiles_form {
+    crest_profile_format format;
+    int otlp;
+    const crest_page_label *attributes;
+    unsigned count;
+} profiles_form;
+
+static int profiles_put(crest_buffer *out, const crest_profile *profile,
+                        const crest_code_places *places, const profiles_form *form)
+{
+    if (form->otlp)
+        return crest_profile_otlp_write(out, &profile->about, &profile->rows, places,
+                                        form->attributes, form->count);
+    if (form->format == CREST_PROFILE_PPROF)
+        crest_pprof_write(out, &profile->about, &profile->rows, places);
+    else
+        crest_folded_write(out, &profile->rows, places);
+    return 1;
+}
+
+static crest_status profiles_write(const crest_profile *profile, const profiles_form *form,
+                                   crest_write_fn *write, void *context, crest_error *error)
 {
     crest_buffer out;
     crest_code_places places;
-    if ((format != CREST_PROFILE_PPROF && format != CREST_PROFILE_FOLDED) || profile->open)
-        return crest_error_set(error, CREST_INVALID_ARGUMENT,
-                               profile->open ? "A profile is written after it has ended"
-                                             : "There is no format %d of profiles",
-                               (int)format);
     if (!crest_buffer_init(&out, write, context))
         return crest_error_set(error, CREST_NO_MEMORY, "There is no memory to write a profile");
     if (!crest_code_places_find(&places, &profile->rows)) {
         crest_buffer_fini(&out);
         return crest_error_set(error, CREST_NO_MEMORY, "There is no memory for a profile's names");
     }
-    if (format == CREST_PROFILE_PPROF)
-        crest_pprof_write(&out, &profile->about, &profile->rows, &places);
-    else
-        crest_folded_write(&out, &profile->rows, &places);
-    int whole = crest_buffer_flush(&out);
+    int put = profiles_put(&out, profile, &places, form), whole = crest_buffer_flush(&out);
     crest_code_places_free(&places);
     crest_buffer_fini(&out);
+    if (!put)
+        return crest_error_set(error, CREST_NO_MEMORY, "There is no memory to write a profile");
     return whole ? CREST_OK
                  : crest_error_set(error, CREST_IO,
                                    "A profile could not be written: the receiver "
                                    "refused it");
+}
+
+crest_status crest_profile_write(const crest_profile *profile, crest_profile_format format,
+                                 crest_write_fn *write, void *context, crest_error *error)
+{
+    if ((format != CREST_PROFILE_PPROF && format != CREST_PROFILE_FOLDED) || profile->open)
+        return crest_error_set(error, CREST_INVALID_ARGUMENT,
+                               profile->open ? "A profile is written after it has ended"
+                                             : "There is no format %d of profiles",
+                               (int)format);
+    return profiles_write(profile, &(profiles_form){.format = format}, write, context, error);
+}
+
+crest_status crest_profile_write_otlp(const crest_profile *profile,
+                                      const crest_page_label *attributes, unsigned count,
+                                      crest_write_fn *write, void *context, crest_error *error)
+{
+    if (profile->open || profile->about.kind != CREST_PROFILE_CPU)
+        return crest_error_set(error, CREST_INVALID_ARGUMENT,
+                               profile->open ? "A profile is written after it has ended"
+                                             : "Only profiles of CPU time are written as OTLP");
+    return profiles_write(profile,
+                          &(profiles_form){.otlp = 1, .attributes = attributes, .count = count},
+                          write, context, error);
 }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/sync.h"
 #include "profiling/captures.h"
+#include "profiling/sample_label.h"
 #include "profiling/sample_store.h"
 
 #include <errno.h>
@@ -36,7 +37,7 @@ static void signal_sample(const void *ucontext, uint64_t weight)
     }
     if (count > 0) {
         uint64_t now_ns = crest_now();
-        sample.label = (uint64_t)(uintptr_t)scopes[0]->metric;
+        sample.label = crest_sample_label(scopes[0]->metric, scopes[0]->stage);
         sample.when_ms =
             now_ns > signal_zero_ns ? (uint32_t)((now_ns - signal_zero_ns) / CREST_NS_PER_MS) : 0;
     }

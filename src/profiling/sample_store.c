@@ -10,6 +10,8 @@
 #include "base/alloc.h"
 #include "base/atomic.h"
 
+#include <string.h>
+
 /* A ring entry's first word: when << 32 | generation << 13 | entry. 0: none. */
 #define STORE_GENERATION_BITS 18u
 #define STORE_ENTRY_BITS 13u
@@ -181,6 +183,34 @@ int crest_samples_since(const crest_samples_mark *mark, crest_samples_each *each
         }
     }
     return stop;
+}
+
+int crest_samples_take(crest_samples_mark *mark, crest_samples_each *each, void *context)
+{
+    int stop = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        const crest_stack_table *table = store_table[i];
+        uint64_t generation = crest_atomic_load(&store_generation[i]);
+        if (mark->generation[i] != generation)
+            memset(mark->count[i], 0, sizeof mark->count[i]);
+        mark->generation[i] = generation;
+        for (uint32_t n = 0; n < CREST_STACKS_MAX && !stop; n++) {
+            const uint64_t *frames = NULL;
+            unsigned depth = crest_stack_table_frames(table, n, &frames);
+            uint64_t now = crest_atomic_load(&table->entry[n].count), since = now;
+            if (depth == 0 || now == mark->count[i][n])
+                continue;
+            since -= mark->count[i][n];
+            mark->count[i][n] = now;
+            stop = each(context, frames, depth, table->entry[n].label, since);
+        }
+    }
+    return stop;
+}
+
+int crest_samples_turns(void)
+{
+    return crest_stack_table_fills(store_table[crest_atomic_load(&store_in_use) & 1]);
 }
 
 int crest_samples_of(uint64_t operation, uint32_t from_ms, uint32_t to_ms, crest_samples_each *each,

@@ -66,6 +66,13 @@ typedef int crest_samples_each(void *context, const uint64_t *frames, unsigned d
                                uint64_t label, uint64_t count);
 int crest_samples_since(const crest_samples_mark *mark, crest_samples_each *each, void *context);
 
+/* The same, and brings the mark up to the counts that were handed out: nothing is missed or handed
+ * out twice, as long as it is called before the tables are turned over a second time. */
+int crest_samples_take(crest_samples_mark *mark, crest_samples_each *each, void *context);
+
+/* Whether crest_samples_turn is about to turn the tables over. */
+int crest_samples_turns(void);
+
 /* Calls `each` for the ring's samples of one operation that were taken from from_ms to to_ms and
  * whose stacks are still there, with a count of 1. */
 int crest_samples_of(uint64_t operation, uint32_t from_ms, uint32_t to_ms, crest_samples_each *each,

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/atomic.h"
 #include "profiling/operations.h"
+#include "profiling/sample_label.h"
 
 enum { SLOW_FREE, SLOW_TAKEN, SLOW_FULL };
 
@@ -21,6 +22,7 @@ typedef struct slow_operation {
     const struct crest_metric *metric;
     crest_op op;
     uint64_t number, start_ns, end_ns;
+    uint32_t shared; /* it may have further parts, of the same number */
 } slow_operation;
 
 typedef struct slow_handed {
@@ -28,7 +30,7 @@ typedef struct slow_handed {
     slow_operation what;
 } slow_handed;
 
-/* Kept, with its stacks: depth, frames, depth, frames … */
+/* Kept, with its stacks: head, frames, head, frames … A head is depth | stage << 32. */
 typedef struct slow_kept {
     slow_operation what;
     uint64_t *words;
@@ -61,8 +63,8 @@ void crest_slow_ended(const crest_profile_scope *scope, uint64_t now_ns)
         if (!crest_atomic_cas32_acquire(&place->state, SLOW_FREE, SLOW_TAKEN))
             continue;
         crest_atomic_store(&slow_handed_next, at + i + 1);
-        place->what = (slow_operation){scope->metric, scope->op, crest_operations_number(scope),
-                                       scope->start_ns, now_ns};
+        place->what = (slow_operation){scope->metric,   scope->op, crest_operations_number(scope),
+                                       scope->start_ns, now_ns,    scope->shared};
         /* partner: the acquire load in crest_slow_take */
         crest_atomic_store32_release(&place->state, SLOW_FULL);
         return;
@@ -111,7 +113,7 @@ static int slow_keep_stack(void *context, const uint64_t *frames, unsigned depth
                            uint64_t count)
 {
     slow_kept *kept = context;
-    (void)label;
+    int own = crest_sample_label_metric(label) == kept->what.metric;
     (void)count;
     if (kept->used + depth + 1 > kept->room) {
         size_t room = kept->room * 2 + depth + 256;
@@ -121,7 +123,7 @@ static int slow_keep_stack(void *context, const uint64_t *frames, unsigned depth
         kept->words = words;
         kept->room = room;
     }
-    kept->words[kept->used++] = depth;
+    kept->words[kept->used++] = depth | (uint64_t)(own ? crest_sample_label_stage(label) : 0) << 32;
     for (unsigned i = 0; i < depth; i++)
         kept->words[kept->used++] = frames[i];
     return ++kept->stacks == CREST_SLOW_STACKS_MAX;
@@ -132,9 +134,28 @@ static uint32_t slow_ms(uint64_t time_ns)
     return time_ns > slow_zero_ns ? (uint32_t)((time_ns - slow_zero_ns) / SLOW_NS_PER_MS) : 0;
 }
 
-static void slow_judge(const slow_operation *operation)
+/* With what was kept of the same operation, whose earlier parts may be of other threads. */
+static slow_kept *slow_whole(slow_operation *operation)
 {
-    slow_kept *kept = slow_place(operation);
+    for (unsigned i = 0; operation->shared && i < CREST_SLOW_KEPT; i++) {
+        const slow_operation *kept = &slow_all[i].what;
+        if (kept->end_ns == 0 || !kept->shared || kept->number != operation->number ||
+            kept->metric != operation->metric)
+            continue;
+        if (kept->start_ns < operation->start_ns)
+            operation->start_ns = kept->start_ns;
+        if (kept->end_ns > operation->end_ns)
+            operation->end_ns = kept->end_ns;
+        return &slow_all[i];
+    }
+    return NULL;
+}
+
+static void slow_judge(slow_operation *operation)
+{
+    slow_kept *kept = slow_whole(operation);
+    if (kept == NULL)
+        kept = slow_place(operation);
     if (kept == NULL)
         return;
     slow_forget(kept);
@@ -172,10 +193,15 @@ int crest_slow_each(uint64_t now_ns, crest_slow_each_fn *each, void *context)
     slow_age(now_ns);
     for (unsigned i = 0; i < CREST_SLOW_KEPT; i++) {
         const slow_kept *kept = &slow_all[i];
-        for (size_t at = 0; at < kept->used; at += kept->words[at] + 1)
-            if (each(context, kept->what.metric, &kept->what.op, slow_took(&kept->what),
-                     &kept->words[at + 1], (unsigned)kept->words[at], 1))
+        crest_slow_stack stack = {
+            .metric = kept->what.metric, .op = &kept->what.op, .took_ns = slow_took(&kept->what)};
+        for (size_t at = 0; at < kept->used; at += stack.depth + 1) {
+            stack.depth = (uint32_t)kept->words[at];
+            stack.stage = (uint32_t)(kept->words[at] >> 32);
+            stack.frames = &kept->words[at + 1];
+            if (each(context, &stack))
                 return 1;
+        }
     }
     return 0;
 }

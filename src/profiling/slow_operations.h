@@ -22,10 +22,17 @@
 /* How long one counts as slow. */
 #define CREST_SLOW_WINDOW_NS (UINT64_C(60) * 1000000000)
 
-/* A slow operation's stack, with how often it was seen. */
-typedef int crest_slow_each_fn(void *context, const struct crest_metric *metric, const crest_op *op,
-                               uint64_t took_ns, const uint64_t *frames, unsigned depth,
-                               uint64_t count);
+/* A sample of a slow operation. */
+typedef struct crest_slow_stack {
+    const struct crest_metric *metric;
+    const crest_op *op;
+    uint64_t took_ns; /* the operation; one that threads share: from the first of it to the last */
+    uint32_t stage;   /* 1 + its index; 0: none */
+    const uint64_t *frames;
+    unsigned depth;
+} crest_slow_stack;
+
+typedef int crest_slow_each_fn(void *context, const crest_slow_stack *stack);
 
 /* The profiler's own time: `zero_ns` is when_ms 0 of samples. */
 void crest_slow_begin(uint64_t zero_ns);

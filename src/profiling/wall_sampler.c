@@ -9,6 +9,7 @@
 #include "profiling/wall_sampler.h"
 #include "base/alloc.h"
 #include "base/sync.h"
+#include "profiling/sample_label.h"
 #include "profiling/stack_table.h"
 #include "profiling/thread_timers.h"
 
@@ -68,7 +69,9 @@ static void wall_count(crest_sampled_thread *at, int signal, uint64_t now_ns)
     at->wall_ns = now_ns;
     if (capture == NULL || now_ns <= since_ns)
         return;
-    uint64_t label = capture->in_operation ? (uint64_t)(uintptr_t)capture->operation.metric : 0;
+    uint64_t label = capture->in_operation
+                         ? crest_sample_label(capture->operation.metric, capture->operation.stage)
+                         : 0;
     if (capture->depth > 0)
         crest_stack_table_add(wall_table, capture->frames, capture->depth, label,
                               now_ns - since_ns);
@@ -93,7 +96,8 @@ void crest_wall_end(crest_rows *rows)
         const uint64_t *frames = NULL;
         unsigned depth = crest_stack_table_frames(wall_table, i, &frames);
         const crest_stack_entry *entry = &wall_table->entry[i];
-        crest_row row = {.metric = (const struct crest_metric *)(uintptr_t)entry->label,
+        crest_row row = {.metric = crest_sample_label_metric(entry->label),
+                         .stage = crest_sample_label_stage(entry->label),
                          .value = {entry->count / CREST_WALL_TICK_NS + 1, entry->count}};
         if (depth != 0)
             crest_rows_add(rows, frames, depth, &row);
@@ -127,6 +131,7 @@ void crest_wall_threads(int signal, crest_rows *rows)
         if (capture.in_operation) {
             uint64_t now_ns = crest_now(), start_ns = capture.operation.start_ns;
             row.metric = capture.operation.metric;
+            row.stage = row.metric != NULL ? capture.operation.stage : 0;
             row.op = capture.operation.op;
             row.age_ns = now_ns > start_ns ? now_ns - start_ns : 1;
         }

@@ -45,7 +45,7 @@ REPORTERS = [
     ("zipkin", "sends spans to Zipkin over HTTP", ("common", "http")),
     ("json", "writes reports and spans as lines of JSON", ("common",)),
     ("scrape", "serves pages to Prometheus, and the last spans", ("common", "json")),
-    ("profile", "serves profiles to pprof", ("common", "scrape")),
+    ("profile", "serves profiles to pprof, has them sent by OTLP", ("common", "scrape", "otlp")),
     ("statsd", "sends packets of StatsD over UDP, TCP and Unix sockets", ("common",)),
     ("influxdb", "sends lines to InfluxDB over HTTP and UDP", ("common", "http")),
     ("hlog", "writes reports as HdrHistogram's logs, and reads such logs", ("common",)),

@@ -288,14 +288,30 @@ static int drop_bytes(void *context, const void *bytes, size_t length)
     return 0;
 }
 
+static crest_status call_profile_stream(crest_error *error)
+{
+    crest_profile_stream *stream = crest_profile_stream_open(error);
+    if (stream == NULL)
+        return error->status;
+    crest_profile *profile = crest_profile_stream_next(stream, error);
+    crest_status status = profile != NULL ? CREST_OK : error->status;
+    if (profile != NULL)
+        status = crest_profile_write_otlp(profile, NULL, 0, drop_bytes, NULL, error);
+    FAULT_HOLDS(profile == NULL || crest_profile_samples(profile) < 1000000);
+    crest_profile_free(profile);
+    crest_profile_stream_close(stream);
+    return status;
+}
+
 static crest_status call_profile(fault_run *run, crest_error *error)
 {
     crest_profile_scope scope;
     crest_timer *timer = run->slot[0];
-    crest_status status = crest_profiler_start(NULL, error);
+    crest_status status = crest_profiler_start(&(crest_profiler_options){.counters = 5}, error);
     if (status != CREST_OK)
         return status;
     crest_profile_thread();
+    status = call_profile_stream(error);
     for (int kind = 0; kind < CREST_PROFILE_KINDS && status == CREST_OK; kind++) {
         crest_profile *profile = crest_profile_begin((crest_profile_kind)kind, error);
         if (profile == NULL) {
@@ -303,6 +319,8 @@ static crest_status call_profile(fault_run *run, crest_error *error)
             break;
         }
         crest_profile_enter(&scope, timer, crest_op_u64(1));
+        crest_profile_leave(&scope);
+        crest_profile_work(&scope, timer, crest_op_u64(1), 0);
         crest_profile_leave(&scope);
         status = crest_profile_end(profile, error);
         if (status == CREST_OK)

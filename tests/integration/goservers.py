@@ -41,17 +41,20 @@ def listens(port):
 
 class Collector(Server):
     """The OpenTelemetry Collector: writes every request that it takes, as a line of JSON, into
-    `file`. more: further lines of the OTLP/HTTP receiver's configuration, without their indent."""
+    `file`. more: further lines of the OTLP/HTTP receiver's configuration, without their indent.
+    profiles=True: it takes profiles too, which it calls alpha."""
 
-    def __init__(self, place, port=None, more=()):
+    def __init__(self, place, port=None, more=(), profiles=False):
         super().__init__(place, "collector", port)
         self.otlp = self.url
         self.file = place.folder / f"collector-{self.port}.json"
         self.grpc_port = free_port()
         self.more = more
+        self.profiles = profiles
 
     def command(self):
         config = self.place.folder / f"collector-{self.port}.yml"
+        kinds = ["metrics", "traces", "logs", *(["profiles"] if self.profiles else [])]
         more = "".join(f"        {line}\n" for line in self.more)
         config.write_text(
             "receivers:\n  otlp:\n    protocols:\n      grpc:\n"
@@ -61,8 +64,9 @@ class Collector(Server):
             "    flush_interval: 50ms\n"
             "service:\n  pipelines:\n"
             + "".join(f"    {kind}: {{receivers: [otlp], exporters: [file]}}\n"
-                      for kind in ("metrics", "traces", "logs")))
-        return [go_server("collector"), f"--config={config}"]
+                      for kind in kinds))
+        return [go_server("collector"), f"--config={config}",
+                *(["--feature-gates=service.profilesSupport"] if self.profiles else [])]
 
     def is_ready(self):
         self.check_running()

@@ -31,11 +31,12 @@ class Node:
         equal(status, "OK", self.program.begun)
         self.port = int(re.search(r":(\d+)/", self.url).group(1))
 
-    def ask(self, path, method="GET", body=None, host=None):
+    def ask(self, path, method="GET", body=None, host=None, headers=None):
         """(status, headers, body)"""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=ANSWER_S)
         try:
-            connection.request(method, path, body, {"Host": host} if host else {})
+            connection.request(method, path, body,
+                               {**({"Host": host} if host else {}), **(headers or {})})
             answer = connection.getresponse()
             return answer.status, dict(answer.getheaders()), answer.read()
         finally:
@@ -170,6 +171,7 @@ def wrong_requests_are_refused(place):
     equal(node.ask("/debug/pprof/profile", "POST", "x")[0], 405)
     equal(node.ask("/debug/pprof/threads", host="evil.example")[0], 403)
     equal(node.ask("/debug/pprof/")[0], 200)
+    other_sites_are_refused(node)
     # a client that goes frees its place
     gone = []
 
@@ -190,6 +192,18 @@ def wrong_requests_are_refused(place):
         raise Failure("the stop has waited for the profile")
     status, said = node.program.leave()
     equal(status, 0, said)
+
+
+def other_sites_are_refused(node):
+    """A page that a browser shows cannot have a profile taken, by an image or by a script."""
+    threads = "/debug/pprof/threads"
+    for headers in ({"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"},
+                    {"Origin": "https://evil.example"}, {"Origin": "null"}):
+        status, _, body = node.ask(threads, headers=headers)
+        equal(status, 403, headers)
+        contains(body.decode(), "page of another site")
+    for headers in ({"Sec-Fetch-Site": "none"}, {"Sec-Fetch-Site": "same-origin"}):
+        equal(node.ask(threads, headers=headers)[0], 200, headers)
 
 
 def options_are_checked(place):

@@ -8,6 +8,7 @@
  *
  *     work        starts the threads
  *     samples     how many samples there were
+ *     same FOLDER one profile of two seconds, written to FOLDER/pprof.pb and to FOLDER/otlp.pb
  *     stop        ends them, and crest_stop
  *     exit STATUS
  */
@@ -25,6 +26,7 @@
 
 CREST_TIMER(block_time, "casper.block-time", "Validation of a block.");
 CREST_TIMER(signature_time, "casper.signature-time", "Verification of its signatures.");
+CREST_STAGES(consensus, "casper.consensus", "From proposal on.", .stages = {"voted", "final"});
 
 static volatile int working;
 static volatile uint64_t sink;
@@ -80,10 +82,22 @@ __attribute__((noinline)) static void validate_block(uint64_t height)
         replay_history(0.2);
 }
 
+/* Each block's votes are counted, on the way to its first mark. */
+__attribute__((noinline)) static void count_votes(uint64_t height)
+{
+    CREST_PROFILE_STAGE(&consensus, crest_op_u64(height), 0);
+    replay_history(0.002);
+}
+
 static void *validate_blocks(void *unused)
 {
-    for (uint64_t height = 1; working; height++)
+    for (uint64_t height = 1; working; height++) {
+        crest_stages_begin(&consensus, crest_op_u64(height));
         validate_block(height);
+        count_votes(height);
+        crest_stages_mark(&consensus, crest_op_u64(height), 0);
+        crest_stages_end(&consensus, crest_op_u64(height), CREST_OUTCOME_OK);
+    }
     return unused;
 }
 
@@ -100,6 +114,38 @@ static void *wait_for_lock(void *unused)
     pthread_setname_np(pthread_self(), "fetcher");
     fetch_block();
     return unused;
+}
+
+static int write_file(void *file, const void *bytes, size_t length)
+{
+    return fwrite(bytes, 1, length, file) == length ? 0 : -1;
+}
+
+/* The same samples in both forms. */
+static void write_both(const char *folder)
+{
+    static const crest_page_label service = {"service.name", "profiled"};
+    char path[2][512];
+    snprintf(path[0], sizeof path[0], "%s/pprof.pb", folder);
+    snprintf(path[1], sizeof path[1], "%s/otlp.pb", folder);
+    FILE *pprof = fopen(path[0], "wb"), *otlp = fopen(path[1], "wb");
+    crest_profile *profile = crest_profile_begin(CREST_PROFILE_CPU, NULL);
+    crest_status status = profile != NULL && pprof != NULL && otlp != NULL ? CREST_OK : CREST_IO;
+    if (status == CREST_OK)
+        nanosleep(&(struct timespec){2, 0}, NULL);
+    if (status == CREST_OK)
+        status = crest_profile_end(profile, NULL);
+    if (status == CREST_OK)
+        status = crest_profile_write(profile, CREST_PROFILE_PPROF, write_file, pprof, NULL);
+    if (status == CREST_OK)
+        status = crest_profile_write_otlp(profile, &service, 1, write_file, otlp, NULL);
+    if (pprof != NULL && fclose(pprof) != 0)
+        status = CREST_IO;
+    if (otlp != NULL && fclose(otlp) != 0)
+        status = CREST_IO;
+    printf("%s %llu\n", status == CREST_OK ? "OK" : crest_status_text(status),
+           profile != NULL ? (unsigned long long)crest_profile_samples(profile) : 0);
+    crest_profile_free(profile);
 }
 
 int main(int count, char **arguments)
@@ -121,6 +167,9 @@ int main(int count, char **arguments)
             puts("OK");
         } else if (strncmp(line, "samples", 7) == 0) {
             printf("OK %llu\n", (unsigned long long)crest_profiler_status().samples);
+        } else if (strncmp(line, "same ", 5) == 0) {
+            line[strcspn(line, "\n")] = '\0';
+            write_both(line + 5);
         } else if (strncmp(line, "stop", 4) == 0) {
             if (working) {
                 working = 0;

@@ -331,7 +331,7 @@ static void test_a_process_without_its_main_thread(void **state)
 
 static void test_signals_with_a_meaning_are_not_taken(void **state)
 {
-    static const int refused[] = {-1,      SIGSEGV, SIGBUS,  SIGILL, SIGFPE,  SIGABRT, SIGTERM,
+    static const int refused[] = {-1,      SIGSEGV, SIGBUS,  SIGILL,  SIGFPE,  SIGABRT, SIGTERM,
                                   SIGINT,  SIGHUP,  SIGQUIT, SIGCHLD, SIGKILL, SIGSTOP, SIGPIPE,
                                   SIGALRM, SIGTRAP, 32,      33,      65,      1000};
     crest_error error;
@@ -455,7 +455,8 @@ static void test_names_are_valid_texts(void **state)
     (void)state;
     made.used = 0;
     assert_int_equal(crest_profiler_start(NULL, NULL), CREST_OK);
-    prctl(PR_SET_NAME, "bad\xff\xfe" "name");
+    prctl(PR_SET_NAME, "bad\xff\xfe"
+                       "name");
     crest_profile *threads = crest_profile_begin(CREST_PROFILE_THREADS, NULL);
     assert_int_equal(crest_profile_end(threads, NULL), CREST_OK);
     assert_int_equal(crest_profile_write(threads, CREST_PROFILE_PPROF, folded_write, &made, NULL),
