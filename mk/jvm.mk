@@ -64,6 +64,11 @@ build/jvm/built: build/jvm/natives/made $(jvm_java)
 build/jvm/classes: $(jvm_java) | $(first)
 	$(run)$(jvm_needed); printf '  %-4s %s\n' MVN jvm-shim; mkdir -p $(@D); $(call jvm_maven,process-test-classes); touch $@
 
+# The Scala side: compilers and cats-effect are fetched by Maven, and only here and in its test.
+.PHONY: jvm-scala
+jvm-scala: jvm #: ## jars of io.crest.scala and of spans for cats-effect 2 and 3, for Scala 2.12, 2.13 and 3
+	@python3 jvm-shim/crest-scala/scala_jars.py --jar $(jvm_jar) --version $(VERSION)
+
 # What JMH and the peers need is fetched by Maven, and only here.
 .PHONY: bench-jvm
 bench-jvm: build/jvm/bench #: ## recording from the JVM against Kamon, Micrometer and others; BENCH_ARGS= goes to JMH

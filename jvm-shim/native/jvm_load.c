@@ -60,6 +60,7 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
         &jvm_names_natives,
         &jvm_log_natives,
         &jvm_run_natives,
+        &jvm_span_timings_natives,
         &jvm_spans_natives,
         &jvm_timers_natives,
     };

@@ -3,6 +3,7 @@ package io.crest;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 
 /**
  * A stage that is timed: it ends as the original stage does, but only after the record. So a thread
@@ -16,14 +17,28 @@ final class TimedStage<T> extends CompletableFuture<T> {
     /** The original stage if it is a future; null if it can only make one. */
     private final CompletableFuture<T> future;
 
-    TimedStage(CompletionStage<T> stage) {
+    private TimedStage(CompletionStage<T> stage) {
         future = stage instanceof CompletableFuture && stage.toCompletableFuture() == stage
                 ? stage.toCompletableFuture()
                 : null;
     }
 
+    /** In place of the stage, whose end {@code end} records: it gets what the stage failed with. */
+    static <T> TimedStage<T> of(CompletionStage<T> stage, Consumer<Throwable> end) {
+        TimedStage<T> timed = new TimedStage<>(stage);
+        stage.whenComplete(
+                (result, thrown) -> {
+                    try {
+                        end.accept(thrown);
+                    } finally {
+                        timed.ended(result, thrown);
+                    }
+                });
+        return timed;
+    }
+
     /** The original stage has ended; a null exception means success. */
-    void ended(T result, Throwable thrown) {
+    private void ended(T result, Throwable thrown) {
         if (thrown == null) super.complete(result);
         else super.completeExceptionally(thrown);
     }

@@ -288,17 +288,100 @@ public final class Timer extends Keyed {
         return null;
     }
 
+    /**
+     * Starts a span of the operation that this thread is in ({@link Context#current}), below its
+     * span. Of none: in a trace of its own.
+     *
+     * @return to be ended, on any thread
+     */
+    public SpanTiming startSpan() {
+        return new SpanTiming(this, null, Context.current());
+    }
+
+    /**
+     * Starts a span of this operation, below the span that this thread is in.
+     *
+     * @param op the operation; null is the one that the thread is in
+     * @return to be ended, on any thread
+     */
+    public SpanTiming startSpan(Op op) {
+        return new SpanTiming(this, op, Context.current());
+    }
+
+    /**
+     * Starts a span below another one, wherever that is.
+     *
+     * @param op the operation; null is the parent's
+     * @param parent its parent; null or one without a span: the operation's root
+     * @return to be ended, on any thread
+     */
+    public SpanTiming startSpan(Op op, Context parent) {
+        return new SpanTiming(this, op, parent == null ? Context.none() : parent);
+    }
+
+    /**
+     * Times code as a span below the one that this thread is in; what is timed so within it is
+     * below this one.
+     *
+     * @param <T> what it returns
+     * @param <E> the checked exceptions that it throws
+     * @param body run once, on this thread
+     * @return what it returns
+     * @throws E what it throws; recorded under {@link Outcome#of}, with its text
+     */
+    public <T, E extends Exception> T span(Timed<T, E> body) throws E {
+        return span(null, body);
+    }
+
+    /**
+     * The same for this operation.
+     *
+     * @param <T> what it returns
+     * @param <E> the checked exceptions that it throws
+     * @param op the operation; null is the one that the thread is in
+     * @param body run once, on this thread
+     * @return what it returns
+     * @throws E as {@link #span(Timed)}
+     */
+    public <T, E extends Exception> T span(Op op, Timed<T, E> body) throws E {
+        Objects.requireNonNull(body, "the code to be timed");
+        try (SpanTiming timing = startSpan(op).enter()) {
+            try {
+                return timing.done(body.run());
+            } catch (Throwable thrown) {
+                timing.fail(thrown);
+                throw thrown;
+            }
+        }
+    }
+
+    /**
+     * A span of work that goes on in other threads, until the stage has ended, wherever it does.
+     * The span is this thread's while it makes the stage, so that what it hands to executors that
+     * carry contexts is below the span.
+     *
+     * @param <T> what the stage ends with
+     * @param op the operation; null is the one that the thread is in
+     * @param body makes the stage; run once, on this thread
+     * @return as {@link #timeStage}
+     */
+    public <T> CompletionStage<T> spanStage(Op op, Supplier<? extends CompletionStage<T>> body) {
+        Objects.requireNonNull(body, "what makes the stage to be timed");
+        SpanTiming timing = startSpan(op);
+        CompletionStage<T> stage;
+        try (Context.Scope scope = timing.context().enter()) {
+            stage = body.get();
+        } catch (Throwable thrown) {
+            timing.fail(thrown).close();
+            throw thrown;
+        }
+        if (stage != null) return TimedStage.of(stage, thrown -> timing.fail(thrown).close());
+        timing.fail("there is no stage").close();
+        return null;
+    }
+
     private <T> CompletionStage<T> timed(CompletionStage<T> stage, long from) {
-        TimedStage<T> timed = new TimedStage<>(stage);
-        stage.whenComplete(
-                (result, thrown) -> {
-                    try {
-                        stopNanos(from, Outcome.of(thrown));
-                    } finally {
-                        timed.ended(result, thrown);
-                    }
-                });
-        return timed;
+        return TimedStage.of(stage, thrown -> stopNanos(from, Outcome.of(thrown)));
     }
 
     private void failed(long from, Throwable thrown) {

@@ -14,6 +14,9 @@ import java.util.Arrays;
 final class Utf8 {
     private static final byte NOT_UTF8 = (byte) 0xff;
 
+    /** Of a text of a span, which is cut after fewer bytes. */
+    private static final int SHOWN_CHARS = 256;
+
     private byte[] bytes;
     private int length;
 
@@ -24,6 +27,12 @@ final class Utf8 {
     /** The text and a NUL. */
     static byte[] terminated(String text) {
         return joined(text);
+    }
+
+    /** The begin of a text, for what shows no more of it, without a NUL at the end. */
+    static byte[] cut(String text) {
+        byte[] all = joined(text.length() > SHOWN_CHARS ? text.substring(0, SHOWN_CHARS) : text);
+        return Arrays.copyOf(all, all.length - 1);
     }
 
     /** The texts, each followed by a NUL. */
