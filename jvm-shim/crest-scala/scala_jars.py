@@ -25,6 +25,9 @@ COMPILER = {"2.12": ("org.scala-lang:scala-compiler:2.12.20", "scala.tools.nsc.M
             "3": ("org.scala-lang:scala3-compiler_3:3.3.6", "dotty.tools.dotc.Main")}
 # 2.5.4 is the last of cats-effect 2 that there is for all three.
 CATS = {"2": "org.typelevel:cats-effect_{}:2.5.4", "3": "org.typelevel:cats-effect_{}:3.5.7"}
+CORE = ["core/package.scala", "core/Words.scala", "core/SpanEffect.scala", "core/Spans.scala"]
+OF_CATS = {"2": ["cats2/CatsEffect2.scala", "both/ContextReader.scala"],
+           "3": ["cats3/CatsEffect3.scala", "both/ContextReader.scala"]}
 OPTIONS = {"2.12": ["-Xfatal-warnings", "-deprecation", "-feature", "-language:higherKinds",
                     "-language:implicitConversions", "-target:jvm-1.8"],
            "2.13": ["-Werror", "-deprecation", "-feature", "-language:implicitConversions",
@@ -89,15 +92,19 @@ def library(compiler):
             if "/scala-library-" in entry or "/scala3-library_3-" in entry]
 
 
-def compiled(java, paths, scala, sources, path, into, options=()):
+def sources(*lists):
+    return [HERE / name for names in lists for name in names]
+
+
+def compiled(java, paths, scala, files, path, into):
     """Compiles sources into a folder."""
     shutil.rmtree(into, ignore_errors=True)
     into.mkdir(parents=True)
     compiler = paths[f"compiler-{scala}"]
     subprocess.run(
         [java, "-Xss8m", "-Xmx1g", "-XX:TieredStopAtLevel=1", "-cp", compiler, COMPILER[scala][1],
-         *OPTIONS[scala], *options, "-d", into, "-classpath",
-         ":".join(map(str, [*path, *library(compiler)])), *map(str, sources)], check=True,
+         *OPTIONS[scala], "-d", into, "-classpath",
+         ":".join(map(str, [*path, *library(compiler)])), *map(str, files)], check=True,
         timeout=TIMEOUT_S)
     return into
 
@@ -121,13 +128,11 @@ def of_cats(path):
 
 def made(java, jar, scala, version, paths):
     """Makes the three jars for one Scala, by two calls of its compiler, which is slow to start."""
-    shared = sorted((HERE / "both").glob("*.scala"))
-    core = sorted((HERE / "core").glob("*.scala"))
-    classes = compiled(java, paths, scala, [*core, *(HERE / "cats2").glob("*.scala"), *shared],
+    classes = compiled(java, paths, scala, sources(CORE, OF_CATS["2"]),
                        [jar, *paths[f"cats2-{scala}"].split(":")], MADE / f"classes/{scala}")
     facade = jar_of(classes, f"crest-scala_{scala}", version, lambda path: not of_cats(path))
     jar_of(classes, f"crest-cats-effect2_{scala}", version, of_cats)
-    classes = compiled(java, paths, scala, [*(HERE / "cats3").glob("*.scala"), *shared],
+    classes = compiled(java, paths, scala, sources(OF_CATS["3"]),
                        [jar, facade, *paths[f"cats3-{scala}"].split(":")],
                        MADE / f"classes/{scala}")
     jar_of(classes, f"crest-cats-effect3_{scala}", version, of_cats)
