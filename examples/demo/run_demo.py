@@ -20,6 +20,7 @@ import subprocess
 import sys
 import time
 
+import block_profile
 import block_trace
 import embedded
 import kill_moment
@@ -65,6 +66,8 @@ class Demo:
         self.problems = []
         self.gateway = self.server = self.prometheus = self.network = None
         self.offsets = {}
+        self.profile_ports = servers.free_ports(block_profile.NODES)
+        self.profile = None
         self.began = time.time()
         self.happened = {}
 
@@ -95,11 +98,14 @@ class Demo:
         return (f"service=rnode,instance={name},interval=1s,jitter=0,windows=1m,system={groups},"
                 f"pushgateway={self.gateway.url},pushgateway.job=rnode,"
                 f"{self.state_options},state.name={name},"
-                + block_trace.options(self.folder, name))
+                + block_trace.options(self.folder, name)
+                + "".join(block_profile.options(port) for port, profiled
+                          in zip(self.profile_ports, NAMES) if profiled == name))
 
     def watch(self):
         """The live table."""
         self.screen.phase("What operators ask for, answered by Prometheus")
+        self.profile = block_profile.Taken(self.profile_ports)
         live = Live(self.screen, self.prometheus, NAMES)
         first, whole = None, None
         while first is None or self.screen.seconds() < TABLE_UNTIL_S or (
@@ -133,6 +139,12 @@ class Demo:
     def moment(self, title, act, key):
         self.screen.phase(title)
         self.happened[key] = act(self)
+
+    def hot(self):
+        """Where the processor's time of block validation goes, by a profile taken meanwhile."""
+        self.screen.phase("Where block validation spends its time")
+        self.happened["profile"] = self.profile.finish()
+        block_profile.show(self.screen, self.happened["profile"])
 
     def costs(self):
         """What one node costs by each way, while it works."""
@@ -213,6 +225,7 @@ def with_servers(screen, folder):
         demo.moment("Moment 3 of 4: blocks that overlap", moments.overlap, "overlap")
         demo.moment("Moment 4 of 4: a node is killed in the middle of a block",
                     kill_moment.killed_in_a_block, "kill")
+        demo.hot()
         demo.costs()
         demo.finish()
         demo.follow()

@@ -5,6 +5,7 @@ Prometheus after the run; only what is called the nodes' own is theirs.
 
 import time
 
+import block_profile
 import kill_card
 import svg_trace
 from figures import (COMM, CONSENSUS, COVERAGE, HICCUPS, JOB, MEBI, PING, PROPAGATION, SEND,
@@ -99,7 +100,8 @@ class Report:
         self.cards_top = self.grid_top + rows + 66
         self.ways_top = self.cards_top + 2 * CARD_HEIGHT + CARD_GAP + 50
         self.trace_top = self.ways_top + WAYS_HEAD + WAY_HEIGHT * len(happened["ways"]) + 24
-        self.verdict_top = self.trace_top + svg_trace.height(happened["trace"])
+        self.flame_top = self.trace_top + svg_trace.height(happened["trace"]) + 24
+        self.verdict_top = self.flame_top + block_profile.height(happened["profile"])
         self.canvas = Canvas(WIDTH, self.verdict_top + 92)
 
     def points(self, query):
@@ -334,6 +336,8 @@ class Report:
         self.ways()
         svg_trace.draw(self.canvas, self.happened["trace"], MARGIN, self.trace_top,
                        WIDTH - 2 * MARGIN)
+        block_profile.draw(self.canvas, self.happened["profile"], MARGIN, self.flame_top,
+                           WIDTH - 2 * MARGIN)
         self.verdict()
         return self.canvas.finish("Crest: four nodes under load, as Prometheus saw them",
                                   "Small multiples for each node, four moments, what one "

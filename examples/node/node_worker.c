@@ -3,6 +3,7 @@
 #include "node_worker.h"
 
 #include <crest/crest.h>
+#include <crest/profile.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,9 +78,13 @@ static chain_answer worker_one_block(const uint8_t *bytes, size_t size, bool sto
     report_clock_start(&clock);
     crest_timing timing = crest_timer_start(&add_block_time, op);
     report_clock_started(&clock);
-    chain_answer answer = chain_add(bytes, size, &b, missing, &why);
-    if (answer == CHAIN_ADDED && !stored)
-        store_put(hash, bytes, size);
+    chain_answer answer;
+    {
+        CREST_PROFILE_WORK(&add_block_time, op);
+        answer = chain_add(bytes, size, &b, missing, &why);
+        if (answer == CHAIN_ADDED && !stored)
+            store_put(hash, bytes, size);
+    }
     if (answer == CHAIN_ADDED || answer == CHAIN_INVALID) {
         bool good = answer == CHAIN_ADDED;
         report_clock_end(&clock);

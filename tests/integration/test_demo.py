@@ -92,6 +92,7 @@ def the_demo_runs(_):
     check_ways(text)
     check_kill(text)
     check_trace(text)
+    check_profile(text)
     root = xml.etree.ElementTree.parse(ROOT / "build/demo/report.svg").getroot()
     equal(root.tag, "{http://www.w3.org/2000/svg}svg")
     equal(sum(part.tag.endswith("path") for part in root.iter()) > 70, True, "curves in the report")
@@ -113,6 +114,18 @@ def check_kill(text):
         equal((row.group(1), row.group(3)), (row.group(2), "0"), f"increase() of {what}")
     contains(after, "resets() is 0", "Prometheus over the kill")
     contains(text, f"; {int(books.group(1)) + 3} of them at the kill.", "the comparison")
+
+
+def check_profile(text):
+    """The hottest functions of validation, each with its share; the report has the flame graph."""
+    at = text.index("Where block validation spends its time")
+    rows = re.findall(r"^   (\S+) +[\d.]+ (?:s|ms|us) +(\d+) %$", text[at:], re.MULTILINE)
+    equal(0 < len(rows) <= 3, True, f"rows of functions: {rows} in {text[at:at + 1500]}")
+    shares = [int(share) for _, share in rows]
+    equal(shares, sorted(shares, reverse=True), "the hottest first")
+    report = (ROOT / "build/demo/report.svg").read_text(encoding="utf-8")
+    contains(report, "as a flame graph")
+    contains(report, "hottest in validation: " + rows[0][0])
 
 
 def check_trace(text):
