@@ -10,6 +10,8 @@
 #include <crest/counter.h>
 #include <crest/coverage.h>
 #include <crest/distribution.h>
+#include <crest/event.h>
+#include <crest/event_reader.h>
 #include <crest/family.h>
 #include <crest/gauge.h>
 #include <crest/hdr.h>

@@ -48,6 +48,11 @@
  *   spans.rate, spans.per-op     spans a second (1000), and of an operation before further ones of
  *                                a name fold into one (512)
  *   spans.buffer                 memory of spans, 1MiB to 1GiB; 12MiB
+ *   events=DIR                   writes events (event.h) into rings in a file of this directory on
+ *                                tmpfs, NAME.events; `on`: beside the state file, or in memory only
+ *   events.name, events.disk     as state.name and state.disk
+ *   events.size, events.rings    bytes of a thread's ring, 16KiB to 64MiB (64KiB), and threads at a
+ *                                time that have one, up to 1024 (64)
  *   hiccups                      on or off (the default): measures how late a thread wakes up, see
  *                                hiccups.h
  *   hiccups.resolution           how long that thread sleeps, 100us to 1s; 1ms by default

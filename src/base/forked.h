@@ -34,6 +34,9 @@
     X(INHERITED)                                                                                   \
     X(TRACED)    /* nothing is */                                                                  \
     X(SPANS)     /* no rings */                                                                    \
+    X(EVENTS)    /* no rings */                                                                    \
+    X(EVENTS_KNOWN)                                                                                \
+    X(EVENTS_FILE)                                                                                 \
     X(IN_FLIGHT) /* another table of operations */                                                 \
     X(IN_FLIGHT_OWNERS)                                                                            \
     X(KEYED)   /* another process, to keyed timers */                                              \

@@ -277,6 +277,8 @@ static crest_thread_table *cells_table_own(void)
         return NULL;
     cells_sign(table);
     table->lent = 0;
+    if (table->event_ring != 0)
+        crest_atomic_store32(&table->event_ring, table->event_ring | CREST_CELLS_PASSED);
     if (pthread_setspecific(cells_key, table) != 0) {
         /* as in cells_thread_end */
         crest_atomic_store32_release(&table->owned, CREST_TABLE_FREE);
@@ -321,6 +323,16 @@ crest_reserve *crest_cells_reserve(void)
 uint32_t *crest_cells_ring(void)
 {
     return cells_table != NULL && cells_table != CELLS_GONE ? &cells_table->ring : NULL;
+}
+
+const crest_thread_table *crest_cells_table(void)
+{
+    return cells_table != CELLS_GONE ? cells_table : NULL;
+}
+
+crest_thread_table *crest_cells_table_make(void)
+{
+    return cells_table_own();
 }
 
 void **crest_cells_operation(void)

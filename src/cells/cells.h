@@ -24,8 +24,12 @@ typedef struct crest_thread_table {
                             * owner only */
     crest_reserve reserve; /* owner only; a lane has none */
     uint32_t ring;         /* the spans' (spans/span_rings.h); owner only */
-    void *operation;       /* that the owner is in, for profiles; NULL: none; owner writes */
+    uint32_t event_ring; /* the events' (events/event_rings.h); owner, and adopter under the lock */
+    void *operation;     /* that the owner is in, for profiles; NULL: none; owner writes */
 } crest_thread_table;
+
+/* Of event_ring: the table has got another owner since. */
+#define CREST_CELLS_PASSED 0x80000000u
 
 typedef enum crest_table_owner {
     CREST_TABLE_FREE,
@@ -51,6 +55,12 @@ crest_reserve *crest_cells_reserve(void);
 /* This thread's word for its ring of spans, 0 at first; NULL before its first touch and after its
  * end. The next thread with this table has it too. */
 uint32_t *crest_cells_ring(void);
+
+/* This thread's table; NULL before its first touch and after its end. */
+const crest_thread_table *crest_cells_table(void);
+
+/* Under the lock: the same, made if need be; NULL without memory and after the thread's end. */
+crest_thread_table *crest_cells_table_make(void);
 
 /* Where this thread keeps the operation that it is in (profiling/operations.h); NULL before its
  * first touch and after its end. Any handler. */

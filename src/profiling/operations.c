@@ -119,6 +119,20 @@ unsigned crest_operations_here(uint64_t rsp, crest_checked_memory *stack,
     return count;
 }
 
+/* A scope that is farther up the stack is not looked at: it may be another stack's, and gone. */
+#define OPERATIONS_NEAR (UINT64_C(1) << 20)
+
+const crest_profile_scope *crest_operations_innermost(void *const *place)
+{
+    /* acquire: partner of the release store in crest_profile_enter */
+    const crest_profile_scope *scope = crest_atomic_load_ptr_acquire(place);
+    uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+    return CREST_UNLIKELY(scope != NULL) && (uint64_t)(uintptr_t)scope - here < OPERATIONS_NEAR &&
+                   crest_atomic_load32(&scope->entered) == operations_mark(scope)
+               ? scope
+               : NULL;
+}
+
 int crest_operations_of(int thread, crest_profile_scope *copy)
 {
     crest_lock_saved saved;

@@ -21,6 +21,10 @@
 unsigned crest_operations_here(uint64_t rsp, crest_checked_memory *stack,
                                crest_profile_scope **scopes, unsigned room);
 
+/* The calling thread's innermost scope, by the place in its record; NULL: it is in none. One that a
+ * longjmp has left behind is passed over if a later frame lies over it. Any handler. */
+const crest_profile_scope *crest_operations_innermost(void *const *place);
+
 /* The same of another thread, copied: 0 if it is in none, or that cannot be read. Locks. */
 int crest_operations_of(int thread, crest_profile_scope *copy);
 

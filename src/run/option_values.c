@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values of options as durations, switches and fractions. Digits are read here by hand: strtod and
- * its relatives ask the locale what a decimal point looks like. See options.h.
+ * Values of options as durations, switches, fractions and bytes. Digits are read here by hand:
+ * strtod and its relatives ask the locale what a decimal point looks like. See options.h.
  */
 #include "base/utf8.h"
 #include "run/options.h"
@@ -106,4 +106,29 @@ crest_status crest_option_fraction(const crest_options *options, const char *key
         return option_refuse(options, key, "a number from 0 to 1", error);
     *value = (double)millionths / 1e6;
     return CREST_OK;
+}
+
+crest_status crest_option_bytes(const crest_options *options, const char *key, uint64_t least,
+                                uint64_t most, const char *what, uint64_t *value,
+                                crest_error *error)
+{
+    static const struct {
+        const char *unit;
+        unsigned shift;
+    } units[] = {{"", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}};
+    const char *text = crest_option(options, key);
+    if (text == NULL)
+        return CREST_OK;
+    size_t digits = strspn(text, "0123456789");
+    uint64_t number = 0;
+    for (size_t i = 0; i < digits && number <= most; i++)
+        number = number * 10 + (uint64_t)(text[i] - '0');
+    for (size_t i = 0; digits != 0 && i < sizeof units / sizeof *units; i++) {
+        if (strcmp(text + digits, units[i].unit) != 0 || number > most >> units[i].shift ||
+            number << units[i].shift < least)
+            continue;
+        *value = number << units[i].shift;
+        return CREST_OK;
+    }
+    return option_refuse(options, key, what, error);
 }

@@ -65,4 +65,10 @@ size_t crest_option_name_keys(const char *keys[2 * CREST_OPTION_NAMES_MAX]);
 crest_status crest_option_fraction(const crest_options *options, const char *key, double *value,
                                    crest_error *error);
 
+/* The same for a whole number of bytes, bare or with KiB, MiB or GiB behind it, from `least` to
+ * `most`; `what` says what is expected. */
+crest_status crest_option_bytes(const crest_options *options, const char *key, uint64_t least,
+                                uint64_t most, const char *what, uint64_t *value,
+                                crest_error *error);
+
 #endif

@@ -109,6 +109,7 @@ static void run_end_collecting(void)
         crest_ticker_detach(NULL);
     if (run_beats)
         crest_ticker_release();
+    crest_events_stop();
     crest_state_farewell();
     crest_otel_context_withdraw();
     run_system = NULL;
@@ -319,6 +320,19 @@ static crest_status run_show_context(const crest_run_plan *plan, crest_status ke
     return CREST_PARTIAL;
 }
 
+/* Begins to write events. `kept` or CREST_PARTIAL. */
+static crest_status run_write_events(const crest_run_plan *plan, crest_status kept,
+                                     crest_error *error)
+{
+    crest_error refused;
+    crest_status status = crest_events_start(&plan->events, &refused);
+    if (status == CREST_OK)
+        return kept;
+    if (kept == CREST_OK)
+        *error = refused;
+    return CREST_PARTIAL;
+}
+
 /* Starts all of the plan. */
 static crest_status run_launch(crest_run_plan *plan, crest_error *error)
 {
@@ -367,14 +381,19 @@ static crest_status run_start(const char *options, crest_error *error)
         kept = run_keep_state(plan, &no_state);
     if (status == CREST_OK && plan->otel_context)
         kept = run_show_context(plan, kept, &no_state);
+    if (status == CREST_OK)
+        kept = run_write_events(plan, kept, &no_state);
     if (status == CREST_OK && !plan->threads)
         crest_loop_wake(); /* its fork handler with it */
     crest_poller_resume();
     if (status == CREST_OK)
         status = run_launch(plan, error);
-    if (!run_goes_on(status))
+    if (!run_goes_on(status)) {
         crest_otel_context_withdraw();
-    int goes_on = run_goes_on(status), beats = goes_on && crest_state_header_own() != NULL;
+        crest_events_stop();
+    }
+    int goes_on = run_goes_on(status);
+    int beats = goes_on && (crest_state_header_own() != NULL || plan->events.on);
     if (beats)
         crest_ticker_keep();
     if (status == CREST_OK && kept != CREST_OK)

@@ -34,6 +34,11 @@ static const char *const run_plan_keys[] = {"service",
                                             "spans.rate",
                                             "spans.per-op",
                                             "spans.buffer",
+                                            "events",
+                                            "events.name",
+                                            "events.disk",
+                                            "events.size",
+                                            "events.rings",
                                             "hiccups",
                                             "hiccups.resolution",
                                             RUN_PLAN_RESOURCE,
@@ -369,6 +374,8 @@ static crest_status run_plan_read_common(crest_run_plan *plan, crest_error *erro
         status = crest_state_options_read(plan->options, &plan->state, error);
     if (status == CREST_OK)
         status = crest_spans_options_read(plan->options, &plan->spans, error);
+    if (status == CREST_OK)
+        status = crest_events_options_read(plan->options, &plan->events, error);
     return status == CREST_OK ? run_plan_read_windows(plan, error) : status;
 }
 

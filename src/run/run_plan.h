@@ -13,6 +13,7 @@
 
 #include "base/host_name.h"
 #include "run/options.h"
+#include "run/events_run.h"
 #include "run/spans_run.h"
 #include "run/state_run.h"
 #include <crest/hiccups.h>
@@ -43,6 +44,7 @@ typedef struct crest_run_plan {
     int otel_context; /* outside profilers may see spans */
     crest_state_options state;
     crest_spans_settings spans; /* their text lies in the options */
+    crest_events_options events;
     int hiccups;
     crest_hiccups_options hiccups_options;
     int system;                          /* collectors are asked for */

@@ -85,26 +85,12 @@ static crest_status spans_run_slow(const crest_options *options, crest_spans_set
                             error);
 }
 
-/* Bytes, with KiB, MiB or GiB. */
 static crest_status spans_run_buffer(const crest_options *options, crest_spans_settings *settings,
                                      crest_error *error)
 {
-    static const struct {
-        const char *unit;
-        unsigned shift;
-    } units[] = {{"", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}};
-    const char *key = "spans.buffer", *text = crest_option(options, key);
-    if (text == NULL)
-        return CREST_OK;
-    size_t digits = strspn(text, "0123456789");
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (strcmp(text + digits, units[i].unit) == 0)
-            settings->buffer_bytes =
-                spans_run_number(text, digits, SPANS_RUN_BUFFER_MAX >> units[i].shift)
-                << units[i].shift;
-    if (settings->buffer_bytes >= SPANS_RUN_BUFFER_MIN)
-        return CREST_OK;
-    return spans_run_refuse(options, key, "a size: write 1MiB to 1GiB, as 8MiB", error);
+    return crest_option_bytes(options, "spans.buffer", SPANS_RUN_BUFFER_MIN, SPANS_RUN_BUFFER_MAX,
+                              "a size: write 1MiB to 1GiB, as 8MiB", &settings->buffer_bytes,
+                              error);
 }
 
 crest_status crest_spans_options_read(const crest_options *options, crest_spans_settings *settings,

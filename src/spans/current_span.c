@@ -33,6 +33,7 @@ static __thread uint8_t current_remote;
 static __thread volatile uint8_t current_changing;
 
 static uint64_t current_shown; /* atomic */
+uint64_t crest_current_span_any;
 
 void crest_current_span_show(int shown)
 {
@@ -64,6 +65,7 @@ crest_span_context crest_span_current_set(const crest_span_context *context)
     current_record.valid = 0;
     CREST_COMPILER_FENCE();
     if (valid) {
+        crest_atomic_store(&crest_current_span_any, 1);
         memcpy(current_record.trace, context->trace.bytes, sizeof current_record.trace);
         for (unsigned i = 0; i < sizeof current_record.span; i++)
             current_record.span[i] = (uint8_t)(context->span >> (56 - 8 * i));

@@ -17,6 +17,9 @@ typedef struct crest_otel_thread_record {
 /* The symbol by which they find it: NULL, or the record of this thread. */
 extern __thread __attribute__((visibility("default"))) crest_otel_thread_record *otel_thread_ctx_v1;
 
+/* Not 0 once any thread has had a current span. */
+extern uint64_t crest_current_span_any;
+
 /* Whether threads show their records, from their next change of span on. Any thread. */
 void crest_current_span_show(int shown);
 

@@ -23,7 +23,7 @@
 #define PLACE_TMPFS 0x01021994
 #define PLACE_RAMFS 0x858458f6
 #define PLACE_LEFT CREST_STATE_SUFFIX ".left."
-#define PLACE_PREVIOUS CREST_STATE_SUFFIX ".previous"
+#define PLACE_PREVIOUS ".previous"
 #define PLACE_DIGITS 18
 
 /* ---- what /proc says ---- */
@@ -62,9 +62,16 @@ void crest_state_boot_id(char boot_id[40])
 
 /* ---- the directory ---- */
 
-static crest_status place_refuse(crest_error *error, const char *dir, const char *what)
+static crest_status place_refuse(crest_error *error, const char *option, const char *dir,
+                                 const char *what)
 {
-    return crest_error_set(error, CREST_SYSTEM, "state=%s: %s: %s", dir, what, strerror(errno));
+    return crest_error_set(error, CREST_SYSTEM, "%s=%s: %s: %s", option, dir, what,
+                           strerror(errno));
+}
+
+static const char *place_option(const crest_state_wish *wish)
+{
+    return wish->option != NULL ? wish->option : "state";
 }
 
 /* Whether the directory is this user's alone, and in memory. */
@@ -74,23 +81,26 @@ static crest_status place_check_dir(int dir, const crest_state_wish *wish, int *
     struct stat found;
     struct statfs system;
     if (fstat(dir, &found) != 0 || fstatfs(dir, &system) != 0)
-        return place_refuse(error, wish->dir, "the directory cannot be looked at");
+        return place_refuse(error, place_option(wish), wish->dir,
+                            "the directory cannot be looked at");
     if (found.st_uid != geteuid() || (found.st_mode & (S_IWGRP | S_IWOTH)) != 0)
         return crest_error_set(error, CREST_SYSTEM,
-                               "state=%s: the directory must belong to this process's user (%u) "
+                               "%s=%s: the directory must belong to this process's user (%u) "
                                "alone, and belongs to %u with mode %04o; name one that can be made "
                                "in it, as %s/crest",
-                               wish->dir, (unsigned)geteuid(), (unsigned)found.st_uid,
-                               (unsigned)(found.st_mode & 07777), wish->dir);
+                               place_option(wish), wish->dir, (unsigned)geteuid(),
+                               (unsigned)found.st_uid, (unsigned)(found.st_mode & 07777),
+                               wish->dir);
     unsigned long type = (unsigned long)system.f_type & 0xffffffffu;
     *disk = type != PLACE_TMPFS && type != PLACE_RAMFS;
     if (*disk && !wish->disk)
         return crest_error_set(error, CREST_SYSTEM,
-                               "state=%s is on a disk (file system %#lx), whose writes stall the "
+                               "%s=%s is on a disk (file system %#lx), whose writes stall the "
                                "threads that count; name a directory on tmpfs, as /dev/shm/%s, or "
-                               "write state.disk=on to take the stalls",
-                               wish->dir, type,
-                               wish->name != NULL ? wish->name : program_invocation_short_name);
+                               "write %s.disk=on to take the stalls",
+                               place_option(wish), wish->dir, type,
+                               wish->name != NULL ? wish->name : program_invocation_short_name,
+                               place_option(wish));
     return CREST_OK;
 }
 
@@ -109,9 +119,9 @@ static crest_status place_name(const crest_state_wish *wish, char name[CREST_STA
     if (wish->name != NULL &&
         (length == 0 || length >= room || from[0] == '.' || strchr(from, '/') != NULL))
         return crest_error_set(error, CREST_INVALID_OPTIONS,
-                               "state.name=%.100s is not a file's name of 1 to %zu bytes without "
+                               "%s.name=%.100s is not a file's name of 1 to %zu bytes without "
                                "\"/\", that does not begin with \".\"",
-                               wish->name, room - 1);
+                               place_option(wish), wish->name, room - 1);
     snprintf(name, room, "%s", length != 0 ? from : "node");
     for (char *at = name; *at != '\0'; at++)
         if (!isalnum((unsigned char)*at) && strchr("._-+", *at) == NULL)
@@ -175,12 +185,12 @@ static crest_status place_lock_some(int dir, const char *name, crest_state_place
         if (place->lock >= 0)
             return CREST_OK;
         if (errno != EWOULDBLOCK)
-            return place_refuse(error, place->dir, "its lock cannot be taken");
+            return place_refuse(error, place->option, place->dir, "its lock cannot be taken");
     }
     return crest_error_set(error, CREST_SYSTEM,
-                           "state=%s: %u processes of the name %s have their files there already; "
-                           "give each node a name (state.name=) or a directory of its own",
-                           place->dir, CREST_STATE_TWINS_MAX, name);
+                           "%s=%s: %u processes of the name %s have their files there already; "
+                           "give each node a name (%s.name=) or a directory of its own",
+                           place->option, place->dir, CREST_STATE_TWINS_MAX, name, place->option);
 }
 
 crest_status crest_state_place_take(const crest_state_wish *wish, crest_state_place *place,
@@ -188,21 +198,22 @@ crest_status crest_state_place_take(const crest_state_wish *wish, crest_state_pl
 {
     char name[CREST_STATE_NAME_BYTES];
     place->lock = -1;
+    place->option = place_option(wish);
     if (getauxval(AT_SECURE))
         return crest_error_set(error, CREST_SYSTEM,
-                               "state=%s: a set-user-ID or set-group-ID program keeps no state "
-                               "file, for its caller could choose where it writes",
-                               wish->dir);
+                               "%s=%s: a set-user-ID or set-group-ID program keeps no such file, "
+                               "for its caller could choose where it writes",
+                               place->option, wish->dir);
     crest_status status = place_name(wish, name, error);
     if (status != CREST_OK)
         return status;
     if (mkdir(wish->dir, 0700) != 0 && errno != EEXIST)
-        return place_refuse(error, wish->dir, "the directory cannot be made");
+        return place_refuse(error, place_option(wish), wish->dir, "the directory cannot be made");
     if (realpath(wish->dir, place->dir) == NULL)
-        return place_refuse(error, wish->dir, "the directory cannot be found");
+        return place_refuse(error, place_option(wish), wish->dir, "the directory cannot be found");
     int dir = place_open_dir(place->dir);
     if (dir < 0)
-        return place_refuse(error, wish->dir, "the directory cannot be opened");
+        return place_refuse(error, place_option(wish), wish->dir, "the directory cannot be opened");
     status = place_check_dir(dir, wish, &place->disk, error);
     if (status == CREST_OK)
         status = place_lock_some(dir, name, place, error);
@@ -297,29 +308,34 @@ unsigned crest_state_place_left(const crest_state_place *place,
     return count;
 }
 
-static void place_previous(const crest_state_place *place, unsigned number, char *file,
-                           size_t bytes)
+static void place_previous(const crest_state_place *place, const char *suffix, unsigned number,
+                           char *file, size_t bytes)
 {
     if (number == 1)
-        snprintf(file, bytes, "%s" PLACE_PREVIOUS, place->name);
+        snprintf(file, bytes, "%s%s" PLACE_PREVIOUS, place->name, suffix);
     else
-        snprintf(file, bytes, "%s" PLACE_PREVIOUS ".%u", place->name, number);
+        snprintf(file, bytes, "%s%s" PLACE_PREVIOUS ".%u", place->name, suffix, number);
 }
 
-void crest_state_place_done(const crest_state_place *place, const char *file)
+static void place_done(const crest_state_place *place, const char *suffix, const char *file)
 {
     char from[CREST_STATE_NAME_BYTES + 32], to[CREST_STATE_NAME_BYTES + 32];
     int dir = place_open_dir(place->dir);
     if (dir < 0)
         return;
     for (unsigned kept = CREST_STATE_PREVIOUS_KEPT; kept > 1; kept--) {
-        place_previous(place, kept - 1, from, sizeof from);
-        place_previous(place, kept, to, sizeof to);
+        place_previous(place, suffix, kept - 1, from, sizeof from);
+        place_previous(place, suffix, kept, to, sizeof to);
         renameat(dir, from, dir, to);
     }
-    place_previous(place, 1, to, sizeof to);
+    place_previous(place, suffix, 1, to, sizeof to);
     renameat(dir, file, dir, to);
     close(dir);
+}
+
+void crest_state_place_done(const crest_state_place *place, const char *file)
+{
+    place_done(place, CREST_STATE_SUFFIX, file);
 }
 
 void crest_state_place_path(const crest_state_place *place, const char *file, char *path,
@@ -374,6 +390,20 @@ static void place_put_aside(const crest_state_place *place, const char *file,
         close(dir);
 }
 
+static int place_make(const crest_state_place *place, const char *file, crest_error *error)
+{
+    int dir = place_open_dir(place->dir);
+    int descriptor =
+        dir < 0 ? -1
+                : crest_descriptor_high(
+                      openat(dir, file, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (descriptor < 0)
+        place_refuse(error, place->option, place->dir, "a file cannot be made");
+    if (dir >= 0)
+        close(dir);
+    return descriptor;
+}
+
 int crest_state_place_make(const crest_state_place *place, crest_state_found *found,
                            crest_error *error)
 {
@@ -381,14 +411,18 @@ int crest_state_place_make(const crest_state_place *place, crest_state_found *fo
     memset(found, 0, sizeof *found);
     snprintf(file, sizeof file, "%s" CREST_STATE_SUFFIX, place->name);
     place_put_aside(place, file, found);
-    int dir = place_open_dir(place->dir);
-    int descriptor =
-        dir < 0 ? -1
-                : crest_descriptor_high(
-                      openat(dir, file, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-    if (descriptor < 0)
-        place_refuse(error, place->dir, "a file cannot be made");
-    if (dir >= 0)
-        close(dir);
-    return descriptor;
+    return place_make(place, file, error);
+}
+
+int crest_state_place_make_other(const crest_state_place *place, const char *suffix,
+                                 crest_error *error)
+{
+    char file[CREST_STATE_NAME_BYTES + 32];
+    snprintf(file, sizeof file, "%s%s", place->name, suffix);
+    int last = crest_state_place_open(place, file, O_RDONLY);
+    if (last >= 0)
+        close(last);
+    if (last >= 0 || errno != ENOENT)
+        place_done(place, suffix, file);
+    return place_make(place, file, error);
 }

@@ -29,8 +29,9 @@
 /* What the options ask for. */
 typedef struct crest_state_wish {
     const char *dir;
-    const char *name; /* NULL: that of the executable */
-    int disk;         /* a file system on disk will do */
+    const char *name;   /* NULL: that of the executable */
+    int disk;           /* a file system on disk will do */
+    const char *option; /* that asks, for errors; NULL: "state" */
 } crest_state_wish;
 
 typedef struct crest_state_place {
@@ -39,6 +40,7 @@ typedef struct crest_state_place {
     unsigned twin; /* 1, or the number of the process among those of its name */
     int lock;      /* descriptor that holds the lock; -1: none */
     int disk;      /* on a disk after all */
+    const char *option;
 } crest_state_place;
 
 /* How the run before ended. */
@@ -66,6 +68,10 @@ void crest_state_place_drop(crest_state_place *place);
 /* A descriptor of the new, empty file, or -1 with *error. */
 int crest_state_place_make(const crest_state_place *place, crest_state_found *found,
                            crest_error *error);
+
+/* The same for another file of the process, NAME and the suffix; the last one becomes .previous. */
+int crest_state_place_make_other(const crest_state_place *place, const char *suffix,
+                                 crest_error *error);
 
 /* Reads a header with pread; 0 if it is none of this version and layout. */
 int crest_state_header_read(int descriptor, crest_state_header *header);

@@ -20,6 +20,7 @@ SRC = [
     ("instruments", "from a declaration, a name or labels to a handle; cold paths of recording"),
     ("in_flight", "operations begun by an id, and the end of series, which settles them"),
     ("profiling", "where threads spend their time: signals, stacks, operations, pprof"),
+    ("events", "events: declared, written into threads' rings, read by any process"),
     ("polls", "values fetched by callback, and the thread that calls"),
     ("snapshot", "what is now: directory, values, deltas, filters"),
     ("windows", "what was lately: ticker, rates, peaks, averages; takes the whole snapshot"),
