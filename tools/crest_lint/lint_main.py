@@ -3,7 +3,8 @@
 
     sys.exit(main(sys.argv[1:]))
 
-It parses, calls and prints; the checks are in lint_manifest.py, lint_source.py and lint_live.py.
+It parses, calls and prints; the checks are in lint_manifest.py, lint_source.py, lint_live.py and
+lint_events.py.
 """
 
 import argparse
@@ -18,6 +19,7 @@ USAGE = """
   crest lint manifest FILE...
   crest lint source --manifest FILE... [--exclude GLOB]... PATH...
   crest lint live --manifest FILE... URL|FILE|- [SECOND]
+  crest lint events [--with FILE]... [--exclude GLOB]... PATH...
   crest lint --rules"""
 
 
@@ -44,9 +46,9 @@ def add_common(parser, manifests):
 
 def make_parser():
     parser = Parser(prog="crest lint", usage=USAGE, description="Checks manifests of metrics, the "
-                    "sources that record them, and a live page.")
+                    "sources that record them, a live page, and events.")
     parser.add_argument("--rules", action="store_true", help="list the rules and end")
-    commands = parser.add_subparsers(dest="command", metavar="manifest|source|live",
+    commands = parser.add_subparsers(dest="command", metavar="manifest|source|live|events",
                                      prog="crest lint")
 
     manifest = commands.add_parser("manifest", help="the naming rules, over manifests")
@@ -85,6 +87,14 @@ def make_parser():
     live.add_argument("--partial", action="store_true",
                       help="the page has only some of the metrics: missing ones are no finding")
     add_common(live, True)
+
+    events = commands.add_parser("events", help="events that sources declare, and their rules")
+    events.add_argument("paths", nargs="+", metavar="PATH", help="files or folders")
+    events.add_argument("--with", dest="others", action="append", default=[], metavar="FILE",
+                        help="a file of rules, as events.rules-file has it")
+    events.add_argument("--exclude", action="append", default=[], metavar="GLOB",
+                        help="leave out paths or names that match")
+    add_common(events, False)
     return parser
 
 
@@ -154,7 +164,12 @@ def run_live(options, report):
     check_live(load_quietly(manifest_paths(options.manifest, report), report), options, report)
 
 
-RUN = {"manifest": run_manifest, "source": run_source, "live": run_live}
+def run_events(options, report):
+    from crest_lint.lint_events import check_events
+    check_events(options.paths, report, options.exclude, options.others)
+
+
+RUN = {"manifest": run_manifest, "source": run_source, "live": run_live, "events": run_events}
 
 
 def main(arguments):
@@ -167,7 +182,7 @@ def main(arguments):
         sys.stdout.write(table_text())
         return EXIT_CLEAN
     if not options.command:
-        parser.error("expected one of manifest, source, live")
+        parser.error("expected one of manifest, source, live, events")
     report = Report()
     report.notes_shown = not options.quiet
     try:

@@ -10,7 +10,7 @@ reasons. Errors and warnings make the exit status 1, notes do not.
 
 import dataclasses
 
-COMMANDS = ("manifest", "source", "live")
+COMMANDS = ("manifest", "source", "live", "events")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,6 +75,12 @@ live     error   live-undeclared     what begins with a team's prefix is declare
 live     warning live-retired        what is lost, retired or only planned is not there
 live     error   live-stale          the page is of a process that still lives
 live     error   live-page           the page is whole, and has the form that it should have
+events   error   event-name          lower case, dots for hierarchy, dashes between words
+events   error   event-twice         one event, one declaration, one spelling
+events   error   event-branch        no event's name is the namespace of another event
+events   error   event-doc           each event has a description, which is a sentence
+events   warning event-unused        each event is emitted somewhere
+events   error   event-rule          rules are right, and each holds for an event that there is
 """
 
 RULES = {}
