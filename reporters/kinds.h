@@ -15,6 +15,8 @@ extern const crest_reporter_kind crest_textfile_kind;         /* textfile.c */
 extern const crest_reporter_kind crest_statsd_kind;           /* statsd_options.c */
 extern const crest_reporter_kind crest_json_kind;             /* json_lines.c */
 extern const crest_reporter_kind crest_spans_json_kind;       /* span_lines.c */
+extern const crest_reporter_kind crest_events_json_kind;      /* event_lines.c */
+extern const crest_reporter_kind crest_events_text_kind;      /* event_lines.c */
 extern const crest_reporter_kind crest_zipkin_kind;           /* zipkin_options.c */
 extern const crest_reporter_kind crest_influxdb_kind;         /* influxdb_options.c */
 extern const crest_reporter_kind crest_hlog_kind;             /* hlog.c */

@@ -19,6 +19,8 @@ __attribute__((constructor)) static void linked_add_kinds(void)
     (void)crest_reporter_kind_add(&crest_profile_reporter_kind);
     (void)crest_reporter_kind_add(&crest_json_kind);
     (void)crest_reporter_kind_add(&crest_spans_json_kind);
+    (void)crest_reporter_kind_add(&crest_events_json_kind);
+    (void)crest_reporter_kind_add(&crest_events_text_kind);
     (void)crest_reporter_kind_add(&crest_zipkin_kind);
     (void)crest_reporter_kind_add(&crest_influxdb_kind);
     (void)crest_reporter_kind_add(&crest_hlog_kind);

@@ -11,6 +11,8 @@
 #include <crest/coverage.h>
 #include <crest/distribution.h>
 #include <crest/event.h>
+#include <crest/event_control.h>
+#include <crest/event_lines.h>
 #include <crest/event_reader.h>
 #include <crest/family.h>
 #include <crest/gauge.h>

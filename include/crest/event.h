@@ -313,11 +313,12 @@ CREST_END_C
         __attribute__((unused)) = {0, CREST_EVENT_ABI, &variable##_crest_declaration, NULL, NULL}; \
     CREST_EVENT_REGISTER_(variable)                                                                \
     __attribute__((noinline, unused)) static void variable##_crest_emit(                           \
-        crest_event *crest_event_ CREST_EVENT_EACH_(CREST_EVENT_PARAMETER_, count_, __VA_ARGS__))  \
+        crest_event *emitted_crest_event CREST_EVENT_EACH_(CREST_EVENT_PARAMETER_, count_,         \
+                                                           __VA_ARGS__))                           \
     {                                                                                              \
-        const uint64_t crest_event_values_[] = {                                                   \
+        const uint64_t emitted_crest_values[] = {                                                  \
             CREST_EVENT_EACH_(CREST_EVENT_WORDS_, count_, __VA_ARGS__) 0};                         \
-        crest_event_write(crest_event_, crest_event_values_);                                      \
+        crest_event_write(emitted_crest_event, emitted_crest_values);                              \
     }                                                                                              \
     typedef crest_event variable##_crest_type_
 

@@ -43,7 +43,7 @@
 #define CREST_RESOURCE_KEY_BYTES_MAX 64u
 /* Kinds of reporters that crest_start knows, and bytes of a kind's name; also of the NAME in
  * KIND@NAME. */
-#define CREST_REPORTER_KINDS_MAX 16u
+#define CREST_REPORTER_KINDS_MAX 24u
 #define CREST_REPORTER_KIND_BYTES_MAX 32u
 
 /* The process that reports, as exporters name it; borrowed for the call. */

@@ -53,6 +53,9 @@
  *   events.name, events.disk     as state.name and state.disk
  *   events.size, events.rings    bytes of a thread's ring, 16KiB to 64MiB (64KiB), and threads at a
  *                                time that have one, up to 1024 (64)
+ *   events.rules=RULES           which are recorded, how often, and where they go, see
+ *                                event_control.h and docs/events.md
+ *   events.rules-file=PATH       the same in a file, which is read again when it has changed
  *   hiccups                      on or off (the default): measures how late a thread wakes up, see
  *                                hiccups.h
  *   hiccups.resolution           how long that thread sleeps, 100us to 1s; 1ms by default
@@ -80,6 +83,9 @@
  *   influxdb=URL                 lines to InfluxDB over HTTP or UDP, see influxdb.h
  *   zipkin=URL                   kept spans to a Zipkin server, see zipkin.h; and with
  *                                otlp.traces=on to an OTLP receiver, see otlp_http.h
+ *   events-json=PATH, events-text=PATH
+ *                                events as lines, see event_lines.h; - is standard output, stderr
+ *                                standard error
  *   spans-json=PATH              kept spans as JSON lines, see json_lines.h
  *   hlog=PATH                    HdrHistogram's log, see hlog.h
  *   textfile=PATH                a page for node_exporter, see textfile.h

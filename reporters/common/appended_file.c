@@ -54,7 +54,9 @@ static crest_status appended_failed(const crest_appended_file *file, int failed,
                                            : "";
     return crest_error_set(error, failed == ETIMEDOUT ? CREST_TIMED_OUT : CREST_IO,
                            "Not written to %.*s: %s%s", APPENDED_SHOWN_BYTES,
-                           file->path != NULL ? file->path : "standard output",
+                           file->path != NULL       ? file->path
+                           : file->stream == stderr ? "standard error"
+                                                    : "standard output",
                            failed == ETIMEDOUT ? "it takes no more, and its reader is slow or hangs"
                                                : strerror(failed),
                            advice);
@@ -74,6 +76,7 @@ crest_status crest_appended_file_init(crest_appended_file *file, const char *pat
                                       crest_error *error)
 {
     file->path = NULL;
+    file->stream = stdout;
     file->torn = 0;
     file->file = -1;
     if (strcmp(path, "-") == 0)
@@ -103,7 +106,7 @@ crest_status crest_appended_file_begin(crest_appended_file *file, uint64_t deadl
     if (file->path != NULL && file->file < 0)
         return appended_failed(file, errno, error);
     file->before = appended_size(file->file);
-    crest_patient_output_begin(&file->output, file->path != NULL ? NULL : stdout, file->file,
+    crest_patient_output_begin(&file->output, file->path != NULL ? NULL : file->stream, file->file,
                                deadline_ns);
     file->prefix = file->torn != 0;
     file->stays = 0;

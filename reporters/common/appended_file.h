@@ -20,7 +20,8 @@
 #include <sys/types.h>
 
 typedef struct crest_appended_file {
-    char *path;      /* absolute; NULL: standard output */
+    char *path;      /* absolute; NULL: the stream */
+    FILE *stream;    /* standard output; its owner may have standard error instead */
     int torn;        /* the last line is incomplete, and could not be truncated away */
     int file;        /* of the report under way; -1: none */
     off_t before;    /* the file's size when the report began; -1: it has none */

@@ -49,6 +49,7 @@
     X(POLLER)                                                                                      \
     X(TICKER)                                                                                      \
     X(TRACING)                                                                                     \
+    X(EVENT_LOG)                                                                                   \
     X(ATTACHMENTS)                                                                                 \
     X(KEPT_SPANS)                                                                                  \
     X(ONE_REPORT)                                                                                  \

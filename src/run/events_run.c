@@ -3,7 +3,9 @@
  * Reading the options of events. See events_run.h.
  */
 #include "run/events_run.h"
+#include "events/event_directory.h"
 #include "events/event_format.h"
+#include "run/events_rules_run.h"
 #include "windows/tick_listeners.h"
 
 #include <crest/event.h>
@@ -75,6 +77,8 @@ crest_status crest_events_options_read(const crest_options *options, crest_event
             "a size: write 16KiB to 64MiB, as 64KiB", &read->wish.ring_bytes, error);
     if (status == CREST_OK)
         status = events_run_rings(options, &read->wish.rings, error);
+    if (status == CREST_OK)
+        status = crest_events_rules_check(options, error);
     uint64_t size = CREST_EVENT_RING_BYTES_MIN;
     while (size < read->wish.ring_bytes)
         size *= 2;
@@ -100,5 +104,7 @@ crest_status crest_events_start(const crest_events_options *options, crest_error
 
 void crest_events_stop(void)
 {
+    if (crest_events_running())
+        crest_events_rules_stop();
     crest_events_end();
 }

@@ -21,6 +21,7 @@
 #include "polls/poller.h"
 #include "reporting/one_report.h"
 #include "reporting/reporting.h"
+#include "run/events_rules_run.h"
 #include "run/otel_context.h"
 #include "run/run_plan.h"
 #include "state/state_file.h"
@@ -325,7 +326,10 @@ static crest_status run_write_events(const crest_run_plan *plan, crest_status ke
                                      crest_error *error)
 {
     crest_error refused;
-    crest_status status = crest_events_start(&plan->events, &refused);
+    crest_status status =
+        plan->events.on ? crest_events_rules_start(plan->options, &refused) : CREST_OK;
+    if (status == CREST_OK)
+        status = crest_events_start(&plan->events, &refused);
     if (status == CREST_OK)
         return kept;
     if (kept == CREST_OK)

@@ -45,6 +45,7 @@ REPORTERS = [
      ("common", "http")),
     ("zipkin", "sends spans to Zipkin over HTTP", ("common", "http")),
     ("json", "writes reports and spans as lines of JSON", ("common",)),
+    ("events", "writes events as lines of text and of JSON", ("common",)),
     ("scrape", "serves pages to Prometheus, and the last spans", ("common", "json")),
     ("profile", "serves profiles to pprof, has them sent by OTLP", ("common", "scrape", "otlp")),
     ("statsd", "sends packets of StatsD over UDP, TCP and Unix sockets", ("common",)),
