@@ -61,6 +61,12 @@ ELSEWHERE = {
     ("docs/otel.md", "receivers:"): "test_otlp_servers runs a Collector with it",
     ("docs/profiling.md", "CREST_OPTS=profile=on"): "test_profile asks so",
     ("docs/profiling.md", "-tagfocus"): "views of pprof's: test_profile has its others",
+    ("docs/events.md", "CREST_EMIT(block_proposed"): "a declaration and a statement: "
+                                                     "test_events has such",
+    ("docs/events.md", "# node.rules"): "rules: test_event_rules has such",
+    ("docs/events.md", "crest_event_reader_next"): "test_events reads so",
+    ("docs/events.md", "tail --once"): "test_crest_events asks so",
+    ("docs/man/crest-events.1", "tail --once"): "test_crest_events asks so",
     ("docs/man/crest-profile.1", "pidof"): "test_profile asks so",
     ("docs/scraping.md", "proxy_pass"): "test_scrape runs nginx with it",
     ("docs/scraping.md", "accept  = 9443"): "a configuration of stunnel, which no test starts",

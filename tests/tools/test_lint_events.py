@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # crest-test: timeout=200
-"""`crest lint events`: each rule of events speaks on one text and keeps silent on its neighbour, and
-the files of rules that the library refuses are refused."""
+"""`crest lint events`: each rule of events speaks on one text and keeps silent on its neighbour,
+and the files of rules that the library refuses are refused."""
 
 import re
 
