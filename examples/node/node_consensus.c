@@ -14,6 +14,7 @@ static const char *const consensus_level_name[CONSENSUS_LEVELS] = {"0", "1/3", "
  * (see consensus_proposal), and what became of the blocks this node proposed ---- */
 
 #define CASPER_METRICS_DEFINE
+#include "node_events.h"
 #include "node_metrics_casper.h"
 
 static crest_timer *consensus_timer[CONSENSUS_LEVELS];
@@ -154,6 +155,8 @@ static void consensus_weigh(chain_block *b)
         report_clock_end(&clock);
         consensus_finalise_own(b);
         uint64_t now_ns = node_now_ns();
+        CREST_EMIT(block_finalised, crest_bytes(b->hash, NODE_HASH_BYTES), b->head.height,
+                   (double)(now_ns - clock.start_ns) / (double)NODE_NS_PER_S);
         report_event("finalised", "\"height\":%u,\"took_ms\":%.6f,\"within_ms\":%.6f",
                      b->head.height, (double)(now_ns - clock.start_ns) / NODE_NS_PER_MS,
                      (double)(clock.apart_ns + now_ns - clock.end_ns) / NODE_NS_PER_MS);
@@ -201,6 +204,7 @@ void consensus_orphaned(chain_block *b)
     consensus_orphans++;
     consensus_naive_end();
     consensus_unwatch(b, CREST_OUTCOME_ERROR);
+    CREST_EMIT(block_orphaned, crest_bytes(b->hash, NODE_HASH_BYTES), b->head.slot);
     report_event("orphaned", "\"height\":%u,\"slot\":%llu", b->head.height,
                  (unsigned long long)b->head.slot);
 }

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "node_consensus.h"
+#include "node_events.h"
 #include "node_hold.h"
 #include "node_net.h"
 #include "node_pool.h"
@@ -148,6 +149,7 @@ static void turns_propose(uint64_t slot)
     crest_histogram_record(&deploys_pending, pool_waiting());
     turns_builds++;
     turns_pending += pool_waiting();
+    CREST_EMIT(block_building, slot, pool_waiting());
 
     /* the block has no hash before it is built: the timing is bound to it then */
     report_clock clock;
@@ -161,6 +163,7 @@ static void turns_propose(uint64_t slot)
     crest_timing_stop(&timing, op);
     clock = report_timer_add_clock(&turns_create_total, &clock);
     report_timed("rchain.casper.casper.create-block-time", b->hash, &clock, "ok");
+    CREST_EMIT(block_built, crest_bytes(b->hash, NODE_HASH_BYTES), slot, b->head.height);
     hold_in_block(slot);
 
     consensus_proposal();
@@ -174,6 +177,7 @@ static void turns_propose(uint64_t slot)
     report_clock_end(&whole);
     crest_timer_end(&propose_time, propose, CREST_OUTCOME_OK);
     report_timer_add_clock(&turns_propose_total, &whole);
+    CREST_EMIT(block_proposed, crest_bytes(b->hash, NODE_HASH_BYTES), slot, b->head.count);
     report_event("proposed", "\"height\":%u,\"slot\":%llu,\"deploys\":%u", b->head.height,
                  (unsigned long long)slot, b->head.count);
 }

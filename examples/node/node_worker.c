@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "node_consensus.h"
+#include "node_events.h"
 #include "node_hash.h"
 #include "node_inbox.h"
 #include "node_net.h"
@@ -74,6 +75,7 @@ static chain_answer worker_one_block(const uint8_t *bytes, size_t size, bool sto
     chain_block *b = NULL;
     node_hash(bytes, size, hash);
     crest_op op = crest_op_bytes(hash, sizeof hash);
+    CREST_EMIT(block_received, crest_bytes(hash, sizeof hash), size, stored);
     report_clock clock;
     report_clock_start(&clock);
     crest_timing timing = crest_timer_start(&add_block_time, op);
@@ -96,9 +98,11 @@ static chain_answer worker_one_block(const uint8_t *bytes, size_t size, bool sto
         char text[NODE_HEX_BYTES];
         crest_counter_inc(&blocks_invalid);
         worker_invalid++;
+        CREST_EMIT(block_rejected, crest_bytes(hash, sizeof hash), why);
         node_say("block %.12s is invalid: %s; it is left out", node_hex(hash, text), why);
     }
     if (answer == CHAIN_ADDED) {
+        CREST_EMIT(block_added, crest_bytes(hash, sizeof hash), b->head.height, b->head.count);
         turns_tip_changed();
         if (!stored)
             turns_plan_vote(b);

@@ -61,8 +61,8 @@ CREST_BEGIN_C
 CREST_API crest_status crest_events_set(const char *rules, crest_error *error);
 
 /* As CREST_EVENT_COUNTED, which calls it. Of several counters of an event the last counts.
- * CREST_OK; CREST_INVALID_ARGUMENT: the event is not registered; or why the counter is none. Thread-safe;
- * locks; allocates. */
+ * CREST_OK; CREST_INVALID_ARGUMENT: the event is not registered; or why the counter is none.
+ * Thread-safe; locks; allocates. */
 CREST_API crest_status crest_event_counted(crest_event *event, crest_counter *counter);
 
 /* What the event of this number goes to, of this process's own reader (event_reader.h): bits

@@ -35,6 +35,8 @@ STEPS = [
     ("the examples record what their manifests declare",
      ["source", "-m", *NUMBERED, "--with", CREST, "--exclude", "*/node", "--exclude", "*/demo",
       "--exclude", "*/jvm", "--", "examples"]),
+    ("the example node's events follow the rules, and so do the library's",
+     ["events", "src", NODE]),
     ("the JVM's examples record what their manifest declares",
      ["source", "-m", JVM, "--with", CREST, "--", JVM]),
 ]

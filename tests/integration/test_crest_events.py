@@ -282,6 +282,13 @@ def what_is_declared_is_listed(place):
     equal(fields["event.secret"], [{"name": "secret", "type": "text", "bound": 128}], "as JSON")
 
 
+def the_page_of_the_example_node_is_what_it_declares(_):
+    page = (harness.ROOT / "examples/node/EVENTS.md").read_text(encoding="utf-8")
+    contains(page, "## rchain\n", "its events")
+    equal(page[page.index("## "):], events("doc", harness.BUILD / "examples/node/node")[0],
+          "examples/node/EVENTS.md and what the node declares: 'make event-pages' makes it anew")
+
+
 def what_is_no_file_of_events_gets_a_sentence(place):
     folder = Folder(place)
     node = folder.node(place)
@@ -320,4 +327,5 @@ if __name__ == "__main__":
                   it_follows_until_the_process_ends, rules_change_while_it_runs,
                   rules_are_read_again_from_their_file, what_is_confidential_stays,
                   chrome_and_perfetto_can_load_it, what_is_declared_is_listed,
+                  the_page_of_the_example_node_is_what_it_declares,
                   what_is_no_file_of_events_gets_a_sentence], servers=())
