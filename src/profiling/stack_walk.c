@@ -91,8 +91,8 @@ static int walk_by_row(walker *walk, const crest_unwind_row *row)
     }
     if (!walk_return(walk, cfa))
         return 0;
-    /* what a table says nothing of has its value still, as in other unwinders: libcrypto's assembler
-       finds its frames by %rax, past the helpers that it calls */
+    /* what a table says nothing of has its value still, as in other unwinders: libcrypto's
+       assembler finds its frames by %rax, past the helpers that it calls */
     uint32_t known = state->known | 1u << CREST_REGISTER_RSP | 1u << CREST_REGISTER_RIP;
     for (unsigned i = 0; i < CREST_UNWIND_KEPT; i++)
         known &= ~(1u << crest_unwind_kept_register(i));
