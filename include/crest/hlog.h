@@ -58,8 +58,9 @@ CREST_BEGIN_C
 
 /*
  * Makes a reporter; options are copied. NULL with *error filled (error may be NULL):
- * CREST_INVALID_ARGUMENT without a path, CREST_IO when the file cannot be opened, CREST_NO_MEMORY.
- * Owned by the caller, freed with crest_reporter_free. Thread-safe; allocates; opens the file.
+ * CREST_INVALID_ARGUMENT without a path, CREST_IO when the file can be neither opened nor made,
+ * CREST_NO_MEMORY. The first report makes it. Owned by the caller, freed with crest_reporter_free.
+ * Thread-safe; allocates; looks for the file.
  *
  * Its report: CREST_IO, CREST_TIMED_OUT after report->deadline_ns, CREST_NO_MEMORY.
  */

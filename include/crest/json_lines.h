@@ -101,10 +101,10 @@ typedef struct crest_json_lines_options {
 CREST_BEGIN_C
 
 /*
- * Makes a reporter; options are copied. The file is opened once, to know that it can be. NULL with
- * *error filled (error may be NULL): CREST_INVALID_ARGUMENT for no path, CREST_IO with why
- * the file cannot be opened, CREST_NO_MEMORY. Owned by the caller, freed with crest_reporter_free.
- * Thread-safe; allocates.
+ * Makes a reporter; options are copied. The file is opened once, to know that it can be; one that
+ * is not there is made by the first report. NULL with *error filled (error may be NULL):
+ * CREST_INVALID_ARGUMENT for no path, CREST_IO with why the file can be neither opened nor made,
+ * CREST_NO_MEMORY. Owned by the caller, freed with crest_reporter_free. Thread-safe; allocates.
  *
  * Its report: CREST_IO with what could not be done and why, CREST_TIMED_OUT when a pipe or terminal
  * takes no more before report->deadline_ns. Raises no signal. Standard output is shared with other

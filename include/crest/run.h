@@ -158,10 +158,10 @@ CREST_BEGIN_C
 CREST_API crest_status crest_start(const char *options, crest_error *error);
 
 /*
- * Tries options without starting anything: what crest_start would refuse at this moment for an
- * option, this refuses with the same status and message. It also reads CREST_OPTS and the files
- * named with an @. A daemon that is told to reload tries the new options first, and goes on
- * measuring with the old ones if they are bad:
+ * Tries options without starting anything or changing a file: what crest_start would refuse at this
+ * moment for an option, this refuses with the same status and message. It also reads CREST_OPTS and
+ * the files named with an @. A daemon that is told to reload tries the new options first, and goes
+ * on measuring with the old ones if they are bad:
  *
  *     if (crest_options_check(text, &error) == CREST_OK && crest_stop(2000, NULL) == CREST_OK)
  *         crest_start(text, &error);

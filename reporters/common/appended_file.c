@@ -18,11 +18,37 @@
 /* Of a path in a message. */
 #define APPENDED_SHOWN_BYTES 300
 
-/* -1 with errno set. Non-blocking: a FIFO without a reader is an error. */
-static int appended_open(const char *path)
+/* -1 with errno set. Non-blocking: a FIFO without a reader is an error. `flags`: O_CREAT or 0. */
+static int appended_open(const char *path, int flags)
 {
-    return crest_reporter_descriptor(open(
-        path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, APPENDED_MODE));
+    return crest_reporter_descriptor(
+        open(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags, APPENDED_MODE));
+}
+
+/* Whether a file that is not there could be made, which is not tried: 0, or the errno that speaks
+ * against it. */
+static int appended_could_make(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (slash != NULL && slash[1] == '\0')
+        return EISDIR;
+    char *folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
+    int failed = folder == NULL                                              ? ENOMEM
+                 : faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) != 0 ? errno
+                                                                             : 0;
+    free(folder);
+    return failed;
+}
+
+/* Whether the file can be appended to, or could be made: 0, or an errno. Changes nothing. */
+static int appended_try(const char *path)
+{
+    int tried = appended_open(path, 0), failed = tried < 0 ? errno : 0;
+    if (tried >= 0)
+        close(tried);
+    if (failed == ENXIO) /* a FIFO whose reader comes later */
+        return 0;
+    return failed == ENOENT ? appended_could_make(path) : failed;
 }
 
 /* The size of a file; -1 for what has none. */
@@ -81,14 +107,12 @@ crest_status crest_appended_file_init(crest_appended_file *file, const char *pat
     file->file = -1;
     if (strcmp(path, "-") == 0)
         return CREST_OK;
-    int tried = appended_open(path);
-    if (tried < 0 && errno != ENXIO)
+    int failed = appended_try(path);
+    if (failed != 0)
         return crest_error_set(error, CREST_IO,
                                "The file %.*s cannot be appended to: %s. Its directory must be "
                                "there, and the user this process runs as be allowed to write to it",
-                               APPENDED_SHOWN_BYTES, path, strerror(errno));
-    if (tried >= 0)
-        close(tried);
+                               APPENDED_SHOWN_BYTES, path, strerror(failed));
     file->path = appended_absolute(path);
     return file->path != NULL ? CREST_OK
                               : crest_error_set(error, CREST_NO_MEMORY, "No memory for a path");
@@ -102,7 +126,7 @@ void crest_appended_file_fini(crest_appended_file *file)
 crest_status crest_appended_file_begin(crest_appended_file *file, uint64_t deadline_ns,
                                        crest_error *error)
 {
-    file->file = file->path != NULL ? appended_open(file->path) : -1;
+    file->file = file->path != NULL ? appended_open(file->path, O_CREAT) : -1;
     if (file->path != NULL && file->file < 0)
         return appended_failed(file, errno, error);
     file->before = appended_size(file->file);

@@ -31,8 +31,8 @@ typedef struct crest_appended_file {
     crest_patient_output output;
 } crest_appended_file;
 
-/* `path` is copied; "-": standard output. CREST_IO when the file cannot be opened,
- * CREST_NO_MEMORY. */
+/* `path` is copied; "-": standard output. Makes no file: the first report does. CREST_IO when the
+ * file cannot be opened, or made; CREST_NO_MEMORY. */
 crest_status crest_appended_file_init(crest_appended_file *file, const char *path,
                                       crest_error *error);
 void crest_appended_file_fini(crest_appended_file *file);

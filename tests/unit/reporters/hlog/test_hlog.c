@@ -9,10 +9,13 @@
 #include "hlog/hlog_tag.h"
 
 #include <crest/hlog.h>
+#include <crest/run.h>
 
 #include <fcntl.h>
 #include <locale.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 /* ---- base64 ---- */
@@ -338,6 +341,40 @@ static void test_reporter(void **state)
     unlink(path);
 }
 
+/* Options are tried without a trace on the disk, and a reporter makes its file with its first
+ * report; what speaks against it is found all the same. */
+static void test_tried(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/crest-hlog-XXXXXX", options[200], path[100];
+    static const char *const kinds[] = {"hlog", "json", "spans-json"};
+    crest_error error;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/file", folder);
+    for (size_t i = 0; i < LENGTH(kinds); i++) {
+        snprintf(options, sizeof options, "%s=%s", kinds[i], path);
+        assert_int_equal(crest_options_check(options, &error), CREST_OK);
+        assert_int_equal(access(path, F_OK), -1);
+        snprintf(options, sizeof options, "%s=%s/", kinds[i], path);
+        assert_int_equal(crest_options_check(options, &error), CREST_IO);
+        assert_non_null(strstr(error.message, "Is a directory"));
+        snprintf(options, sizeof options, "%s=%s/file", kinds[i], path);
+        assert_int_equal(crest_options_check(options, &error), CREST_IO);
+        assert_non_null(strstr(error.message, "No such file or directory"));
+    }
+    crest_reporter *log = crest_hlog_new(&(crest_hlog_options){.path = path}, &error);
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(crest_report_once(NULL, log, 0, &error), CREST_OK);
+    crest_reporter_free(log);
+    assert_int_equal(unlink(path), 0);
+    if (geteuid() != 0) {
+        assert_int_equal(chmod(folder, 0500), 0);
+        assert_null(crest_hlog_new(&(crest_hlog_options){.path = path}, &error));
+        assert_non_null(strstr(error.message, "Permission denied"));
+    }
+    assert_int_equal(rmdir(folder), 0);
+}
+
 /* A report that does not fit takes itself back, and its records come with the next one. */
 static void test_full(void **state)
 {
@@ -357,7 +394,8 @@ int main(void)
         cmocka_unit_test(test_base64),          cmocka_unit_test(test_compressed),
         cmocka_unit_test(test_cut_and_flipped), cmocka_unit_test(test_bombs),
         cmocka_unit_test(test_lines),           cmocka_unit_test(test_wrong_lines),
-        cmocka_unit_test(test_reporter),        cmocka_unit_test(test_full),
+        cmocka_unit_test(test_reporter),        cmocka_unit_test(test_tried),
+        cmocka_unit_test(test_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
