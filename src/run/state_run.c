@@ -202,24 +202,59 @@ void crest_state_tick(void)
     state_run_tell_refused(refused);
 }
 
-crest_status crest_state_start(const crest_state_options *options, crest_error *error)
+/* Whether the file that this process has is the one that is asked for. */
+static int state_run_is(const crest_state_wish *wish)
 {
-    crest_status status = CREST_OK;
-    if (options->wish.dir == NULL)
+    const crest_state_place *place = crest_state_place_own();
+    struct stat asked, there;
+    size_t length = wish->name != NULL ? strlen(wish->name) : 0;
+    return stat(wish->dir, &asked) == 0 && stat(place->dir, &there) == 0 &&
+           asked.st_dev == there.st_dev && asked.st_ino == there.st_ino &&
+           (length == 0 || (strncmp(place->name, wish->name, length) == 0 &&
+                            place->name[length] == (place->twin == 1 ? '\0' : '.')));
+}
+
+/* There is a file already, of an earlier start or since load; another one cannot be had. */
+static crest_status state_run_again(const crest_state_wish *wish, crest_error *error)
+{
+    const crest_state_place *place = crest_state_place_own();
+    if (state_run_is(wish))
         return CREST_OK;
-    if (crest_state_header_own() == NULL && state_run_at_load.status != CREST_OK) {
+    crest_error_set(error, CREST_PARTIAL,
+                    "state=%s: this process has its state file already, %s%s in %s, and what it "
+                    "counts stays there; a process has one for its life. Name that one, or start "
+                    "the process anew",
+                    wish->dir, place->name, CREST_STATE_SUFFIX, place->dir);
+    crest_log_write(CREST_LOG_WARNING, "crest: %s", error->message);
+    return CREST_PARTIAL;
+}
+
+/* There is none yet. */
+static crest_status state_run_first(const crest_state_wish *wish, crest_error *error)
+{
+    crest_status status = state_run_at_load.status;
+    if (status != CREST_OK)
         *error = state_run_at_load;
-        status = error->status;
-    } else if (crest_state_header_own() == NULL) {
-        status = state_run_open(&options->wish, error);
-    }
-    if (status == CREST_OK) {
-        state_run_adopt(options->adopt);
-        crest_state_tick();
+    else
+        status = state_run_open(wish, error);
+    if (status == CREST_OK)
         return CREST_OK;
-    }
     crest_log_write(CREST_LOG_WARNING, "crest: there is no state file: %s", error->message);
     return CREST_PARTIAL;
+}
+
+crest_status crest_state_start(const crest_state_options *options, crest_error *error)
+{
+    const crest_state_wish *wish = &options->wish;
+    if (wish->dir == NULL)
+        return CREST_OK;
+    crest_status status = crest_state_header_own() != NULL ? state_run_again(wish, error)
+                                                           : state_run_first(wish, error);
+    if (crest_state_header_own() != NULL) {
+        state_run_adopt(options->adopt);
+        crest_state_tick();
+    }
+    return status;
 }
 
 /* Before the constructors of programs, which may record. Errors of other options wait for

@@ -25,7 +25,7 @@ crest_status crest_state_options_read(const crest_options *options, crest_state_
                                       crest_error *error);
 
 /* Opens the file unless there is one. CREST_PARTIAL, with a message that was logged too, where it
- * cannot be had; the start goes on without. Not under the lock. */
+ * cannot be had, or there is another one; the start goes on. Not under the lock. */
 crest_status crest_state_start(const crest_state_options *options, crest_error *error);
 
 /* A listener of ticks: the file's heartbeat, and gauges of its size. */

@@ -332,6 +332,37 @@ static void test_farewell(void **state)
     crest_state_view_free(view);
 }
 
+/* A start after that, which names the same file in other words, goes on with it; one that asks for
+ * another is told so, and has the one that there is. */
+static void test_started_again(void **state)
+{
+    (void)state;
+    crest_error error = {.status = CREST_OK};
+    char other[300], options[400];
+    snprintf(options, sizeof options, ",state.name=node,atexit=off");
+    assert_int_equal(crest_start(state_dir_options(options), &error), CREST_OK);
+    assert_int_equal(crest_state_header_own()->phase, CREST_STATE_LIVE);
+    assert_int_equal(crest_stop(0, NULL), CREST_OK);
+    snprintf(options, sizeof options, "state=%s/.,atexit=off", state_dir);
+    assert_int_equal(crest_start(options, &error), CREST_OK);
+    assert_int_equal(crest_stop(0, NULL), CREST_OK);
+    snprintf(other, sizeof other, "%s", state_dir_path("elsewhere"));
+    snprintf(options, sizeof options, "state=%s,state.name=node,atexit=off", other);
+    assert_int_equal(crest_start(options, &error), CREST_PARTIAL);
+    if (strstr(error.message, "has its state file already, node.crest in ") == NULL ||
+        strstr(error.message, other) == NULL)
+        fail_msg("%s", error.message);
+    assert_false(state_dir_has("elsewhere"));
+    assert_int_equal(crest_state_header_own()->phase, CREST_STATE_LIVE);
+    assert_int_equal(crest_stop(0, NULL), CREST_OK);
+    for (int i = 0; i < 2; i++) {
+        const char *name = i ? "nod" : "node.2";
+        snprintf(options, sizeof options, "state=%s,state.name=%s,atexit=off", state_dir, name);
+        assert_int_equal(crest_start(options, &error), CREST_PARTIAL);
+        assert_int_equal(crest_stop(0, NULL), CREST_OK);
+    }
+}
+
 int main(void)
 {
     state_dir_make();
@@ -346,7 +377,8 @@ int main(void)
 #endif
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_links),
-        cmocka_unit_test(test_farewell)
+        cmocka_unit_test(test_farewell),
+        cmocka_unit_test(test_started_again)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
