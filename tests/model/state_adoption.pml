@@ -5,6 +5,10 @@
  * adopts. A run that gets through its start must have each thing of all runs before it exactly
  * once; none may ever be there twice. Marking a file may fail, and removing it then, too.
  *
+ * A run that got through may report what is there beyond what was delivered, and then writes down
+ * how far the receiver has it (cells/delivered_cells.h). What the next run takes for delivered is
+ * what was: less only by a report whose word its run did not live to write, which comes twice.
+ *
  *     model: holds
  *     model: holds -DRUNS=5
  *     model: fails -DNO_NAMES       committed lists are not read: what was adopted counts again
@@ -13,6 +17,10 @@
  *     model: fails -DTABLE_COUNTS   a table counts without a commit: its files count again, too
  *     model: fails -DADD_STUCK      adopts although a file could not be marked
  *     model: fails -DNO_COMMIT      the old files' marks are the commit: a kill between two of them
+ *     model: fails -DWORDS_COUNT    words taken over count without a commit: a kill loses reports
+ *     model: fails -DWORDS_LATE     words are taken over behind the commit: a kill between forgets
+ *     model: fails -DWORDS_WHOLE    a run's own word has what dead runs delivered, too: it is lost
+ *     model: fails -DWORDS_FIRST    the word is written before the report: a kill between loses it
  */
 #ifndef RUNS
 #define RUNS 4
@@ -26,14 +34,25 @@ bool bound[RUNS]; /* it can be neither marked nor removed */
 byte names[RUNS]; /* its committed list, a bit a file; 0: not committed */
 byte table[RUNS * RUNS]; /* what it adopted, by the run that recorded it */
 
-byte now, old, file, named, taken;
+byte own[RUNS];       /* words: what it delivered beyond `inherited` */
+byte inherited[RUNS]; /* what dead runs had delivered of what it adopted; counts with `names` */
+
+byte now, old, file, named, taken, more;
 bool stuck;
+byte received, twice; /* all that the receiver got, and what of it came a second time */
 
 /* What `file` says of the run `old`. */
 #ifdef TABLE_COUNTS
 #define SAYS ((file == old) + table[AT(file, old)])
 #else
 #define SAYS ((file == old) + (names[file] != 0 -> table[AT(file, old)] : 0))
+#endif
+
+/* What `file` says of what was delivered. */
+#ifdef WORDS_COUNT
+#define WORDS (own[file] + inherited[file])
+#else
+#define WORDS (own[file] + (names[file] != 0 -> inherited[file] : 0))
 #endif
 
 /* The process is killed here, or goes on. */
@@ -98,6 +117,9 @@ inline add()
                 :: old < now -> table[AT(now, old)] = table[AT(now, old)] + SAYS; old++
                 :: else -> break
                 od;
+#ifndef WORDS_LATE
+                inherited[now] = inherited[now] + WORDS;
+#endif
                 taken = taken | (1 << file)
             };
             MAY_END
@@ -105,6 +127,18 @@ inline add()
         fi;
     NEXT_FILE
 }
+
+#ifdef WORDS_LATE
+inline add_words()
+{
+    EACH_FILE
+        if
+        :: taken & (1 << file) -> inherited[now] = inherited[now] + WORDS; MAY_END
+        :: else
+        fi;
+    NEXT_FILE
+}
+#endif
 
 /* A5 */
 inline mark_taken()
@@ -135,8 +169,46 @@ inline judge()
             assert(stuck || table[AT(now, old)] == 1);
             old++
         :: else -> break
-        od
+        od;
+        assert(stuck || inherited[now] == received - twice)
     }
+}
+
+/* What is there and was not delivered goes out; then the word is written. */
+inline report()
+{
+    d_step {
+        more = 1;
+        old = 0;
+        do
+        :: old < now ->
+            if
+            :: names[now] != 0 -> more = more + table[AT(now, old)]
+            :: else
+            fi;
+            old++
+        :: else -> break
+        od;
+        file = now;
+        more = more - WORDS
+    };
+#ifdef WORDS_FIRST
+    own[now] = own[now] + more;
+    MAY_END;
+    received = received + more;
+#else
+    received = received + more;
+    if
+    :: twice = twice + more; goto ended
+    :: skip
+    fi;
+#ifdef WORDS_WHOLE
+    own[now] = own[now] + inherited[now] + more;
+#else
+    own[now] = own[now] + more;
+#endif
+#endif
+    MAY_END
 }
 
 active proctype starts()
@@ -159,7 +231,7 @@ active proctype starts()
         mark_named();
 #ifndef ADD_STUCK
         if
-        :: stuck -> goto ended
+        :: stuck -> goto reports
         :: else
         fi;
 #endif
@@ -176,6 +248,9 @@ active proctype starts()
 #else
         names[now] = taken;
         MAY_END;
+#ifdef WORDS_LATE
+        add_words();
+#endif
         mark_taken();
 #endif
 #endif
@@ -184,6 +259,11 @@ active proctype starts()
         let_go();
 #endif
         judge();
+reports:
+        if
+        :: report()
+        :: skip
+        fi;
 ended:
         now++
     :: else -> break
