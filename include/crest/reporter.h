@@ -196,6 +196,15 @@ CREST_API crest_status crest_report_previous(const crest_report *report, size_t 
 CREST_API void crest_report_delivered(const crest_report *report, size_t index, uint64_t counter);
 
 /*
+ * The same of histogram or timer `index`: the receiver has the records in `counts`, which has them
+ * from the beginning, as crest_series_view.distribution does, and not the difference. Borrowed; of
+ * another range than the series, and NULL, it is ignored. Cells that another reporter told more of
+ * stay as they are. Cost: as a merge of the shard of one thread.
+ */
+CREST_API void crest_report_delivered_counts(const crest_report *report, size_t index,
+                                             const crest_distribution *counts);
+
+/*
  * Sends a last report (final is 1), calls the reporter's stop and ends its thread, all within
  * deadline_ms (0: 2 s). Returns the status of the last report, or of stop when the report went
  * well.

@@ -29,7 +29,7 @@
 typedef struct crest_otlp_entry {
     uint64_t life; /* crest_series_view.life; 0: a free place */
     uint64_t counter;
-    uint64_t noted;                   /* what the state file has been told of it */
+    uint64_t noted; /* what the state file has been told: a counter, or a number of records */
     crest_distribution *distribution; /* NULL: nothing yet */
     uint64_t wall_ns;                 /* when it was confirmed; 0: nothing was */
     int staged;

@@ -197,6 +197,20 @@ static crest_status otlp_http_pack(otlp_reporter *otlp, const void **bytes, size
     return status;
 }
 
+/* Tells the state file what the receiver has of a series, unless it knows. */
+static void otlp_http_tell(const otlp_reporter *otlp, size_t index, crest_otlp_entry *entry)
+{
+    /* one of them is 0 */
+    uint64_t has = entry->counter + crest_distribution_count(entry->distribution);
+    if (entry->noted == has)
+        return;
+    if (entry->distribution != NULL)
+        crest_report_delivered_counts(otlp->report, index, entry->distribution);
+    else
+        crest_report_delivered(otlp->report, index, entry->counter);
+    entry->noted = has;
+}
+
 /* The series [first, end) were in a body that has arrived. */
 static void otlp_http_carry(otlp_reporter *otlp, size_t first, size_t end)
 {
@@ -204,10 +218,8 @@ static void otlp_http_carry(otlp_reporter *otlp, size_t first, size_t end)
     for (size_t i = first; i < end; i++) {
         crest_series_view series;
         if (crest_snapshot_series(otlp->report->snapshot, i, &series) == CREST_OK &&
-            series.kind == CREST_KIND_COUNTER) {
-            crest_report_delivered(otlp->report, i, series.counter);
-            crest_otlp_delivered_find(&otlp->account, &series)->noted = series.counter;
-        }
+            (series.kind == CREST_KIND_COUNTER || series.distribution != NULL))
+            otlp_http_tell(otlp, i, crest_otlp_delivered_find(&otlp->account, &series));
     }
 }
 
@@ -268,9 +280,7 @@ static crest_status otlp_http_delivered(void *context, size_t index,
         *was = (crest_otlp_delivered){then.counter, then.distribution, 0};
         return status;
     }
-    if (entry->noted != entry->counter)
-        crest_report_delivered(otlp->report, index, entry->counter);
-    entry->noted = entry->counter;
+    otlp_http_tell(otlp, index, entry);
     *was = (crest_otlp_delivered){entry->counter, entry->distribution, entry->wall_ns};
     return CREST_OK;
 }

@@ -114,6 +114,7 @@ static int statsd_put_counter(statsd_reporter *statsd, const crest_series_view *
 static int statsd_put_distribution(statsd_reporter *statsd, const crest_series_view *series)
 {
     crest_statsd_entry *entry = statsd->entry;
+    crest_statsd_sent_note_counts(&statsd->sent, entry, entry->distribution);
     if (crest_distribution_count(series->distribution) ==
         crest_distribution_count(entry->distribution))
         return 0;
@@ -150,7 +151,8 @@ static int statsd_begin(statsd_reporter *statsd, const crest_series_view *series
                                          "No memory for what was sent of %s before", series->name);
         return 1;
     }
-    entry->counter = entry->noted = then.counter;
+    entry->counter = then.counter;
+    entry->noted = then.counter + crest_distribution_count(then.distribution); /* one is 0 */
     entry->begun = 1;
     return 0;
 }

@@ -123,6 +123,27 @@ void crest_statsd_sent_note(crest_statsd_sent *sent, crest_statsd_entry *entry, 
     entry->noted = counter;
 }
 
+void crest_statsd_sent_note_counts(crest_statsd_sent *sent, crest_statsd_entry *entry,
+                                   const crest_distribution *counts)
+{
+    uint64_t count = crest_distribution_count(counts);
+    if (sent->under_way == NULL || entry->noted == count)
+        return;
+    crest_report_delivered_counts(sent->under_way, entry->index, counts);
+    entry->noted = count;
+}
+
+/* A part of the entry's delta has arrived: the state file hears of a counter's part at once, and of
+ * a distribution when all its lines are there. */
+static void statsd_arrived(crest_statsd_sent *sent, crest_statsd_entry *entry)
+{
+    if (entry->next == NULL)
+        crest_statsd_sent_note(sent, entry, entry->counter + entry->done);
+    else if (entry->done ==
+             crest_distribution_count(entry->next) - crest_distribution_count(entry->distribution))
+        crest_statsd_sent_note_counts(sent, entry, entry->next);
+}
+
 crest_status crest_statsd_sent_mark(crest_statsd_sent *sent, uint64_t end,
                                     crest_statsd_entry *entry, uint64_t done)
 {
@@ -151,8 +172,7 @@ void crest_statsd_sent_confirm(crest_statsd_sent *sent, uint64_t end)
         const crest_statsd_mark *mark = &sent->marks[sent->mark_first++];
         mark->entry->done = mark->done;
         mark->entry->known = 1;
-        if (mark->entry->next == NULL)
-            crest_statsd_sent_note(sent, mark->entry, mark->entry->counter + mark->done);
+        statsd_arrived(sent, mark->entry);
     }
     if (sent->mark_first == sent->mark_end)
         sent->mark_first = sent->mark_end = 0;

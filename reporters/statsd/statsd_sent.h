@@ -36,7 +36,7 @@ typedef struct crest_statsd_entry {
     int known;                        /* a counter's name has been sent */
     int begun;      /* what a dead run had sent, of totals that go on, is in the above */
     size_t index;   /* in the report under way */
-    uint64_t noted; /* what the state file has been told of a counter */
+    uint64_t noted; /* what the state file has been told: a counter, or a number of records */
 } crest_statsd_entry;
 
 typedef struct crest_statsd_mark {
@@ -68,6 +68,9 @@ crest_statsd_entry *crest_statsd_sent_entry(crest_statsd_sent *sent,
 /* Tells the state file how much of the counter has been sent, unless it knows. Not between reports.
  */
 void crest_statsd_sent_note(crest_statsd_sent *sent, crest_statsd_entry *entry, uint64_t counter);
+/* The same of a distribution's records. */
+void crest_statsd_sent_note_counts(crest_statsd_sent *sent, crest_statsd_entry *entry,
+                                   const crest_distribution *counts);
 
 /* Notes the progress to apply once bytes up to `end` are confirmed. CREST_LIMIT: there are
  * CREST_STATSD_MARKS_MAX; CREST_NO_MEMORY. */

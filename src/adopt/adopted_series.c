@@ -9,6 +9,7 @@
 #include "cells/cells.h"
 #include "cells/delivered_cells.h"
 #include "cells/shards.h"
+#include "distributions/delivered_counts.h"
 #include "registry/inherited.h"
 #include "remains/dead_values.h"
 #include "state/directory_records.h"
@@ -95,58 +96,65 @@ static void adopted_describe(adopted_from *from, const crest_state_metric *metri
 
 /* ---- adding ---- */
 
-/* Under the lock: adds all counts of a distribution to a shard; 0 without memory. */
-static int adopted_add_blocks(crest_shard *shard, const crest_layout *layout,
-                              const crest_distribution *past)
+/* Under the lock: adds to the entry's cell; 0 without memory. */
+static int adopted_add_counter(crest_inherited *entry, uint64_t *cell, uint64_t count,
+                               uint64_t delivered)
 {
-    for (unsigned number = 0; number < layout->blocks; number++) {
-        const uint64_t *counts = past->block[number];
-        uint64_t first = crest_layout_first_cell(layout, number);
-        if (counts == NULL)
-            continue;
-        if (!crest_shard_touch(shard, layout, crest_layout_lowest(layout, number, first), NULL))
-            return 0;
-        uint64_t *cells = (uint64_t *)(uintptr_t)crest_shard_cells(shard, layout, number);
-        for (size_t i = 0; i < crest_distribution_cells(past, number); i++)
-            crest_atomic_store(&cells[i], crest_distribution_plus(cells[i], counts[i]));
-    }
-    crest_atomic_store(&shard->sum, shard->sum + past->sum);
-    if (past->count != 0 && past->max > shard->max)
-        crest_atomic_store(&shard->max, past->max);
-    if (past->count != 0 && past->min < shard->min)
-        crest_atomic_store(&shard->min, past->min);
+    if (!crest_delivered_inherit(entry->slot, delivered))
+        return 0;
+    entry->delivered = crest_distribution_plus(entry->delivered, delivered);
+    crest_atomic_store(cell, crest_distribution_plus(*cell, count));
     return 1;
 }
 
-/* Under the lock: keeps what was inherited, for reporters of differences. Takes `past`. */
-static int adopted_keep(crest_inherited *entry, crest_distribution *past)
+/* Under the lock: the same of a distribution. Takes what was delivered. */
+static int adopted_add_counts(crest_inherited *entry, uint64_t *cell,
+                              const crest_distribution *past, crest_distribution *delivered)
 {
-    if (entry->past == NULL) {
-        entry->past = past;
+    const crest_layout *layout = crest_layout_shared(&past->layout);
+    crest_shard *shard = layout != NULL ? crest_shard_at(cell, layout, NULL) : NULL;
+    int added = shard != NULL && crest_delivered_inherit_counts(entry->slot, delivered) &&
+                crest_shard_add_counts(shard, layout, past);
+    if (added && entry->past == NULL) {
+        entry->past = delivered;
         return 1;
     }
-    int added = crest_distribution_add(entry->past, past) == CREST_OK;
-    crest_distribution_free(past);
+    added = added && crest_distribution_add(entry->past, delivered) == CREST_OK;
+    crest_distribution_free(delivered);
     return added;
 }
 
-/* Under the lock: adds to the entry's cell; 0 without memory. */
-static int adopted_add(crest_inherited *entry, uint64_t count, uint64_t delivered,
-                       crest_distribution *past)
+/* What a dead series has: a counter's two numbers, or two distributions; 0 without memory. */
+typedef struct adopted_values {
+    uint64_t count, delivered;
+    crest_distribution *past, *past_delivered;
+} adopted_values;
+
+static int adopted_read(adopted_from *from, const crest_state_metric *metric,
+                        const crest_state_series *series, adopted_values *values)
+{
+    *values = (adopted_values){0};
+    if (metric->kind == CREST_KIND_COUNTER) {
+        values->count = crest_dead_counter(from->dead, series);
+        values->delivered = crest_dead_delivered(from->dead, series);
+        return 1;
+    }
+    values->past = crest_dead_distribution(from->dead, series);
+    values->past_delivered = crest_dead_delivered_counts(from->dead, series, values->past);
+    return values->past_delivered != NULL;
+}
+
+/* Under the lock. Takes values->past_delivered. */
+static int adopted_add(crest_inherited *entry, adopted_values *values)
 {
     uint64_t *cell = crest_cells_touch_lane(crest_cells_adopted(), entry->slot);
     if (cell == NULL)
         return 0;
-    if (past == NULL) {
-        if (!crest_delivered_inherit(entry->slot, delivered))
-            return 0;
-        entry->delivered = crest_distribution_plus(entry->delivered, delivered);
-        crest_atomic_store(cell, crest_distribution_plus(*cell, count));
-        return 1;
-    }
-    const crest_layout *layout = crest_layout_shared(&past->layout);
-    crest_shard *shard = layout != NULL ? crest_shard_at(cell, layout, NULL) : NULL;
-    return shard != NULL && adopted_add_blocks(shard, layout, past);
+    if (values->past == NULL)
+        return adopted_add_counter(entry, cell, values->count, values->delivered);
+    crest_distribution *delivered = values->past_delivered;
+    values->past_delivered = NULL;
+    return adopted_add_counts(entry, cell, values->past, delivered);
 }
 
 static void adopted_one(adopted_from *from, const crest_state_metric *metric,
@@ -155,32 +163,23 @@ static void adopted_one(adopted_from *from, const crest_state_metric *metric,
     adopted_texts texts;
     crest_identity identity;
     crest_lock_saved saved;
-    crest_distribution *past = NULL;
-    int mismatch = 0, added = 0;
-    if (metric->kind != CREST_KIND_COUNTER &&
-        (past = crest_dead_distribution(from->dead, series)) == NULL)
-        from->done->lacked++;
-    if ((metric->kind != CREST_KIND_COUNTER && past == NULL) ||
-        !adopted_identity(metric, series, &texts, &identity)) {
-        crest_distribution_free(past);
-        return;
+    adopted_values values;
+    int mismatch = 0, added = 0, read = adopted_read(from, metric, series, &values);
+    from->done->lacked += !read;
+    if (read && adopted_identity(metric, series, &texts, &identity)) {
+        crest_lock_take(&saved);
+        crest_inherited *entry = crest_inherited_made(&identity, &mismatch);
+        if (entry != NULL)
+            added = adopted_add(entry, &values);
+        if (entry != NULL && entry->birth == 0)
+            adopted_describe(from, metric, series, &identity, &texts, entry->slot);
+        crest_lock_drop(&saved);
+        from->done->series += added != 0;
+        from->done->mismatched += mismatch != 0;
+        from->done->lacked += !added && !mismatch;
     }
-    uint64_t count = past == NULL ? crest_dead_counter(from->dead, series) : 0;
-    uint64_t delivered = past == NULL ? crest_dead_delivered(from->dead, series) : 0;
-    crest_lock_take(&saved);
-    crest_inherited *entry = crest_inherited_made(&identity, &mismatch);
-    if (entry != NULL)
-        added = adopted_add(entry, count, delivered, past);
-    if (entry != NULL && entry->birth == 0)
-        adopted_describe(from, metric, series, &identity, &texts, entry->slot);
-    crest_lock_drop(&saved);
-    if (past != NULL && entry != NULL)
-        added &= adopted_keep(entry, past);
-    else
-        crest_distribution_free(past);
-    from->done->series += added != 0;
-    from->done->mismatched += mismatch != 0;
-    from->done->lacked += !added && !mismatch;
+    crest_distribution_free(values.past);
+    crest_distribution_free(values.past_delivered);
 }
 
 static int adopted_is(uint32_t kind)

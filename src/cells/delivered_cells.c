@@ -7,6 +7,7 @@
 #include "base/atomic.h"
 #include "base/forked.h"
 #include "cells/cells.h"
+#include "cells/shards.h"
 #include "state/directory_records.h"
 
 /* Only their `cells` are used; NULL: none yet. */
@@ -51,14 +52,34 @@ int crest_delivered_inherit(uint32_t slot, uint64_t counter)
     return 1;
 }
 
-void crest_delivered_end(uint32_t slot)
+uint64_t *crest_delivered_counts_word(uint32_t slot, int inherited)
 {
-    uint64_t *own = delivered_word(&delivered_own, slot);
-    uint64_t *inherited = delivered_word(&delivered_inherited, slot);
-    if (own != NULL)
-        crest_atomic_store(own, 0);
-    if (inherited != NULL)
-        crest_atomic_store(inherited, 0);
+    if (!crest_state_is_on())
+        return NULL;
+    return inherited ? delivered_touch(&delivered_inherited, slot, CREST_STATE_THREAD_ADOPTED)
+                     : delivered_touch(&delivered_own, slot, 0);
+}
+
+const crest_shard *crest_delivered_counts(uint32_t slot, int inherited)
+{
+    const uint64_t *word = delivered_word(inherited ? &delivered_inherited : &delivered_own, slot);
+    return word != NULL ? (const crest_shard *)(uintptr_t)*word : NULL;
+}
+
+static void delivered_empty(uint64_t *word, const crest_layout *layout)
+{
+    uint64_t there = word != NULL ? *word : 0;
+    if (there == 0)
+        return;
+    crest_atomic_store(word, 0);
+    if (layout != NULL)
+        crest_shard_give((crest_shard *)(uintptr_t)there, layout);
+}
+
+void crest_delivered_end(uint32_t slot, const crest_layout *layout)
+{
+    delivered_empty(delivered_word(&delivered_own, slot), layout);
+    delivered_empty(delivered_word(&delivered_inherited, slot), layout);
 }
 
 /* The child has no file. */

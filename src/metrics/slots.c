@@ -127,7 +127,7 @@ void crest_slot_give(crest_wait *wait)
     crest_series *series = wait->series;
     slots_list *slots = slots_made(series->metric);
     crest_state_note_end(series->slot);
-    crest_delivered_end(series->slot);
+    crest_delivered_end(series->slot, series->metric->layout);
     slots_empty(series);
     wait->slot = series->slot;
     crest_atomic_store32(&series->slot, 0);

@@ -3,8 +3,8 @@
  * Inherited series: identities that a dead run's totals belong to, each with a slot in this run. A
  * series of the same identity that is made later gets the slot, and so begins at the old total.
  * What was inherited lies in a table of cells of no thread (cells.h), so sums have it anyway; here
- * is kept what the takers of differences must not deliver a second time: of counters what the dead
- * run's receivers had, of distributions all of it.
+ * is kept what the takers of differences must not deliver a second time: what the dead run's
+ * receivers had.
  *
  *     state       the slot                         what moves it on
  *     waiting     has cells, no series             crest_inherited_slot: a series takes it
@@ -38,8 +38,8 @@ typedef struct crest_inherited {
     crest_identity identity;
     uint64_t hash;
     uint64_t birth;           /* of the life that took it; 0: waiting */
-    uint64_t delivered;       /* counters: what of it receivers of differences had */
-    crest_distribution *past; /* distributions: what was inherited; freed never */
+    uint64_t delivered;       /* what of it receivers of differences had: of a counter */
+    crest_distribution *past; /* and of a distribution; NULL: no records. Freed never */
     uint32_t slot;
 } crest_inherited;
 

@@ -178,15 +178,21 @@ uint64_t crest_dead_counter(crest_dead *dead, const crest_state_series *series)
     return sum > series->base ? sum - series->base : 0;
 }
 
-uint64_t crest_dead_delivered(crest_dead *dead, const crest_state_series *series)
+/* Whether something found no room in the file: the words of what was delivered may be among it. */
+static int dead_lacks(const crest_dead *dead)
 {
     const crest_state_header *header = dead->view->header;
+    return header->refused_bytes != 0 || header->refused_records != 0;
+}
+
+uint64_t crest_dead_delivered(crest_dead *dead, const crest_state_series *series)
+{
     uint64_t total = crest_dead_counter(dead, series), word[2] = {0, 0};
     for (unsigned i = 0; i < 2; i++)
         if (dead->delivered[i] != 0)
             word[i] = dead_cell(dead, dead->delivered[i], series->slot);
     /* words that found no room cannot be told from such that nothing was delivered of */
-    if (word[0] == 0 && (header->refused_bytes != 0 || header->refused_records != 0))
+    if (word[0] == 0 && dead_lacks(dead))
         return total;
     uint64_t delivered = crest_distribution_plus(word[0], word[1]);
     return delivered < total ? delivered : total;
@@ -309,5 +315,41 @@ crest_distribution *crest_dead_distribution(crest_dead *dead, const crest_state_
         return all;
     }
     crest_distribution_free(all);
+    return NULL;
+}
+
+/* Damage aside, no cell has more delivered than recorded. */
+static void dead_clamp(crest_distribution *delivered, const crest_distribution *all)
+{
+    for (unsigned number = 0; number < all->layout.blocks; number++) {
+        uint64_t *cells = delivered->block[number];
+        const uint64_t *most = all->block[number];
+        for (size_t i = 0; cells != NULL && i < crest_distribution_cells(all, number); i++)
+            if (most == NULL || cells[i] > most[i])
+                cells[i] = most != NULL ? most[i] : 0;
+    }
+    crest_distribution_settle(delivered);
+    if (delivered->count == all->count) /* a kill may come between the cells and the sum */
+        delivered->sum = all->sum;
+}
+
+crest_distribution *crest_dead_delivered_counts(crest_dead *dead, const crest_state_series *series,
+                                                const crest_distribution *all)
+{
+    if (all == NULL || dead_lacks(dead))
+        return crest_distribution_copy(all);
+    crest_distribution *delivered = crest_distribution_make(&all->layout);
+    int whole = delivered != NULL;
+    for (unsigned i = 0; whole && i < 2; i++) {
+        uint64_t word =
+            dead->delivered[i] != 0 ? dead_cell(dead, dead->delivered[i], series->slot) : 0;
+        whole = word == 0 || dead_add_shard(dead, delivered, word);
+    }
+    if (whole) {
+        crest_distribution_finish(delivered);
+        dead_clamp(delivered, all);
+        return delivered;
+    }
+    crest_distribution_free(delivered);
     return NULL;
 }

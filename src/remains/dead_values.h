@@ -43,5 +43,9 @@ int64_t crest_dead_range(crest_dead *dead, const crest_state_series *series);
 /* A histogram's or timer's records; the caller frees it. NULL without memory, or where the metric's
  * layout cannot be. */
 crest_distribution *crest_dead_distribution(crest_dead *dead, const crest_state_series *series);
+/* How many of those records, `all`, receivers of differences have, cell by cell; the caller frees
+ * it. All of them where a part of the file had no room. NULL without memory, and for NULL. */
+crest_distribution *crest_dead_delivered_counts(crest_dead *dead, const crest_state_series *series,
+                                                const crest_distribution *all);
 
 #endif

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define CREST_STATE_MAGIC "CRESTSTA"
-#define CREST_STATE_VERSION 2u
+#define CREST_STATE_VERSION 3u
 #define CREST_STATE_BYTE_ORDER 0x01020304u
 #define CREST_STATE_PAGE 4096u
 #define CREST_STATE_HEADER_BYTES 65536u
@@ -151,7 +151,7 @@ typedef struct crest_state_series {
 } crest_state_series;
 
 /* A table of cells, of a thread, a lane, or of what was adopted; or, with DELIVERED, of words that
- * say how far receivers of differences have the slots' counters: no cells, and in no sum. */
+ * say how far receivers of differences have the slots' series, as cells do: in no sum. */
 typedef struct crest_state_thread {
     crest_state_record record;
     uint64_t table; /* address of CREST_STATE_CHUNKS addresses of cells, biased by the slot */

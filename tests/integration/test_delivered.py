@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # crest-test: timeout=300 sanitizers=address
 """A node with a state file is killed with SIGKILL at random moments and starts again, many times
-over: the differences that its receiver gets add up to what it counted, to the unit. Twice may come
-the last report before a kill, whose arrival the node did not live to write down, and nothing else.
+over: the differences that its receiver gets add up to what it counted, to the unit, and those of a
+histogram to its records and, with OTLP, their sum. Twice may come the last report before a kill,
+whose arrival the node did not live to write down, of a histogram a part of it, and nothing else.
 """
 
 import collections
 import os
 import pathlib
 import random
+import re
 import shutil
 import socket
 import tempfile
@@ -17,7 +19,7 @@ import time
 
 import harness
 from harness import Failure, Program, Skip, equal, wait_for
-from peerlib import Peer, Sum, good
+from peerlib import Peer, good
 
 INTERVAL_MS = 100
 KILLS = 12
@@ -26,22 +28,43 @@ RECORDS_MAX = 50
 NEWEST = 3
 SHARED_MEMORY = pathlib.Path("/dev/shm")
 
-LINES = rb"(?m)^peer\.events:(\d+)\|c"
-POINTS = rb'"name":"peer\.events".*?"asInt":"(\d+)"'
+FIRST_VALUE = 100  # peer_program's; each further record of a command is one more
+
+LINES = re.compile(rb"(?m)^peer\.events:(\d+)\|c")
+VALUES = re.compile(rb"(?m)^peer\.size:\d+\|ms(?:\|@([\d.e-]+))?")
+POINTS = re.compile(rb'"name":"peer\.events".*?"asInt":"(\d+)"')
+RECORDS = re.compile(rb'"name":"peer\.size"[^]]*?"count":"(\d+)","sum":(\d+)')
 
 
-class Differences(Sum):
-    """A sum that also knows the newest differences."""
+def statsd_figures(body):
+    """Events and records; a line of the rate 1/n stands for n of them, whose sum is only near."""
+    return (sum(map(int, LINES.findall(body))),
+            sum(round(1 / float(rate or 1)) for rate in VALUES.findall(body)))
 
-    def __init__(self, pattern):
-        super().__init__(pattern)
-        self.value, self.newest = 0, collections.deque(maxlen=NEWEST)
+
+def otlp_figures(body):
+    records = [tuple(map(int, pair)) for pair in RECORDS.findall(body)]
+    return (sum(map(int, POINTS.findall(body))), sum(count for count, _ in records),
+            sum(values for _, values in records))
+
+
+class Differences:
+    """Sums of what a receiver was told, which also knows the newest differences."""
+
+    def __init__(self, figures):
+        self.figures = figures
+        self.value = tuple(0 for _ in figures(b""))
+        self.newest = [collections.deque(maxlen=NEWEST) for _ in self.value]
 
     def take(self, body):
-        before = self.value
-        super().take(body)
-        if self.value != before:
-            self.newest.append(self.value - before)
+        told = self.figures(body)
+        self.value = tuple(map(sum, zip(self.value, told)))
+        for newest, more in zip(self.newest, told):
+            if more != 0:
+                newest.append(more)
+
+    def has(self, totals):
+        return all(value >= total for value, total in zip(self.value, totals))
 
 
 def lines(call):
@@ -71,6 +94,28 @@ def reported(program):
     wait_for("two reports", lambda: succeeded(program) >= done + 2)
 
 
+def excess_of(known, totals):
+    """What came twice, of events, records and their sum; a failure if it is not of the newest
+    reports."""
+    excess = tuple(value - total for value, total in zip(known.value, totals))
+    events, *of_records = excess
+    if events not in (0, *known.newest[0]) or any(
+            not 0 <= more <= sum(newest) for more, newest in zip(of_records, known.newest[1:])):
+        raise Failure(f"{excess} too many; the last: {list(map(list, known.newest))}")
+    return excess
+
+
+def record(program, chance):
+    """Events, records and their sum."""
+    count = chance.randrange(RECORDS_MAX)
+    program.do(f"record {count}")
+    return count, count, count * FIRST_VALUE + count * (count - 1) // 2
+
+
+def plus(*all_figures):
+    return tuple(map(sum, zip(*all_figures)))
+
+
 def goes_on_over_kills(place, options, peer, whole):
     """whole: the manner of a receiver that takes everything."""
     if not os.access(SHARED_MEMORY, os.W_OK):
@@ -78,46 +123,42 @@ def goes_on_over_kills(place, options, peer, whole):
     folder = pathlib.Path(tempfile.mkdtemp(prefix="crest-delivered-", dir=SHARED_MEMORY))
     seed = random.randrange(1 << 32)
     chance = random.Random(seed)
-    known, total, twice = peer.known, 0, 0
+    known = peer.known
+    total = twice = known.value
     peer.manner = whole
+    print(f"seed {seed}")
     try:
         for turn in range(KILLS):
             program = start(place, folder, options)
             until = time.monotonic() + chance.random() * 3 * INTERVAL_MS / 1000
             while time.monotonic() < until or turn == 0 and succeeded(program) == 0:
-                count = chance.randrange(RECORDS_MAX)
-                program.do(f"record {count}")
-                total += count
+                total = plus(total, record(program, chance))
             program.kill()
             program = start(place, folder, options)
             reported(program)
             program.kill()
-            wait_for("the rest to be read", lambda: known.value >= total + twice)
-            excess = known.value - total - twice
-            if excess not in (0, *known.newest):
-                raise Failure(f"seed {seed}, kill {turn}: {excess} too many, with {twice} before; "
-                              f"the last differences: {[*known.newest]}")
-            twice += excess
+            wait_for("the rest to be read", lambda: known.has(plus(total, twice)))
+            twice = plus(twice, excess_of(known, plus(total, twice)))
     finally:
         shutil.rmtree(folder)
-    if total == 0:
+    if total[0] == 0:
         raise Failure("nothing was counted")
-    print(f"{KILLS * 2} kills, {total} events, {twice} came twice")
-    equal(known.value, total + twice)
+    print(f"{KILLS * 2} kills; events, records and their sum: {total}; twice came {twice}")
+    equal(known.value, plus(total, twice))
 
 
 def statsd_tcp(place):
-    peer = Peer(place, Differences(LINES))
+    peer = Peer(place, Differences(statsd_figures))
     goes_on_over_kills(place, f"statsd=tcp://127.0.0.1:{peer.port}", peer, lines)
 
 
 def statsd_unix(place):
-    peer = Peer(place, Differences(LINES), socket.AF_UNIX, socket.SOCK_DGRAM)
+    peer = Peer(place, Differences(statsd_figures), socket.AF_UNIX, socket.SOCK_DGRAM)
     goes_on_over_kills(place, f"statsd=unix://{peer.path}", peer, good)
 
 
 def otlp(place):
-    peer = Peer(place, Differences(POINTS))
+    peer = Peer(place, Differences(otlp_figures))
     goes_on_over_kills(place, f"otlp=http://127.0.0.1:{peer.port},otlp.encoding=json,"
                        "otlp.temporality=delta", peer, good)
 

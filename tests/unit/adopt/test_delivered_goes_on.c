@@ -254,7 +254,8 @@ static void run_ends_words(void)
     crest_snapshot *snapshot = crest_snapshot_take(NULL);
     crest_lock_take(&saved);
     for (size_t i = 0; i < crest_snapshot_size(snapshot); i++)
-        crest_delivered_end(snapshot->directory->series[i]->slot);
+        crest_delivered_end(snapshot->directory->series[i]->slot,
+                            snapshot->directory->series[i]->metric->layout);
     crest_lock_drop(&saved);
     if (kill_at)
         crest_state_header_own()->refused_bytes = 1;
@@ -306,7 +307,7 @@ static void test_old_format(void **state)
     (void)state;
     crest_remains *remains;
     crest_error error;
-    uint32_t version = 1;
+    uint32_t version = 2;
     begin();
     run_as(run_first, 1);
     int file = open(state_dir_path("node.crest"), O_WRONLY);
@@ -314,7 +315,7 @@ static void test_old_format(void **state)
                      sizeof version);
     close(file);
     assert_int_equal(crest_remains_read(state_dir_path("node.crest"), &remains, &error), CREST_IO);
-    assert_non_null(strstr(error.message, "format 1, and this library reads format 2"));
+    assert_non_null(strstr(error.message, "format 2, and this library reads format 3"));
     run_as(run_reports, 1);
     assert_int_equal(shared->base, 0);
     assert_int_equal(shared->last, 1);
