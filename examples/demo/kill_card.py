@@ -8,7 +8,7 @@ from moments import BLOCKS
 from svg_canvas import MUTED
 
 BLUE, GREY, RED, DEAD = "#2563a8", "#7d8895", "#b3372f", "#f4e2dc"
-PLOT_TOP, PLOT_HEIGHT = 116, 156
+PLOT_TOP, PLOT_HEIGHT = 133, 139
 BEFORE_S, AFTER_S, LATER_S = 6, 5, 3
 BAR_HEIGHT = 13
 
@@ -29,7 +29,8 @@ def draw(report):
         f"crest cat, of the dead process: {kill['op']},",
         f"in flight for {kill['age']:.1f} s at the last heartbeat. increase() over the kill is "
         "what",
-        f"all nodes wrote down themselves: {kill['grown']['proposed']} blocks proposed."])
+        f"all nodes wrote down themselves: {kill['grown']['proposed']} blocks proposed.",
+        f"Its last event: {kill['last_events'][-1] if kill['last_events'] else 'none'}"])
     low, high = held - BEFORE_S, max(end + LATER_S, back + AFTER_S)
     own = [point for point in kill["course"] if low <= point[0] <= high]
     counts = [count for _, count in own] or [0, 1]

@@ -34,19 +34,27 @@ BUILD = ROOT / os.environ.get("CREST_BUILD", "build/release")
 IN_FLIGHT = "rchain.casper.casper.propose-time"
 
 
+# Events of the dead process that are shown.
+LAST_EVENTS = 4
+
+
 def crest_cat(*words):
     """What `crest cat` prints of a state file."""
-    command = [TOOL, "cat", *map(str, words)]
+    return crest("cat", *words)
+
+
+def crest(name, *words):
+    command = [TOOL, name, *map(str, words)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=CAT_S,
                               check=True,
                               env={**os.environ, "CREST_LIBEXEC": str(BUILD / "libexec")})
         return done.stdout
     except subprocess.CalledProcessError as error:
-        raise Failure(f"'crest cat' of {words[-1]} ended with status {error.returncode}: "
+        raise Failure(f"'crest {name}' of {words[-1]} ended with status {error.returncode}: "
                       + error.stderr) from error
     except (OSError, subprocess.SubprocessError) as error:
-        raise Failure(f"'crest cat' of {words[-1]} did not work: {error}. 'make' builds "
+        raise Failure(f"'crest {name}' of {words[-1]} did not work: {error}. 'make' builds "
                       f"it.") from error
 
 
@@ -161,6 +169,32 @@ def block_left(demo, node, held, began, killed):
     return expected, age
 
 
+def short(event):
+    """(name, values) of an event, for a table: of hashes the beginning."""
+    values = " ".join(f"{name}={value[:12] + '…' if name == 'hash' else value}"
+                      for name, value in event["values"].items())
+    return event["event"].rpartition(".")[2], values
+
+
+def events_left(demo, node, held, killed):
+    """The last events of the dead process, out of its rings: the newest block that was built is the
+    one that it was in."""
+    events = [json.loads(line) for line in
+              crest("events", "tail", "--once", "--dead", "--json", "-n", "all",
+                    node.state_file.with_suffix(".events")).splitlines()]
+    built = [event["values"]["slot"] for event in events
+             if event["event"] == "rchain.casper.block-built"]
+    if built[-1:] != [held["slot"]]:
+        demo.problems.append(f"{node.name} was killed in the block of slot {held['slot']}; the "
+                             f"last that its events say was built are those of {built[-3:]}")
+    last = events[-LAST_EVENTS:]
+    shown = [(*short(event), f"{killed - event['timeUnixNano'] / 1e9:.1f} s before")
+             for event in last]
+    for line in small(demo.screen, ("crest events, of the dead process", "", "when killed"), shown):
+        demo.screen.say(line)
+    return [" ".join(short(event)) for event in last]
+
+
 def page_left(node):
     """{(node, name, labels): value} of the page that the dead process would have written."""
     lines = [line.rpartition(" ") for line in crest_cat(node.state_file).splitlines()
@@ -196,6 +230,7 @@ def killed_in_a_block(demo):
                       [("… " + IN_FLIGHT.rpartition(".")[2], op, f"{age:.1f} s old",
                         f"{killed - began:.1f} s old")], marked=(0,)):
         screen.say(line)
+    last_events = events_left(demo, node, held, killed)
     books = compare_books(demo, node, held)
     network.restart(KILLED)
     back = time.time()
@@ -204,5 +239,6 @@ def killed_in_a_block(demo):
     end = scrapes(demo, time.time())
     grown, equal, again = compare_increases(demo, begin, end)
     return {"node": node.name, "held": began, "killed": killed, "back": back, "age": age, "op": op,
-            "end": end[node][0], "course": kill_card.own_course(node, demo.began), "grown": grown,
-            "resets": again, "counts": books.counts + len(BLOCKS), "equal": books.equal + equal}
+            "last_events": last_events, "end": end[node][0],
+            "course": kill_card.own_course(node, demo.began), "grown": grown, "resets": again,
+            "counts": books.counts + len(BLOCKS), "equal": books.equal + equal}

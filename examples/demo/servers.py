@@ -75,7 +75,7 @@ def state_folder():
     shm = pathlib.Path("/dev/shm")
     if not os.access(shm, os.W_OK):
         with tempfile.TemporaryDirectory() as folder:
-            yield pathlib.Path(folder), f"state={folder},state.disk=on"
+            yield pathlib.Path(folder), f"state={folder},state.disk=on,events=on,events.disk=on"
         return
     for old in shm.glob("crest-demo-[0-9]*"):
         if not pathlib.Path("/proc", old.name.removeprefix("crest-demo-")).exists():
@@ -83,7 +83,7 @@ def state_folder():
     folder = shm / f"crest-demo-{os.getpid()}"
     folder.mkdir(mode=0o700)
     try:
-        yield folder, f"state={folder}"
+        yield folder, f"state={folder},events=on"
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
