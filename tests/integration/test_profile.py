@@ -5,7 +5,9 @@
 by operation, of slow operations only, on the wall clock, and of where every thread is."""
 
 import http.client
+import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -14,7 +16,7 @@ import time
 import xml.etree.ElementTree
 
 import harness
-from harness import ANSWER_S, Failure, Program, Skip, contains, equal, wait_for
+from harness import ANSWER_S, Failure, Program, Skip, contains, equal, lacks, wait_for
 
 PPROF_S = 200
 SVG = "http://www.w3.org/2000/svg"
@@ -134,6 +136,7 @@ def pprof_reads_what_a_node_did(place):
     the_slow_profile_is_of_slow_blocks(node)
     every_thread_is_seen_where_it_waits(node)
     a_flame_graph_is_drawn(node)
+    the_five_lines_of_the_page(node)
 
 
 def a_flame_graph_is_drawn(node):
@@ -147,6 +150,59 @@ def a_flame_graph_is_drawn(node):
     for name in ("all", "[casper.block-time]", "validate_block"):
         if name not in names:
             raise Failure(f"no {name} in the graph: {names}")
+
+
+def the_five_lines_of_the_page(node):
+    """Those of docs/profiling.md, run as they stand but for the program and its port."""
+    text = (harness.ROOT / "docs/profiling.md").read_text(encoding="utf-8")
+    lines = re.search(r"From zero to a flame graph:\n\n```sh\n(.*?)```", text, re.DOTALL).group(1)
+    lines = lines.replace(":9103", f":{node.port}").replace("tools/crest", str(harness.ROOT
+                                                                            / "tools/crest"))
+    lines = [line for line in lines.splitlines() if "./node" not in line and ":8080" not in line]
+    equal(len(lines), 3, "lines of the page")
+    for line in lines:
+        if line.startswith("go ") and shutil.which("go") is None:
+            continue
+        done = subprocess.run(["sh", "-c", line], cwd=node.place.folder, capture_output=True,
+                              text=True, timeout=PPROF_S, check=False,
+                              env={**os.environ, "PPROF_TMPDIR": str(node.place.folder / "pprof")})
+        equal(done.returncode, 0, line + done.stderr)
+    for name in ("cpu.svg", "slow.svg"):
+        contains((node.place.folder / name).read_text(encoding="utf-8"), "validate_block")
+    a_click_shows_a_part(node.place, (node.place.folder / "cpu.svg").read_text(encoding="utf-8"))
+
+
+CLICK = """<script>
+var boxes = Array.from(document.querySelectorAll('g.f'));
+function shown() { return boxes.filter(function (g) { return g.style.display != 'none'; }); }
+function wide(g) { return +g.children[1].getAttribute('width'); }
+var box = boxes.find(function (g) { return g.dataset.n == 'replay_history'; });
+var before = [shown().length, wide(box)];
+box.dispatchEvent(new MouseEvent('click'));
+var clicked = [shown().length, wide(box)];
+boxes[0].dispatchEvent(new MouseEvent('click'));
+document.title = JSON.stringify([before, clicked, [shown().length, wide(box)]]);
+</script>"""
+
+
+def a_click_shows_a_part(place, graph):
+    """In a browser: a click on a function gives it the whole width, one on the root gives it back.
+    Without a browser that part is left out."""
+    browser = os.environ.get("CREST_CHROMIUM") or shutil.which("chromium")
+    if browser is None:
+        return
+    page = place.folder / "click.html"
+    page.write_text(f"<!DOCTYPE html><meta charset=utf-8><body>{graph}{CLICK}", encoding="utf-8")
+    done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
+                           f"--user-data-dir={place.folder}/chromium", page.as_uri()],
+                          capture_output=True, text=True, timeout=PPROF_S, check=False)
+    title = re.search(r"<title>(\[\[.*?\]\])</title>", done.stdout)
+    if title is None:
+        raise Failure(done.stdout[-500:] + done.stderr[-500:])
+    (all_boxes, width), (fewer, whole), (again, back) = json.loads(title.group(1))
+    equal(whole > 1190 > width, True, f"the box is {width} wide, then {whole}")
+    equal(fewer < all_boxes, True, f"{fewer} boxes of {all_boxes} after the click")
+    equal((again, round(back)), (all_boxes, round(width)), "after a click on the root")
 
 
 def wrong_requests_are_refused(place):
@@ -220,20 +276,50 @@ def options_are_checked(place):
     silent.do("stop")
 
 
-def a_stripped_program_keeps_its_stacks(place):
-    if shutil.which("strip") is None:
-        raise Skip("there is no strip")
-    stripped = harness.BUILD / "tests/programs/profile_program"
-    copy = place.folder / "stripped"
-    subprocess.run(["strip", "-o", copy, stripped], check=True)
+ORIGINAL = harness.BUILD / "tests/programs/profile_program"
+
+
+def copy_at_work(place, copy):
+    """A node whose program is this file, when there are some samples."""
     program = Program.__new__(Program)
     program.command = lambda: [copy]
-    program.__init__(place, "stripped", "profile=on,profile.listen=127.0.0.1:0")
+    program.__init__(place, copy.name, "profile=on,profile.listen=127.0.0.1:0")
     node = Node.__new__(Node)
     node.program, node.place = program, place
     node.port = int(re.search(r":(\d+)/", program.begun).group(1))
     program.do("work")
     wait_for("samples", lambda: int(program.do("samples")) > 50, seconds=PPROF_S)
+    return node
+
+
+def a_file_that_was_replaced_names_nothing(place):
+    """The build id on disk is another's, or there is no file at all, or one that is cut short."""
+    copy = place.folder / "replaced"
+    shutil.copy(ORIGINAL, copy)
+    node = copy_at_work(place, copy)
+    contains(node.folded("/debug/pprof/threads?debug=1"), "fetch_block")
+    other = place.folder / "other"
+    for content in (pathlib.Path("/bin/ls").read_bytes(), ORIGINAL.read_bytes()[:5000], b"", None):
+        if content is None:
+            copy.unlink()
+        else:
+            other.write_bytes(content)
+            other.replace(copy)
+        text = node.folded("/debug/pprof/threads?debug=1")
+        lacks(text, "fetch_block", "stacks")
+        contains(text, "[casper.block-time]")
+        if not re.search(r"thread fetcher;.*replaced\+0x[0-9a-f]+;", text):
+            raise Failure("no address of the program:\n" + text)
+    shutil.copy(ORIGINAL, copy)  # the same again
+    contains(node.folded("/debug/pprof/threads?debug=1"), "fetch_block")
+
+
+def a_stripped_program_keeps_its_stacks(place):
+    if shutil.which("strip") is None:
+        raise Skip("there is no strip")
+    copy = place.folder / "stripped"
+    subprocess.run(["strip", "-o", copy, ORIGINAL], check=True)
+    node = copy_at_work(place, copy)
     lines = node.folded("/debug/pprof/profile?seconds=4&folded=1").splitlines()
     busy = [line for line in lines if "[casper.block-time]" in line]
     # The C library's own two frames come first. They are local names of it, clone3 and
@@ -245,4 +331,5 @@ def a_stripped_program_keeps_its_stacks(place):
 
 
 harness.main([pprof_reads_what_a_node_did, wrong_requests_are_refused, options_are_checked,
-              a_stripped_program_keeps_its_stacks], servers=())
+              a_stripped_program_keeps_its_stacks, a_file_that_was_replaced_names_nothing],
+             servers=())
