@@ -10,7 +10,7 @@ import collections
 import sys
 
 import jvmlib
-from spanlib import accounted, attribute, right_parents, run
+from jvmspanlib import accounted, attribute, right_parents, run
 
 sys.path.insert(0, str(jvmlib.ROOT / "tests/integration"))
 

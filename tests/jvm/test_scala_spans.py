@@ -10,7 +10,7 @@ import os
 import sys
 
 import jvmlib
-from spanlib import accounted, right_parents, run
+from jvmspanlib import accounted, right_parents, run
 
 sys.path.insert(0, str(jvmlib.ROOT / "tests/integration"))
 sys.path.insert(0, str(jvmlib.ROOT / "jvm-shim/crest-scala"))
