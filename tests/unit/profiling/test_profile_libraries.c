@@ -166,8 +166,8 @@ static void test_libcrypto(void **state)
     }
     assert_true(reach("task_of_sha256", task_of_sha256) >= 99);
     assert_true(reach("task_of_aes", task_of_aes) >= 99);
-    /* told, not held to 99 %: which assembler it is depends on the processor and the release, and the
-       tables of some are wrong within their loops */
+    /* told, not held to 99 %: which assembler it is depends on the processor and the release, and
+       the tables of some are wrong within their loops */
     (void)reach("task_of_powers", task_of_powers);
 }
 
