@@ -63,7 +63,9 @@ static void nested(crest_outcome *outcome, crest_span_context *here)
 
 static void traced(void (*run)(crest_span_context *))
 {
-    crest_span_exporter exporter = {"test", take_both, nullptr};
+    crest_span_exporter exporter = {};
+    exporter.name = "test";
+    exporter.take = take_both;
     crest_spans_settings settings = {};
     crest_span_context here;
     settings.spans = "ccspan.*";
