@@ -533,8 +533,12 @@ static crest_status call_state(fault_run *run, crest_error *error)
              (int)getpid());
     crest_status status = started(run->text, error);
     crest_report report = {.snapshot = crest_snapshot_take(run->registry)};
-    for (size_t i = 0; report.snapshot != NULL && i < crest_snapshot_size(report.snapshot); i++)
+    for (size_t i = 0; report.snapshot != NULL && i < crest_snapshot_size(report.snapshot); i++) {
+        crest_series_view view;
         crest_report_delivered(&report, i, 1);
+        if (crest_snapshot_series(report.snapshot, i, &view) == CREST_OK)
+            crest_report_delivered_counts(&report, i, view.distribution);
+    }
     crest_snapshot_free((crest_snapshot *)(uintptr_t)report.snapshot);
     return status == CREST_PARTIAL ? CREST_OK : status; /* it measures all the same */
 }
