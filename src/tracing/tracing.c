@@ -212,6 +212,14 @@ static void tracing_last_turn(void)
     crest_tracing_series_set(&totals);
 }
 
+static int tracing_is_left(const tracing_worker *worker)
+{
+    pthread_mutex_lock(&tracing_ending);
+    int left = worker->leavable.left;
+    pthread_mutex_unlock(&tracing_ending);
+    return left;
+}
+
 static void tracing_work(tracing_worker *worker)
 {
     uint64_t sleep_ns = CREST_TRACING_SLEEP_NS_MIN;
@@ -229,7 +237,7 @@ static void tracing_work(tracing_worker *worker)
     }
     tracing_take_lock();
     /* one that was left behind, and comes back when tracing goes on, leaves it to the next */
-    if (crest_atomic_load32(&tracing_on) != 0 && worker->leavable.left)
+    if (crest_atomic_load32(&tracing_on) != 0 && tracing_is_left(worker))
         tracing_turn(0, 0);
     else
         tracing_last_turn();
