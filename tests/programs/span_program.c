@@ -15,7 +15,7 @@
  *     state NAME            of the reporter NAME: reports, failures, consecutive failures, the last
  *                           error
  *     hang                  adds an exporter that sleeps for good
- *     stop MS               crest_stop, with this deadline
+ *     stop [MS]             crest_stop, with this deadline or one of 5 s
  */
 #include <crest/crest.h>
 #include <crest/run.h>
@@ -26,6 +26,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define STOP_MS 5000u
 #define LONG_BYTES (1u << 20)
 #define LISTED_MAX 16u
 
@@ -185,6 +186,8 @@ static int obey(const char *line)
         answer_state(name);
     } else if (strcmp(line, "hang") == 0) {
         answer(crest_span_exporter_add(&sleeper), "");
+    } else if (strcmp(line, "stop") == 0) {
+        answer(crest_stop(STOP_MS, &error), error.message);
     } else if (sscanf(line, "stop %llu", &id) == 1) {
         answer(crest_stop(id, &error), error.message);
     } else {
