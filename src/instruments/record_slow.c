@@ -341,11 +341,10 @@ void crest_histogram_record_slow(crest_histogram *histogram, int64_t value, uint
  * what `noted` cannot. 0 when another path must record it.
  */
 static int record_traced(const crest_thread_table *lane, const crest_handle *handle,
-                         int64_t duration_ns, const crest_op *op)
+                         const crest_series *series, int64_t duration_ns, const crest_op *op)
 {
     crest_shard *own = record_own_shard(lane, handle);
-    const crest_series *series = own != NULL ? crest_handle_series(handle) : NULL;
-    if (series == NULL || duration_ns < 0)
+    if (own == NULL || duration_ns < 0)
         return 0;
     if (crest_slowest_is(series, (uint64_t)duration_ns))
         return record_shard(lane, own, (uint64_t)duration_ns, 1, 0);
@@ -413,26 +412,34 @@ static crest_status record_timer(const crest_thread_table *lane, crest_timer *ti
     return why;
 }
 
-/* The same while something is traced: offers the span if the timer is. Apart, so that it costs the
- * cold path of others one comparison. */
+/* The same while something is traced, where the quick path below does not do. */
+__attribute__((noinline)) static crest_status
+record_timer_offered(const crest_thread_table *lane, crest_timer *timer, int64_t duration_ns,
+                     crest_outcome outcome, const crest_op *op, const crest_span_more *more)
+{
+    crest_status why = record_timer(lane, timer, duration_ns, outcome, op);
+    const crest_handle *handle = &timer->outcome[outcome].handle;
+    if (why == CREST_OK && record_is_traced(handle))
+        record_offer(lane, handle, duration_ns < 0 ? 0 : (uint64_t)duration_ns, outcome, op, more);
+    return why;
+}
+
+/* The same: offers the span if the timer is traced. Apart, so that it costs the cold path of others
+ * one comparison. */
 __attribute__((noinline)) static crest_status
 record_timer_traced(const crest_thread_table *lane, crest_timer *timer, int64_t duration_ns,
                     crest_outcome outcome, const crest_op *op, const crest_span_more *more)
 {
+    static const crest_op no_op = {{0, 0, 0, 0}, 0, CREST_OP_NONE};
     if ((unsigned)outcome >= CREST_OUTCOME_COUNT || crest_handle_dead(&timer->handle) != CREST_OK)
         return record_timer(lane, timer, duration_ns, outcome, op);
-    static const crest_op no_op = {{0, 0, 0, 0}, 0, CREST_OP_NONE};
     const crest_handle *handle = &timer->outcome[outcome].handle;
-    if (record_is_traced(handle) &&
-        record_traced(lane, handle, duration_ns, op != NULL ? op : &no_op)) {
-        crest_span_offer(crest_handle_series(handle)->metric, (uint64_t)duration_ns, outcome, op,
-                         more);
-        return CREST_OK;
-    }
-    crest_status why = record_timer(lane, timer, duration_ns, outcome, op);
-    if (why == CREST_OK && record_is_traced(handle))
-        record_offer(lane, handle, duration_ns < 0 ? 0 : (uint64_t)duration_ns, outcome, op, more);
-    return why;
+    const crest_series *series = crest_handle_series(handle);
+    if (CREST_UNLIKELY(series == NULL || !crest_traced(series->metric) ||
+                       !record_traced(lane, handle, series, duration_ns, op ? op : &no_op)))
+        return record_timer_offered(lane, timer, duration_ns, outcome, op, more);
+    crest_span_offer(series->metric, (uint64_t)duration_ns, outcome, op, more);
+    return CREST_OK;
 }
 
 crest_status crest_record_timer(const crest_thread_table *lane, crest_timer *timer,

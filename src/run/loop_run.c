@@ -12,6 +12,7 @@
 #include "base/uncancelled.h"
 #include "polls/poller.h"
 #include "reporting/reporter_thread.h"
+#include "tracing/tracing.h"
 #include "windows/ticker.h"
 
 #include <crest/loop.h>
@@ -78,6 +79,7 @@ crest_status crest_loop_run(int *wait_ms)
     /* in this order: a report shows the tick and the polls of its second */
     uint64_t next_ns = crest_poller_turn();
     next_ns = loop_run_sooner(next_ns, crest_ticker_turn());
+    crest_tracing_turn();
     next_ns = loop_run_sooner(next_ns, crest_reporters_turn());
     *wait_ms = loop_run_wait_ms(crest_loop_end(next_ns));
     return CREST_OK;

@@ -175,6 +175,10 @@ void crest_span_rings_commit(const crest_span_place *place, uint64_t head, unsig
     /* release: W4 */
     crest_atomic_store_release(place->word,
                                head | 1 | (uint64_t)place->slots << 8 | (uint64_t)words << 48);
+    /* the reader wrote to it last, on another processor: by the next span it is here */
+    const uint64_t *next = rings_slot(place->ring, place->first + place->slots);
+    __builtin_prefetch(next, 1);
+    __builtin_prefetch(next + CREST_SPAN_SLOT_WORDS / 2, 1);
     if (CREST_UNLIKELY((place->first + place->slots) / (CREST_SPAN_RING_SLOTS / 2) !=
                        place->first / (CREST_SPAN_RING_SLOTS / 2)))
         crest_span_rings_wake();

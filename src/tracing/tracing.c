@@ -23,6 +23,7 @@
 #include "tracing/trace_keep.h"
 #include "tracing/tracing_series.h"
 #include "windows/tick_listeners.h"
+#include "windows/ticker.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -60,8 +61,8 @@ static crest_trace_keep *tracing_keep;  /* made once, stays */
 static uint32_t tracing_on;             /* written under control */
 static uint32_t tracing_threaded;       /* the same: a worker makes the turns */
 static tracing_worker *tracing_working; /* under control; NULL: none */
-static uint32_t tracing_hand;   /* tests make the turns */
-static int64_t tracing_wall_ns; /* wall clock minus crest_now */
+static uint32_t tracing_hand;           /* tests make the turns */
+static int64_t tracing_wall_ns;         /* wall clock minus crest_now */
 /* Spans of other tracers: handed on, and taken by no exporter. They are in the totals. */
 static uint64_t tracing_given, tracing_refused;
 
@@ -261,9 +262,9 @@ static void tracing_free(crest_leavable *self)
 
 static const crest_leavable_kind tracing_kind = {"crest-tracing", tracing_run, tracing_free};
 
-/* With threads=off: a tick's turn. The ticker does not wait for an exporter: a turn that finds the
- * lock taken is made up by the next one. */
-static void tracing_tick(void)
+/* Neither a tick nor the host's loop waits for an exporter: a turn that finds the lock taken is
+ * made up by the next one. */
+void crest_tracing_turn(void)
 {
     if (crest_atomic_load32(&tracing_on) == 0 || crest_atomic_load32(&tracing_threaded) != 0 ||
         !crest_deadline_lock_take(&tracing_lock, 0))
@@ -328,7 +329,7 @@ static crest_status tracing_start(uint64_t bytes, crest_error *error)
     crest_status status = tracing_make(bytes, error);
     if (status != CREST_OK)
         return status;
-    crest_on_tick(tracing_tick);
+    crest_on_tick(crest_tracing_turn);
     if (tracing_on)
         return CREST_OK;
     tracing_take_lock();
@@ -342,6 +343,8 @@ static crest_status tracing_start(uint64_t bytes, crest_error *error)
                                strerror(failed));
     crest_atomic_store32(&tracing_threaded, tracing_working != NULL);
     crest_atomic_store32(&tracing_on, 1);
+    if (tracing_working == NULL)
+        crest_ticker_keep(); /* the host's loop runs for its ticks */
     return CREST_OK;
 }
 
@@ -391,6 +394,7 @@ static crest_status tracing_end(uint64_t until_ns, crest_error *error)
     if (tracing_working != NULL)
         return tracing_dismiss(until_ns) ? CREST_OK : tracing_held_up(what, error);
     crest_atomic_store32(&tracing_on, 0);
+    crest_ticker_release();
     if (!crest_deadline_lock_take(&tracing_lock, until_ns))
         return tracing_held_up(what, error);
     tracing_last_turn();

@@ -4,7 +4,8 @@
  * <crest/span.h>'s settings, exporters and flush.
  *
  * The thread runs from the first crest_spans_set that traces something to the next that traces
- * nothing, or crest_tracing_stop. With threads=off the ticks of the host's loop do its work.
+ * nothing, or crest_tracing_stop. With threads=off each run of the host's loop does its work, at
+ * least one a second.
  */
 #ifndef CREST_TRACING_H
 #define CREST_TRACING_H
@@ -21,6 +22,9 @@
  * has not returned: then the thread is left behind, and does the rest when it can. With threads=off
  * the caller makes the last turn, and keeps the deadline only if its exporters do. */
 crest_status crest_tracing_stop(uint64_t until_ns, crest_error *error);
+
+/* With threads=off: a turn, unless an exporter is being called. */
+void crest_tracing_turn(void);
 
 /* For tests: one turn of the thread, at the time of crest_now; the thread takes none from then on,
  * until tracing is set anew. */
