@@ -39,7 +39,7 @@
  * A handler that leaves by longjmp in the middle of an emission never ends it: that thread's later
  * events are refused once the ring is full, and never published.
  *
- * Model: tests/model/event_ring.pml.
+ * There is no model of it yet; tests/unit/events/test_events.c reads rings of killed processes.
  */
 #ifndef CREST_EVENT_RING_H
 #define CREST_EVENT_RING_H
