@@ -241,10 +241,10 @@ $(OFF_NODE): $(off_obj)
 $(UNIT_TESTS) $(CONC_TESTS) $(INTEG_BINS): $(B)/%: $(OBJ)/%.o $(need_archive)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(run)$(CXX) $(ALL_LDFLAGS) -o $@ $< $(link_archive) $(CMOCKA_LIBS) -lm -ldl
+	$(run)$(CXX) $(quick_ld) $(ALL_LDFLAGS) -o $@ $< $(link_archive) $(CMOCKA_LIBS) -lm -ldl
 
 # A fuzz target here runs over its corpus only; `make fuzz` links it with a fuzzer.
 $(FUZZ_TESTS): $(B)/%: $(OBJ)/%.o $(call objects,$(fuzz_replay)) $(need_archive)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(run)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(link_archive) -lm
+	$(run)$(CC) $(quick_ld) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(link_archive) -lm
