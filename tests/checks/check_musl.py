@@ -1,22 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # crest-test: timeout=300 slow
-"""The core builds with musl's C library, and counts there: musl.c is linked with it, statically and
-not, and run. Concurrency Kit is what Debian has: its archive calls nothing of a C library but
+"""The core builds with musl's C library, and counts there: musl.c is linked with the core's one file,
+which compiles in a fifth of the time that its sources take, statically and not, and run. Concurrency Kit is what Debian has: its archive calls nothing of a C library but
 memory functions. The kernel's headers and Concurrency Kit's, in which musl and glibc do not differ,
 are borrowed."""
 
-import concurrent.futures
-import os
 import pathlib
 import shutil
 import sys
 
-from checklib import ROOT, Rules, command, skip, temporary_folder
+from checklib import ROOT, TWINS, Rules, command, skip, temporary_folder
 
 HEADERS = pathlib.Path("/usr/include")
-FLAGS = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", '-DCREST_BUILD_VERSION="0"']
-FOLDERS = ["include", "src"]
+FLAGS = ["-std=gnu11", "-O0", "-Wall", "-Wextra", "-Werror"]
 
 
 def borrow_headers(place):
@@ -42,18 +39,19 @@ def main():
     with temporary_folder() as place:
         place = pathlib.Path(place)
         (place / "include").mkdir()
-        compiler = ["musl-gcc", *FLAGS, f"-isystem{borrow_headers(place / 'include')}",
-                    *(f"-I{ROOT / folder}" for folder in FOLDERS)]
-        sources = sorted([*(ROOT / "src").glob("**/*.c"),
-                          ROOT / "tests/checks/musl.c"])
-        objects = [place / f"{source.stem}.o" for source in sources]
+        compiler = ["musl-gcc", *FLAGS, f"-isystem{borrow_headers(place / 'include')}"]
         built = rules.rule("the core compiles with musl-gcc")
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            done = pool.map(lambda pair: command([*compiler, "-c", pair[0], "-o", pair[1]]),
-                            zip(sources, objects))
-        for source, (status, output) in zip(sources, done):
+        status, output = command([ROOT / "scripts/amalgamate", place, "--version", "0",
+                                  "--twins", TWINS])
+        if status != 0:
+            rules.broken(built, f"scripts/amalgamate: {output.strip()[-500:]}")
+        objects = []
+        for source, folder in ((place / "crest.c", place),
+                               (ROOT / "tests/checks/musl.c", ROOT / "include")):
+            objects.append(place / f"{source.stem}.o")
+            status, output = command([*compiler, f"-I{folder}", "-c", source, "-o", objects[-1]])
             if status != 0:
-                rules.broken(built, f"{source.relative_to(ROOT)}: {output.strip()[:500]}")
+                rules.broken(built, f"{source.name}: {output.strip()[:1000]}")
         for name, link in (("linked with musl's shared library", []),
                            ("linked with it statically", ["-static"])):
             rule = rules.rule(f"a program {name} counts exactly")
