@@ -6,7 +6,7 @@
  * for each instruction boundary, as in test_single_step.c.
  *
  * ptrace steps what a sanitizer made of the code.
- * crest-test: timeout=600 sanitizers=none
+ * crest-test: timeout=600 sanitizers=none together
  */
 #ifndef __x86_64__
 

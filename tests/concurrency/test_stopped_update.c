@@ -13,7 +13,7 @@
  * that lock would wait for it.
  *
  * ptrace steps what a sanitizer made of the code.
- * crest-test: timeout=600 sanitizers=none
+ * crest-test: timeout=600 sanitizers=none together
  */
 #ifndef __x86_64__
 

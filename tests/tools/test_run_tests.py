@@ -179,12 +179,18 @@ def begins_with_what_may_take_long(place):
 
 
 def leaves_slow_ones_out_unless_told(place):
-    tests = {"a": PASSES, "b": "# crest-test: slow\n" + PASSES}
+    told = "print('quick:', os.environ['CREST_QUICK'])\n"
+    tests = {"a": told + PASSES, "b": "# crest-test: slow\n" + PASSES}
+
+    def quick():
+        log = place / "tree/build/test-logs/tools.test_a.log"
+        return log.read_text(encoding="utf-8").splitlines()[0]
+
     status, lines, runs = run(place, tests)
-    equal((status, runs), (0, {"a": 1}), "without a word")
+    equal((status, runs, quick()), (0, {"a": 1}, "quick: 1"), "without a word")
     equal("Left to `make check-all`, for they take long: tools/test_b" in lines, True, "it is said")
     _, lines, runs = run(place, tests, arguments=["--all"])
-    equal(runs, {"a": 1, "b": 1}, "with --all")
+    equal((runs, quick()), ({"a": 1, "b": 1}, "quick: "), "with --all")
     equal([line for line in lines if "check-all" in line], [], "and then nothing is said")
     equal(run(place, tests, arguments=["--match", "test_b"])[2], {"b": 1}, "asked for by name")
 
