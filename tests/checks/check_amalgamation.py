@@ -77,8 +77,8 @@ def check_units(rules, place, objects):
     if len(tests) < 20:
         rules.broken(UNITS, f"only {len(tests)} are built: {tests}")
     for test in tests:
-        if run(rules, UNITS, [*CXX, *QUICK, test, "-o", place / "unit", *objects, *LIBRARIES, "-lcmocka",
-                              "-ldl"]):
+        if run(rules, UNITS, [*CXX, *QUICK, test, "-o", place / "unit", *objects, *LIBRARIES,
+                              "-lcmocka", "-ldl"]):
             run(rules, UNITS, [place / "unit"], cwd=ROOT)
 
 

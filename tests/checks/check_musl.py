@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # crest-test: timeout=300 slow
-"""The core builds with musl's C library, and counts there: musl.c is linked with the core's one file,
-which compiles in a fifth of the time that its sources take, statically and not, and run. Concurrency Kit is what Debian has: its archive calls nothing of a C library but
-memory functions. The kernel's headers and Concurrency Kit's, in which musl and glibc do not differ,
-are borrowed."""
+"""The core builds with musl's C library, and counts there: musl.c is linked with the core's one
+file, which compiles in a third of the time that its sources take, statically and not, and run.
+Concurrency Kit is what Debian has: its archive calls nothing of a C library but memory functions.
+The kernel's headers and Concurrency Kit's, in which musl and glibc do not differ, are borrowed."""
 
 import pathlib
 import shutil

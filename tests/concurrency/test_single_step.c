@@ -9,8 +9,8 @@
  * let in again. So the thread is not stepped there, but runs on to that system call. Two victims
  * of the test's own, which do what the library must not, show that it can fail.
  *
- * With CREST_QUICK in the environment, as `make check` runs it and `make check-all` does not, a third
- * of the boundaries of each record.
+ * With CREST_QUICK in the environment, as `make check` runs it and `make check-all` does not, at a
+ * third of the boundaries of each record.
  *
  * ptrace steps what a sanitizer made of the code, and sanitizers hold signals back themselves.
  * crest-test: timeout=600 sanitizers=none together
