@@ -62,7 +62,7 @@ static inline void *crest_nothing_at_(void)
  * The version of everything that inlined code depends on: handle layouts, CREST_CHUNK_BITS, the
  * thread's cell table, the timing. Each declaration carries it; the cold path refuses another one.
  */
-#define CREST_ABI 5u
+#define CREST_ABI 6u
 
 /* 4,096 cells of 8 bytes make a chunk of 32 KiB; 1,024 chunks make 4,194,304 slots a process. */
 #define CREST_CHUNK_BITS 12u

@@ -78,7 +78,8 @@ typedef struct crest_stages_family {
         (struct crest_registry *)(CREST_REGISTRY_HERE),                                            \
         variable##_crest_keys,                                                                     \
         CREST_COUNT_(__VA_ARGS__),                                                                 \
-        {.name = (name_), .description = (description_), CREST_UNWRAP_ options_}}
+        {.name = (name_), .description = (description_), CREST_UNWRAP_ options_},                  \
+        CREST_PLACE_}
 
 #ifndef CREST_DISABLE
 #define CREST_FAMILY_DECLARE_(linkage, type, kind_, variable, name_, description_, options_, ...)  \

@@ -173,7 +173,13 @@ typedef struct crest_declaration {
     const char *const *label_keys;   /* of a family, else NULL */
     unsigned label_count;
     crest_metric_options options;
+    const char *place; /* where it is written, "FILE:LINE", for messages; NULL: not known */
 } crest_declaration;
+
+/* The place of the declaration that this stands in. */
+#define CREST_PLACE_TEXT_(line) #line
+#define CREST_PLACE_OF_(line) CREST_PLACE_TEXT_(line)
+#define CREST_PLACE_ __FILE__ ":" CREST_PLACE_OF_(__LINE__)
 
 /*
  * The registry that declarations from here on go to. To change it, write
@@ -200,7 +206,8 @@ enum { CREST_REGISTRY_HERE = 0 };
                                    (struct crest_registry *)(CREST_REGISTRY_HERE),                 \
                                    NULL,                                                           \
                                    0,                                                              \
-                                   {.name = (name_), .description = (description_), __VA_ARGS__}}
+                                   {.name = (name_), .description = (description_), __VA_ARGS__},  \
+                                   CREST_PLACE_}
 
 /* The same, the handle, and the constructor that registers it at load; `linkage` is static or
  * empty. */

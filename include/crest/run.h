@@ -25,6 +25,8 @@
  *                                called
  *   strict                       on or off (the default): refuse metrics whose names differ from
  *                                others' only in case or separators, see crest_registry_strict
+ *   log                          stderr or off: where messages go in a program that never calls
+ *                                crest_log_to; standard error if it is a terminal, by default
  *   threads                      on (the default) or off: Crest makes no thread, and the host's own
  *                                loop does what is due, see loop.h
  *   state=DIR                    keeps what is counted in a file there, on tmpfs, so that
@@ -146,8 +148,8 @@ CREST_BEGIN_C
  *
  * Nothing was started after CREST_NO_MEMORY either. CREST_TIMED_OUT: another thread has been
  * starting or stopping for a minute. error may be NULL. Thread-safe; allocates; starts threads that
- * block all signals; registers a flush with atexit, unless atexit=off; tells the log callback of
- * misuse so far.
+ * block all signals; registers a flush with atexit, unless atexit=off; tells the log of misuse so
+ * far.
  *
  * The child of a fork has none of this and may start anew. So a daemon starts after its last fork,
  * and after closing the descriptors it inherited: reporters have some of their own. A child that

@@ -71,9 +71,11 @@ CREST_API const char *crest_status_text(crest_status status);
 CREST_API crest_status crest_error_set(crest_error *error, crest_status status, const char *format,
                                        ...) __attribute__((format(printf, 3, 4)));
 
-/* Sets the process-wide log callback; NULL (the default) for silence. context is passed through. It
- * must stay valid until another callback is set and the calls that had begun by then have returned.
- * Any thread; not for signal handlers. */
+/* Sets the process-wide log callback; NULL for silence. In a program that never calls it, what
+ * Crest has to say goes to standard error, a line each, from crest_start on, if that is a terminal
+ * or with the option log=stderr; with log=off nowhere. context is passed through. It must stay
+ * valid until another callback is set and the calls that had begun by then have returned. Any
+ * thread; not for signal handlers. */
 CREST_API void crest_log_to(crest_log_fn *log, void *context);
 
 /* Hands a message made as by printf, cut at a character to CREST_ERROR_BYTES, to the log callback;

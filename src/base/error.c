@@ -6,9 +6,11 @@
 #include "base/atomic.h"
 #include "base/uncancelled.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define STATUS_TEXT(name, text) text,
 static const char *const status_texts[] = {CREST_STATUS_TABLE(STATUS_TEXT)};
@@ -23,6 +25,8 @@ typedef struct log_sink {
 
 static log_sink log_current;
 static uint64_t log_version;
+static uint32_t log_standard_error; /* non-zero: without a sink of the program's, there */
+static uint32_t log_chosen;         /* non-zero: the program has called crest_log_to */
 
 static log_sink log_read(void)
 {
@@ -100,27 +104,52 @@ void crest_log_to(crest_log_fn *log, void *context)
         continue;
     uint64_t version = crest_atomic_load(&log_version);
     crest_atomic_exchange(&log_version, version + 1);
+    crest_atomic_store32(&log_chosen, 1);
     crest_atomic_store_ptr_release(CREST_PTR(&log_current.log), (void *)(uintptr_t)log);
     crest_atomic_store_ptr_release(CREST_PTR(&log_current.context), context);
     crest_atomic_store_release(&log_version, version + 2); /* partner: the load in log_read */
     crest_atomic_store32_release(&lock, 0);                /* partner: the swap above */
 }
 
+void crest_log_standard_error(int on)
+{
+    crest_atomic_store32(&log_standard_error, on != 0);
+}
+
+static int log_to_standard_error(void)
+{
+    return crest_atomic_load32(&log_standard_error) && !crest_atomic_load32(&log_chosen);
+}
+
 int crest_log_wanted(void)
 {
-    return log_read().log != NULL;
+    return log_read().log != NULL || log_to_standard_error();
+}
+
+/* A line, in one write: what other threads write does not come in between. The message has room for
+ * the line's end. */
+static void log_write_line(char *message, size_t length)
+{
+    message[length] = '\n';
+    ssize_t wrote;
+    do
+        wrote = write(STDERR_FILENO, message, length + 1);
+    while (wrote < 0 && errno == EINTR);
 }
 
 void crest_log_write(crest_log_level level, const char *format, ...)
 {
     CREST_UNCANCELLED;
     log_sink sink = log_read();
-    if (sink.log == NULL)
+    if (sink.log == NULL && !log_to_standard_error())
         return;
-    char message[CREST_ERROR_BYTES];
+    char message[CREST_ERROR_BYTES + 1];
     va_list arguments;
     va_start(arguments, format);
-    error_format(message, sizeof message, format, arguments);
+    error_format(message, CREST_ERROR_BYTES, format, arguments);
     va_end(arguments);
-    sink.log(level, message, sink.context);
+    if (sink.log != NULL)
+        sink.log(level, message, sink.context);
+    else
+        log_write_line(message, strlen(message));
 }

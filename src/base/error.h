@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The inside of <crest/status.h>: clearing errors, and whether a log callback is set.
+ * The inside of <crest/status.h>: clearing errors, and where the log goes.
  */
 #ifndef CREST_BASE_ERROR_H
 #define CREST_BASE_ERROR_H
@@ -14,7 +14,10 @@ void crest_error_clear(crest_error *error);
  * status stays that of the first failure. */
 void crest_error_add(crest_error *all, const char *name, const crest_error *one);
 
-/* Whether a log callback is set. Messages told once per process wait until one is. */
+/* Whether messages go anywhere. Those told once per process wait until they do. */
 int crest_log_wanted(void);
+
+/* Whether messages go to standard error as long as the program has not called crest_log_to. */
+void crest_log_standard_error(int on);
 
 #endif

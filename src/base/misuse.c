@@ -11,20 +11,27 @@
 #include <string.h>
 
 #define MISUSE_WHAT_BYTES 128
+#define MISUSE_CASES_MAX 64u /* of all causes together */
 
 #define MISUSE_LABEL(name, label, text) label,
 #define MISUSE_TEXT(name, label, text) text,
 static const char *const misuse_labels[] = {CREST_MISUSE_TABLE(MISUSE_LABEL)};
 static const char *const misuse_texts[] = {CREST_MISUSE_TABLE(MISUSE_TEXT)};
 
-/* The first detail of each cause: NONE, WRITING (by one thread), KEPT until a log callback is set,
- * TOLD. */
-enum { MISUSE_NONE, MISUSE_WRITING, MISUSE_KEPT, MISUSE_TOLD };
 static struct {
     crest_bound_word count;
-    uint32_t state;
-    char what[MISUSE_WHAT_BYTES];
 } misuse_causes[CREST_MISUSE_COUNT];
+
+/* A case: NONE, WRITING (by one thread), KEPT until there is a log, TOLD. */
+enum { MISUSE_NONE, MISUSE_WRITING, MISUSE_KEPT, MISUSE_TOLD };
+static struct misuse_case {
+    uint32_t state;
+    crest_misuse cause;
+    char what[MISUSE_WHAT_BYTES];
+    char why[CREST_MISUSE_WHY_BYTES]; /* "": only what it is */
+} misuse_cases[MISUSE_CASES_MAX];
+
+static uint64_t misuse_untold; /* cases that are KEPT */
 
 static crest_bound_word misuse_late_records;
 
@@ -48,21 +55,43 @@ void crest_misuse_late(uint64_t records)
     crest_bound_word_add(&misuse_late_records, records);
 }
 
-static void misuse_keep(crest_misuse cause, const char *what)
+/* Keeps the case unless it is known, or there is no room. A case that another thread (or the code
+ * that a handler has interrupted) is still writing may be kept twice. */
+static void misuse_keep(crest_misuse cause, const char *what, const char *why)
 {
-    uint32_t *state = &misuse_causes[cause].state;
-    if (crest_atomic_load32(state) != MISUSE_NONE ||
-        !crest_atomic_cas32_acquire(state, MISUSE_NONE, MISUSE_WRITING))
-        return;
-    if (what != NULL)
-        memcpy(misuse_causes[cause].what, what, strnlen(what, MISUSE_WHAT_BYTES - 1));
-    /* partner: the acquire load in crest_misuse_tell */
-    crest_atomic_store32_release(state, MISUSE_KEPT);
+    unsigned same = 0;
+    if (what == NULL)
+        what = "";
+    for (unsigned i = 0; i < MISUSE_CASES_MAX && same < CREST_MISUSE_CASES; i++) {
+        struct misuse_case *at = &misuse_cases[i];
+        /* acquire: partner of the release store below */
+        uint32_t state = crest_atomic_load32_acquire(&at->state);
+        if (state == MISUSE_NONE &&
+            crest_atomic_cas32_acquire(&at->state, MISUSE_NONE, MISUSE_WRITING)) {
+            at->cause = cause;
+            memcpy(at->what, what, strnlen(what, sizeof at->what - 1));
+            memcpy(at->why, why, strnlen(why, sizeof at->why - 1));
+            crest_atomic_add(&misuse_untold, 1);
+            /* partner: the acquire loads above and in crest_misuse_tell */
+            crest_atomic_store32_release(&at->state, MISUSE_KEPT);
+            return;
+        }
+        if (state < MISUSE_KEPT || at->cause != cause)
+            continue;
+        if (strncmp(at->what, what, sizeof at->what - 1) == 0)
+            return;
+        same++;
+    }
+}
+
+void crest_misuse_explain(crest_misuse cause, const char *what, const char *why)
+{
+    misuse_keep(cause, what, why);
 }
 
 void crest_misuse_count(crest_misuse cause, const char *what)
 {
-    misuse_keep(cause, what);
+    misuse_keep(cause, what, "");
     crest_bound_word_add(&misuse_causes[cause].count, 1);
 }
 
@@ -106,26 +135,31 @@ static void misuse_show(const char *what, char *shown, size_t size)
     }
 }
 
-static void misuse_tell_one(int cause)
+static void misuse_tell_one(const struct misuse_case *told)
 {
-    char what[MISUSE_WHAT_BYTES * CREST_UTF8_REPLACEMENT_BYTES];
-    misuse_show(misuse_causes[cause].what, what, sizeof what);
+    char what[sizeof told->what * CREST_UTF8_REPLACEMENT_BYTES];
+    char why[sizeof told->why * CREST_UTF8_REPLACEMENT_BYTES];
+    misuse_show(told->what, what, sizeof what);
+    misuse_show(told->why, why, sizeof why);
     int known = what[0] != '\0';
     crest_log_write(CREST_LOG_WARNING,
-                    "crest: %s%s%s%s. Told once; crest_misuse_total{cause=\"%s\"} counts them all.",
-                    misuse_texts[cause], known ? " (first seen on '" : "", what, known ? "')" : "",
-                    misuse_labels[cause]);
+                    "crest: %s%s%s%s%s%s. Told once; crest_misuse_total{cause=\"%s\"} counts all.",
+                    misuse_texts[told->cause], known ? " (first seen on '" : "", what,
+                    known ? "')" : "", why[0] != '\0' ? ": " : "", why,
+                    misuse_labels[told->cause]);
 }
 
 void crest_misuse_tell(void)
 {
-    if (!crest_log_wanted())
+    if (crest_atomic_load(&misuse_untold) == 0 || !crest_log_wanted())
         return;
-    for (int i = 0; i < CREST_MISUSE_COUNT; i++) {
-        uint32_t *state = &misuse_causes[i].state;
+    for (unsigned i = 0; i < MISUSE_CASES_MAX; i++) {
+        struct misuse_case *at = &misuse_cases[i];
         /* acquire: partner of the release store in misuse_keep */
-        if (crest_atomic_load32_acquire(state) == MISUSE_KEPT &&
-            crest_atomic_cas32_acquire(state, MISUSE_KEPT, MISUSE_TOLD))
-            misuse_tell_one(i);
+        if (crest_atomic_load32_acquire(&at->state) == MISUSE_KEPT &&
+            crest_atomic_cas32_acquire(&at->state, MISUSE_KEPT, MISUSE_TOLD)) {
+            crest_atomic_add(&misuse_untold, UINT64_MAX);
+            misuse_tell_one(at);
+        }
     }
 }

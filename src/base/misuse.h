@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Misuse: calls that could not do what was asked. Each is counted by cause. The log callback is
- * told each cause once, never from the failing call, which may be in a signal handler.
+ * told each case of a cause once, never from the failing call, which may be in a signal handler.
  *
  * The counts are plain atomic words; instruments/misuse_series makes crest_misuse_total and
  * crest_late_records_total of them.
@@ -51,9 +51,18 @@ typedef enum crest_misuse {
 } crest_misuse;
 #undef CREST_MISUSE_ENUM_
 
-/* Counts one misuse; `what` (a metric's name, an option; may be NULL) is kept, cut, for the first
- * of each cause. Any thread, any handler, any lock held. */
+/* Different cases of one cause that are told, and 64 of all; further ones are only counted. */
+#define CREST_MISUSE_CASES 8u
+/* Bytes of an explanation, its NUL included. */
+#define CREST_MISUSE_WHY_BYTES 400u
+
+/* Counts one misuse. `what` (a metric's name, an option; may be NULL), cut to 127 bytes, is the
+ * case: each is told once. Any thread, any handler, any lock held. */
 void crest_misuse_count(crest_misuse cause, const char *what);
+
+/* Says what to tell of a case that is about to be counted, unless it is known: the end of a
+ * sentence, cut. Any thread, any handler, any lock held. */
+void crest_misuse_explain(crest_misuse cause, const char *what, const char *why);
 
 /* Counts records that came too late to be stored. Any thread, any handler, any lock held. */
 void crest_misuse_late(uint64_t records);
@@ -69,7 +78,7 @@ const char *crest_misuse_label(crest_misuse cause);
 /* The cause that a status stands for. */
 crest_misuse crest_misuse_of(crest_status status);
 
-/* Tells the log callback, if one is set, the causes that it has not been told. Locks nothing. */
+/* Tells the log, if there is one, the cases that it has not been told. Locks nothing. */
 void crest_misuse_tell(void);
 
 /* How often it was counted. */

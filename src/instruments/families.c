@@ -27,8 +27,7 @@ static crest_metric *family_metric(crest_family *family, crest_kind kind, crest_
         *status = CREST_INVALID_ARGUMENT;
         return NULL;
     }
-    metric = crest_metric_get(declaration->registry, kind, &declaration->options,
-                              declaration->label_keys, declaration->label_count, status);
+    metric = crest_metric_get_declared(declaration, status);
     crest_atomic_store_ptr_release(CREST_PTR(&family->metric), metric);
     return metric;
 }

@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "instruments/child_get.h"
 #include "instruments/in_flight_gauges.h"
+#include "instruments/metric_refused.h"
 #include "registry/metric_make.h"
 
 /* The two histograms of stages. */
@@ -64,10 +65,10 @@ static crest_metric *metric_make(crest_registry_state *state, const crest_metric
     return crest_metric_conclude(&draft, status);
 }
 
-/* Under the lock: finds or makes the metric; the spec has its keys, or is open. */
-static crest_metric *metric_find_or_make(crest_registry *registry, crest_kind kind,
-                                         const crest_metric_options *options,
-                                         crest_metric_spec *spec, crest_status *status)
+/* Under the lock: finds or makes the metric; *known is the one that has the name, or NULL. */
+static crest_metric *metric_look(crest_registry *registry, crest_kind kind,
+                                 const crest_metric_options *options, crest_metric_spec *spec,
+                                 crest_metric **known, crest_status *status)
 {
     crest_registry_state *state = crest_registry_state_made(registry);
     if (state == NULL) {
@@ -83,16 +84,32 @@ static crest_metric *metric_find_or_make(crest_registry *registry, crest_kind ki
         return metric_make(state, spec, status);
     if (metric->parent == NULL && crest_metric_has_shape(metric, spec))
         return metric;
+    *known = metric;
     *status = metric->parent != NULL ? CREST_NAME_CLASH : CREST_TYPE_CLASH;
     return NULL;
 }
 
-crest_metric *crest_metric_get_locked(crest_registry *registry, crest_kind kind,
-                                      const crest_metric_options *options, const char *const *keys,
-                                      unsigned key_count, crest_status *status)
+/* Under the lock: the same with words for a refusal; the spec has its keys and place, or is open.
+ */
+static crest_metric *metric_find_or_make(crest_registry *registry, crest_kind kind,
+                                         const crest_metric_options *options,
+                                         crest_metric_spec *spec, crest_status *status)
 {
-    crest_metric_spec spec = {.keys = keys, .key_count = key_count};
-    return metric_find_or_make(registry, kind, options, &spec, status);
+    crest_metric *known = NULL;
+    crest_metric *metric = metric_look(registry, kind, options, spec, &known, status);
+    if (metric == NULL)
+        crest_metric_refused(*status, kind, options, spec, known);
+    return metric;
+}
+
+crest_metric *crest_metric_get_declared_locked(const crest_declaration *declaration,
+                                               crest_status *status)
+{
+    crest_metric_spec spec = {.keys = declaration->label_keys,
+                              .key_count = declaration->label_count,
+                              .place = declaration->place};
+    return metric_find_or_make(declaration->registry, declaration->kind, &declaration->options,
+                               &spec, status);
 }
 
 crest_metric *crest_metric_get_open_locked(crest_registry *registry, crest_kind kind,
@@ -103,18 +120,34 @@ crest_metric *crest_metric_get_open_locked(crest_registry *registry, crest_kind 
     return metric_find_or_make(registry, kind, options, &spec, status);
 }
 
+/* Counts what was wrong; returns the metric. Not under the lock. */
+static crest_metric *metric_got(crest_metric *metric, const crest_metric_options *options,
+                                crest_status status)
+{
+    if (metric == NULL)
+        crest_misuse_count(crest_misuse_of(status), options ? options->name : NULL);
+    else if (options->description != NULL && !crest_utf8_is_valid(options->description))
+        crest_misuse_count(CREST_MISUSE_TEXT, options->name);
+    return metric;
+}
+
 crest_metric *crest_metric_get(crest_registry *registry, crest_kind kind,
                                const crest_metric_options *options, const char *const *keys,
                                unsigned key_count, crest_status *status)
 {
+    crest_metric_spec spec = {.keys = keys, .key_count = key_count};
     crest_lock_saved saved;
     crest_lock_take(&saved);
-    crest_metric *metric =
-        crest_metric_get_locked(registry, kind, options, keys, key_count, status);
+    crest_metric *metric = metric_find_or_make(registry, kind, options, &spec, status);
     crest_lock_drop(&saved);
-    if (metric == NULL)
-        crest_misuse_count(crest_misuse_of(*status), options ? options->name : NULL);
-    else if (options->description != NULL && !crest_utf8_is_valid(options->description))
-        crest_misuse_count(CREST_MISUSE_TEXT, options->name);
-    return metric;
+    return metric_got(metric, options, *status);
+}
+
+crest_metric *crest_metric_get_declared(const crest_declaration *declaration, crest_status *status)
+{
+    crest_lock_saved saved;
+    crest_lock_take(&saved);
+    crest_metric *metric = crest_metric_get_declared_locked(declaration, status);
+    crest_lock_drop(&saved);
+    return metric_got(metric, &declaration->options, *status);
 }

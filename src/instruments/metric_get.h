@@ -14,10 +14,12 @@ crest_metric *crest_metric_get(crest_registry *registry, crest_kind kind,
                                const crest_metric_options *options, const char *const *keys,
                                unsigned key_count, crest_status *status);
 
+/* The metric of a declaration, the same way. */
+crest_metric *crest_metric_get_declared(const crest_declaration *declaration, crest_status *status);
+
 /* The same under the lock; nothing is counted. */
-crest_metric *crest_metric_get_locked(crest_registry *registry, crest_kind kind,
-                                      const crest_metric_options *options, const char *const *keys,
-                                      unsigned key_count, crest_status *status);
+crest_metric *crest_metric_get_declared_locked(const crest_declaration *declaration,
+                                               crest_status *status);
 
 /* The same for an open family, of a kind that has one series a child. */
 crest_metric *crest_metric_get_open_locked(crest_registry *registry, crest_kind kind,

@@ -54,8 +54,7 @@ uint32_t crest_handle_resolve(crest_handle *handle, crest_kind kind, crest_statu
         *status = CREST_INVALID_ARGUMENT;
         return resolve_give_up(handle, *status);
     }
-    crest_metric *metric = crest_metric_get_locked(declaration->registry, declaration->kind,
-                                                   &declaration->options, NULL, 0, status);
+    crest_metric *metric = crest_metric_get_declared_locked(declaration, status);
     if (metric == NULL)
         return resolve_give_up(handle, *status);
     crest_child_fill(metric->children, handle);

@@ -85,6 +85,7 @@ typedef struct crest_metric {
     const char *name;
     const char *exported;
     const char *description;
+    const char *place; /* where it is declared; NULL: made by a call */
     crest_kind kind;
     crest_unit unit;
     crest_buckets buckets;

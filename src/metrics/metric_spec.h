@@ -19,7 +19,8 @@ typedef struct crest_metric_spec {
     crest_layout layout;          /* blocks 0: no distribution */
     const char *const *keys;
     unsigned key_count;
-    uint32_t open; /* an open family; keys come later */
+    const char *place; /* where it is declared; NULL: by a call */
+    uint32_t open;     /* an open family; keys come later */
     uint64_t deadline_ns;
     const char *const *stages;
     unsigned stage_count;
@@ -32,8 +33,9 @@ typedef struct crest_metric_spec {
 } crest_metric_spec;
 
 /*
- * Under the lock: fills in all but `keys`, `key_count`, `open` and `parent`, which the caller has
- * set, and checks everything. CREST_INVALID_NAME, CREST_INVALID_LABEL or CREST_INVALID_ARGUMENT.
+ * Under the lock: fills in all but `keys`, `key_count`, `place`, `open` and `parent`, which the
+ * caller has set, and checks everything. CREST_INVALID_NAME, CREST_INVALID_LABEL or
+ * CREST_INVALID_ARGUMENT.
  */
 crest_status crest_metric_spec_make(const crest_registry_state *state, crest_kind kind,
                                     const crest_metric_options *options, crest_metric_spec *spec);

@@ -168,6 +168,8 @@ static crest_status make_fill(crest_metric *metric, const crest_metric_spec *spe
     metric->name = crest_arena_copy(spec->name, strlen(spec->name));
     metric->exported = crest_arena_copy(exported, exported_length);
     metric->description = make_description(spec->description);
+    if (spec->place != NULL) /* without memory for it, it is not known */
+        metric->place = crest_arena_copy(spec->place, strlen(spec->place));
     if (metric->name == NULL || metric->exported == NULL || metric->description == NULL ||
         !make_copy_distribution(metric, spec) || !make_copy_keys(metric, spec) ||
         !make_copy_timing(metric, spec) || !make_copy_windows(metric, spec))

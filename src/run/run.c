@@ -32,6 +32,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <time.h>
+#include <unistd.h>
 
 #ifndef CREST_BUILD_VERSION
 #define CREST_BUILD_VERSION "0"
@@ -379,6 +380,7 @@ static crest_status run_start(const char *options, crest_error *error)
     crest_status status = crest_run_plan_make(options, &plan, error);
     crest_error no_state;
     crest_status kept = CREST_OK;
+    crest_log_standard_error(status == CREST_OK ? plan->log : isatty(STDERR_FILENO));
     if (status == CREST_OK)
         crest_threads_allow(plan->threads);
     if (status == CREST_OK)
@@ -424,6 +426,9 @@ static crest_status run_start(const char *options, crest_error *error)
 crest_status crest_start(const char *options, crest_error *error)
 {
     CREST_UNCANCELLED;
+    crest_error own;
+    if (error == NULL)
+        error = &own; /* the log may be told */
     crest_error_clear(error);
     pthread_once(&run_once, run_prepare);
     pthread_mutex_lock(&run_lock);
@@ -448,8 +453,10 @@ crest_status crest_start(const char *options, crest_error *error)
                             "Crest was started before, with the options given then; what "
                             "these ask for beyond was not looked at. A start after the first is "
                             "given NULL");
-    if (status == CREST_INVALID_OPTIONS)
+    if (status == CREST_INVALID_OPTIONS) {
+        crest_misuse_explain(CREST_MISUSE_OPTIONS, "crest_start", error->message);
         crest_misuse_count(CREST_MISUSE_OPTIONS, "crest_start");
+    }
     crest_split_tell();
     crest_misuse_tell();
     return status;

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define RUN_PLAN_KEYS_MAX 512u
 #define RUN_PLAN_KEY_BYTES (CREST_REPORTER_KIND_BYTES_MAX + 16u)
@@ -28,6 +29,7 @@ static const char *const run_plan_keys[] = {"service",
                                             "strict",
                                             "threads",
                                             "otel.context",
+                                            "log",
                                             "spans",
                                             "spans.sample",
                                             "spans.slow",
@@ -344,6 +346,19 @@ static crest_status run_plan_read_system(crest_run_plan *plan, crest_error *erro
                            crest_option_origin(options, "system"), reason.message);
 }
 
+/* Where standard error is a terminal, by default. */
+static crest_status run_plan_read_log(crest_run_plan *plan, crest_error *error)
+{
+    const char *log = crest_option(plan->options, "log");
+    plan->log = log == NULL ? isatty(STDERR_FILENO) : strcmp(log, "stderr") == 0;
+    if (log == NULL || plan->log || strcmp(log, "off") == 0)
+        return CREST_OK;
+    return run_plan_refuse(plan->options, "log",
+                           "a place for messages: write log=stderr or log=off; crest_log_to takes "
+                           "them anywhere else",
+                           error);
+}
+
 static crest_status run_plan_read_common(crest_run_plan *plan, crest_error *error)
 {
     plan->interval_ms = CREST_INTERVAL_MS_DEFAULT;
@@ -363,6 +378,8 @@ static crest_status run_plan_read_common(crest_run_plan *plan, crest_error *erro
         status = crest_option_switch(plan->options, "threads", &plan->threads, error);
     if (status == CREST_OK)
         status = crest_option_switch(plan->options, "otel.context", &plan->otel_context, error);
+    if (status == CREST_OK)
+        status = run_plan_read_log(plan, error);
     if (status == CREST_OK)
         status = run_plan_read_hiccups(plan, error);
     if (status == CREST_OK && plan->hiccups && !plan->threads)

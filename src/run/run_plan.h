@@ -42,6 +42,7 @@ typedef struct crest_run_plan {
     int at_exit;
     int strict;
     int otel_context; /* outside profilers may see spans */
+    int log;          /* what Crest has to say goes to standard error */
     crest_state_options state;
     crest_spans_settings spans; /* their text lies in the options */
     crest_events_options events;

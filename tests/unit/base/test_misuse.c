@@ -5,7 +5,7 @@
 #include "base/misuse.h"
 #include "support/core_fixture.h"
 
-/* Declared wrongly on purpose: what constructors refuse is counted before anybody listens. */
+/* Declared wrongly on purpose: what constructors refuse is counted before there is a log. */
 CREST_COUNTER(misnamed, "Not a name!", "Refused at load.");
 
 #define LABEL_OF(name, label, text) label,
@@ -51,6 +51,31 @@ static void test_told_once(void **state)
     crest_log_to(NULL, NULL);
 }
 
+/* One cause does not take the room of the others, nor does one case come twice. */
+static void test_bounded(void **state)
+{
+    (void)state;
+    told t = {0, ""};
+    char what[32];
+    crest_log_to(tell, &t);
+    crest_misuse_explain(CREST_MISUSE_PROBE, "explained", "for a reason");
+    crest_misuse_tell();
+    assert_int_equal(t.times, 1);
+    assert_non_null(strstr(t.last, "(first seen on 'explained'): for a reason. Told once"));
+    uint64_t before = crest_misuse_value(CREST_MISUSE_PROBE);
+    crest_misuse_count(CREST_MISUSE_PROBE, "explained");
+    crest_misuse_tell();
+    assert_int_equal(t.times, 1);
+    for (int i = 0; i < 100; i++) {
+        snprintf(what, sizeof what, "case %d", i % 50);
+        crest_misuse_count(CREST_MISUSE_PROBE, what);
+    }
+    crest_misuse_tell();
+    assert_int_equal(t.times, CREST_MISUSE_CASES);
+    assert_int_equal(crest_misuse_value(CREST_MISUSE_PROBE), before + 101);
+    crest_log_to(NULL, NULL);
+}
+
 static void test_each_cause(void **state)
 {
     (void)state;
@@ -60,14 +85,14 @@ static void test_each_cause(void **state)
     for (int cause = 0; cause < CREST_MISUSE_COUNT; cause++) {
         uint64_t before = crest_misuse_value((crest_misuse)cause);
         crest_misuse_count((crest_misuse)cause, cause % 2 ? NULL : longest);
-        crest_misuse_count((crest_misuse)cause, "second");
+        crest_misuse_count((crest_misuse)cause, cause % 2 ? NULL : longest);
         assert_int_equal(crest_misuse_value((crest_misuse)cause), before + 2);
         assert_int_equal(exported(cause), before + 2);
     }
     crest_log_to(tell, &t);
     crest_misuse_tell();
     crest_misuse_tell();
-    assert_int_equal(t.times, CREST_MISUSE_COUNT - 1); /* the name's has been told */
+    assert_int_equal(t.times, CREST_MISUSE_COUNT - 1); /* a probe's cases are full, see above */
     crest_log_to(NULL, NULL);
 }
 
@@ -133,9 +158,9 @@ static void test_lasts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_told_once), cmocka_unit_test(test_each_cause),
-        cmocka_unit_test(test_of_status), cmocka_unit_test(test_counted_at_once),
-        cmocka_unit_test(test_lasts),
+        cmocka_unit_test(test_told_once), cmocka_unit_test(test_bounded),
+        cmocka_unit_test(test_each_cause), cmocka_unit_test(test_of_status),
+        cmocka_unit_test(test_counted_at_once), cmocka_unit_test(test_lasts),
     };
     return cmocka_run_group_tests_name("misuse", tests, NULL, NULL);
 }
