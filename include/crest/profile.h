@@ -43,6 +43,11 @@
 #define CREST_PROFILE_COUNTERS_MAX 50u
 /* Of OTLP's profiles, which are in alpha: whose numbers of fields are written. */
 #define CREST_PROFILE_OTLP_SCHEMA "v1development/1.11.0"
+/* Names of other runtimes' frames in a process, and bytes of one, its NUL included; longest CPU time
+ * that a sample of theirs stands for. */
+#define CREST_PROFILE_NAMES_MAX 32768u
+#define CREST_PROFILE_NAME_BYTES_MAX 512u
+#define CREST_PROFILE_ADD_NS_MAX (UINT64_C(60) * 1000000000)
 /* How long a profile over HTTP may last, and how long it lasts if the request does not say. */
 #define CREST_PROFILE_SECONDS_MAX 60u
 #define CREST_PROFILE_SECONDS_DEFAULT 10u
@@ -192,6 +197,27 @@ CREST_API void crest_profile_leave(crest_profile_scope *scope);
  */
 CREST_API void crest_profile_work(crest_profile_scope *scope, crest_timer *timer, crest_op op,
                                   int stage);
+
+/*
+ * For runtimes whose code has no tables to unwind by, and which sample it themselves, as a JVM: the
+ * frame of a function, by its name, for crest_profile_add. Copied, and kept for the life of the
+ * process; a name beyond the limits is `[too many names]`. 0 without memory. Thread-safe; locks;
+ * the first time it allocates 512 KiB.
+ */
+CREST_API uint64_t crest_profile_frame(const char *name);
+
+/*
+ * Adds to CPU profiles a sample of a thread that stands for `cpu_ns` of CPU time: frames of
+ * crest_profile_frame, innermost first, at most CREST_PROFILE_FRAMES_MAX; timer: the one that the
+ * thread was in, or NULL. CREST_OK, CREST_NOT_RUNNING: no profiler runs; CREST_INVALID_ARGUMENT.
+ * Thread-safe; locks.
+ */
+CREST_API crest_status crest_profile_add(const uint64_t *frames, size_t depth,
+                                         const crest_timer *timer, uint64_t cpu_ns);
+
+/* Non-zero: such samples come, so the profiler's own samples of code that is in no module, as a
+ * compiler at run time makes it, are counted and not stored. Thread-safe; any handler. */
+CREST_API void crest_profile_cover(int covered);
 
 CREST_END_C
 

@@ -28,6 +28,7 @@ extern const jvm_natives jvm_cells_natives;
 extern const jvm_natives jvm_metrics_natives;
 extern const jvm_natives jvm_names_natives;
 extern const jvm_natives jvm_log_natives;
+extern const jvm_natives jvm_profile_natives;
 extern const jvm_natives jvm_run_natives;
 extern const jvm_natives jvm_span_timings_natives;
 extern const jvm_natives jvm_spans_natives;

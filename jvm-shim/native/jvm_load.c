@@ -59,6 +59,7 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
         &jvm_metrics_natives,
         &jvm_names_natives,
         &jvm_log_natives,
+        &jvm_profile_natives,
         &jvm_run_natives,
         &jvm_span_timings_natives,
         &jvm_spans_natives,

@@ -58,6 +58,7 @@
     X(PROBE_RESOLVE)                                                                               \
     X(PROBE_FILE)                                                                                  \
     X(HICCUPS)                                                                                     \
+    X(NAMED_FRAMES)                                                                                \
     X(PROFILER) /* its timers and its thread are the parent's */                                   \
     X(HOST_LOOP)                                                                                   \
     X(RUN)                                                                                         \

@@ -9,6 +9,7 @@
 #include "profiling/places.h"
 #include "base/alloc.h"
 #include "profiling/elf_symbols.h"
+#include "profiling/named_frames.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,7 +167,10 @@ static int places_collect(crest_code_places *places, const crest_rows *rows)
             module++;
         int inside = module < rows->module_count && rows->module[module].low <= pcs[i];
         places->place[places->count++] =
-            (crest_code_place){.pc = pcs[i], .module = inside ? module : CREST_PLACE_NO_MODULE};
+            (crest_code_place){.pc = pcs[i],
+                               .module = inside ? module : CREST_PLACE_NO_MODULE,
+                               .name = crest_named_frame(pcs[i]),
+                               .symbol = pcs[i]};
     }
     crest_alloc_free(pcs);
     return 1;

@@ -9,10 +9,10 @@
 #include <crest/family.h>
 #include <pthread.h>
 
-enum { FIGURES_WHOLE, FIGURES_BROKEN, FIGURES_TRUNCATED, FIGURES_LOST, FIGURES_RESULTS };
+enum { FIGURES_WHOLE, FIGURES_BROKEN, FIGURES_TRUNCATED, FIGURES_LOST, FIGURES_ELSEWHERE, FIGURES_RESULTS };
 
-static const char *const profile_figures_results[FIGURES_RESULTS] = {"whole", "broken", "truncated",
-                                                                     "lost"};
+static const char *const profile_figures_results[FIGURES_RESULTS] = {
+    "whole", "broken", "truncated", "lost", "elsewhere"};
 static pthread_once_t profile_figures_once = PTHREAD_ONCE_INIT;
 static crest_counter *profile_figures_samples[FIGURES_RESULTS];
 static crest_gauge *profile_figures_threads;
@@ -49,6 +49,7 @@ void crest_profile_figures_update(void)
         [FIGURES_BROKEN] = counts.broken,
         [FIGURES_TRUNCATED] = counts.truncated,
         [FIGURES_LOST] = counts.refused,
+        [FIGURES_ELSEWHERE] = counts.elsewhere,
     };
     uint64_t rest = counts.broken + counts.truncated + counts.refused;
     now[FIGURES_WHOLE] = counts.samples > rest ? counts.samples - rest : 0;

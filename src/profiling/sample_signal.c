@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/sync.h"
 #include "profiling/captures.h"
+#include "profiling/named_frames.h"
 #include "profiling/sample_label.h"
 #include "profiling/sample_store.h"
 
@@ -43,6 +44,11 @@ static void signal_sample(const void *ucontext, uint64_t weight)
     }
     sample.depth = (unsigned)crest_stack_walk(&state, &stack, crest_modules_now(), frames,
                                               CREST_FRAMES_MAX, &end);
+    if (crest_named_frames_cover() && sample.depth != 0 &&
+        crest_modules_find(crest_modules_now(), frames[0]) == NULL) {
+        crest_samples_elsewhere(weight);
+        return;
+    }
     crest_samples_walked(end == CREST_WALK_BROKEN, end == CREST_WALK_LONG, weight);
     crest_samples_add(&sample);
 }

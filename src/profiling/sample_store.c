@@ -118,6 +118,11 @@ void crest_samples_walked(int broken, int truncated, uint64_t weight)
         crest_atomic_add(&store_counts.truncated, weight);
 }
 
+void crest_samples_elsewhere(uint64_t weight)
+{
+    crest_atomic_add(&store_counts.elsewhere, weight);
+}
+
 crest_sample_counts crest_samples_counts(void)
 {
     return (crest_sample_counts){
@@ -125,6 +130,7 @@ crest_sample_counts crest_samples_counts(void)
         .refused = crest_atomic_load(&store_counts.refused),
         .broken = crest_atomic_load(&store_counts.broken),
         .truncated = crest_atomic_load(&store_counts.truncated),
+        .elsewhere = crest_atomic_load(&store_counts.elsewhere),
     };
 }
 

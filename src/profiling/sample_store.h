@@ -25,6 +25,7 @@ typedef struct crest_sample_counts {
     uint64_t refused;   /* of these: the tables were full */
     uint64_t broken;    /* of these: the walk ended before the thread's first function */
     uint64_t truncated; /* of these: more than CREST_FRAMES_MAX frames */
+    uint64_t elsewhere; /* and not among these: left to the runtime that samples such code */
 } crest_sample_counts;
 
 typedef struct crest_cpu_sample {
@@ -48,6 +49,8 @@ void crest_samples_forked(void);
 void crest_samples_add(const crest_cpu_sample *sample);
 /* Any handler: counts what the walk of a sample came to. */
 void crest_samples_walked(int broken, int truncated, uint64_t weight);
+/* Any handler: counts a sample that is not stored. */
+void crest_samples_elsewhere(uint64_t weight);
 crest_sample_counts crest_samples_counts(void);
 
 /* The profiler's thread: turns the tables over if the one in use fills, and no handler adds to the

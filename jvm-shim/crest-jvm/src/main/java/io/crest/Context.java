@@ -296,6 +296,7 @@ public final class Context {
                 outside = seen;
                 mirror(context);
             }
+            if (OperationLog.on) OperationLog.enter(thread, context);
         }
 
         /** The thread is in what it was in before. Another thread than its own does nothing. */
@@ -306,6 +307,7 @@ public final class Context {
             if (before == null) CURRENT.remove();
             else CURRENT.set(before);
             if (outside != null) mirror(outside);
+            if (OperationLog.on) OperationLog.enter(thread, before);
         }
 
         private static void mirror(Context context) {

@@ -26,6 +26,7 @@ final class Running {
 
     private static int starts;
     private static Collectors collectors;
+    private static JavaSamples samples;
 
     private Running() {}
 
@@ -47,6 +48,7 @@ final class Running {
                 if (!done && begun != null) begun.end();
             }
             if (begun != null) collectors = begun;
+            if (samples == null) samples = JavaSamples.start();
             starts++;
             Log.resume();
         } finally {
@@ -83,7 +85,10 @@ final class Running {
 
     private static void endCollectors() {
         Collectors ended = collectors;
+        JavaSamples taken = samples;
         collectors = null;
+        samples = null;
+        if (taken != null) taken.stop();
         if (ended != null) ended.end();
     }
 

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+// crest-test: timeout=300
+/*
+ * Samples that another runtime tells of, as a JVM: crest_profile_frame, _add and _cover.
+ */
+#define _GNU_SOURCE
+#include "support/core_fixture.h"
+
+#include <crest/profile.h>
+#include <time.h>
+
+CREST_TIMER(told_time, "told.block-time", "Blocks.");
+
+typedef struct told_text {
+    size_t length;
+    char bytes[262144];
+} told_text;
+
+static told_text told_folded, told_pprof;
+
+static int told_write(void *context, const void *bytes, size_t length)
+{
+    told_text *to = context;
+    if (to->length + length >= sizeof to->bytes)
+        return -1;
+    memcpy(to->bytes + to->length, bytes, length);
+    to->length += length;
+    return 0;
+}
+
+static int told_has(const told_text *text, const char *wanted)
+{
+    return memmem(text->bytes, text->length, wanted, strlen(wanted)) != NULL;
+}
+
+/* Adds, and writes the profile of that. */
+static void told_profile(size_t times, const uint64_t *frames, size_t depth, uint64_t ns)
+{
+    crest_error error;
+    crest_profile *profile = crest_profile_begin(CREST_PROFILE_CPU, &error);
+    assert_non_null(profile);
+    for (size_t i = 0; i < times; i++)
+        assert_int_equal(crest_profile_add(frames, depth, &told_time, ns), CREST_OK);
+    assert_int_equal(crest_profile_end(profile, &error), CREST_OK);
+    told_folded.length = told_pprof.length = 0;
+    assert_int_equal(
+        crest_profile_write(profile, CREST_PROFILE_FOLDED, told_write, &told_folded, &error),
+        CREST_OK);
+    assert_int_equal(
+        crest_profile_write(profile, CREST_PROFILE_PPROF, told_write, &told_pprof, &error),
+        CREST_OK);
+    told_folded.bytes[told_folded.length] = '\0';
+    crest_profile_free(profile);
+}
+
+static void test_stacks_have_names_and_timer(void **state)
+{
+    (void)state;
+    const uint64_t frames[] = {crest_profile_frame("casper.Validate.replay"),
+                               crest_profile_frame("casper.Node.main")};
+    assert_int_not_equal(frames[0], frames[1]);
+    assert_int_equal(crest_profile_frame("casper.Node.main"), frames[1]);
+    crest_timer_record(&told_time, 1, CREST_OUTCOME_OK);
+    /* 40 of 25 ms are a second, so 99 samples of a 99th */
+    told_profile(40, frames, 2, 25000000);
+    assert_true(told_has(&told_folded, "[told.block-time];casper.Node.main;casper.Validate.replay 999999990\n"));
+    assert_true(told_has(&told_pprof, "casper.Validate.replay"));
+    assert_true(told_has(&told_pprof, "told.block-time"));
+    /* a profile has what came while it was taken */
+    told_profile(0, frames, 2, 0);
+    assert_false(told_has(&told_folded, "casper"));
+}
+
+static void test_wrong_input_is_refused(void **state)
+{
+    (void)state;
+    static char longest[CREST_PROFILE_NAME_BYTES_MAX + 1];
+    uint64_t frame = crest_profile_frame("one"), many[CREST_PROFILE_FRAMES_MAX + 1] = {frame};
+    memset(longest, 'x', sizeof longest - 1);
+    const uint64_t beyond = crest_profile_frame(longest);
+    longest[CREST_PROFILE_NAME_BYTES_MAX - 1] = '\0';
+    assert_int_not_equal(crest_profile_frame(longest), beyond);
+    assert_int_equal(crest_profile_add(NULL, 1, NULL, 1), CREST_INVALID_ARGUMENT);
+    assert_int_equal(crest_profile_add(&frame, 0, NULL, 1), CREST_INVALID_ARGUMENT);
+    assert_int_equal(crest_profile_add(many, CREST_PROFILE_FRAMES_MAX + 1, NULL, 1),
+                     CREST_INVALID_ARGUMENT);
+    assert_int_equal(crest_profile_add(&frame, 1, NULL, CREST_PROFILE_ADD_NS_MAX + 1),
+                     CREST_INVALID_ARGUMENT);
+    told_profile(1, &beyond, 1, 1000000000);
+    assert_true(told_has(&told_folded, "[too many names] "));
+    /* a number that no name has */
+    const uint64_t unknown = (UINT64_C(1) << 63) + CREST_PROFILE_NAMES_MAX - 1;
+    told_profile(1, &unknown, 1, 1000000000);
+    assert_true(told_has(&told_folded, "[unknown]+"));
+}
+
+/* Names beyond all that there may be are one; those that are there stay. */
+static void test_names_are_bounded(void **state)
+{
+    (void)state;
+    char name[32];
+    uint64_t first = crest_profile_frame("n0"), last = 0;
+    for (unsigned i = 0; i < CREST_PROFILE_NAMES_MAX + 100; i++) {
+        snprintf(name, sizeof name, "n%u", i);
+        last = crest_profile_frame(name);
+    }
+    assert_int_equal(crest_profile_frame("n0"), first);
+    assert_int_equal(crest_profile_frame("another one"), last);
+    told_profile(1, &last, 1, 1000000000);
+    assert_true(told_has(&told_folded, "[too many names] "));
+}
+
+static int told_start(void **state)
+{
+    crest_error error;
+    (void)state;
+    crest_status status = crest_profiler_start(NULL, &error);
+    if (status != CREST_OK)
+        print_message("%s\n", error.message);
+    return status != CREST_OK;
+}
+
+static int told_stop(void **state)
+{
+    (void)state;
+    const uint64_t frame = crest_profile_frame("one");
+    crest_profile_cover(1);
+    crest_profile_cover(0);
+    return crest_profiler_stop(NULL) != CREST_OK ||
+           crest_profile_add(&frame, 1, NULL, 1) != CREST_NOT_RUNNING;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_stacks_have_names_and_timer),
+        cmocka_unit_test(test_wrong_input_is_refused),
+        cmocka_unit_test(test_names_are_bounded),
+    };
+    return cmocka_run_group_tests(tests, told_start, told_stop);
+}
