@@ -43,8 +43,8 @@
 #define CREST_PROFILE_COUNTERS_MAX 50u
 /* Of OTLP's profiles, which are in alpha: whose numbers of fields are written. */
 #define CREST_PROFILE_OTLP_SCHEMA "v1development/1.11.0"
-/* Names of other runtimes' frames in a process, and bytes of one, its NUL included; longest CPU time
- * that a sample of theirs stands for. */
+/* Names of other runtimes' frames in a process, and bytes of one, its NUL included; the longest CPU
+ * time that a sample of theirs stands for. */
 #define CREST_PROFILE_NAMES_MAX 32768u
 #define CREST_PROFILE_NAME_BYTES_MAX 512u
 #define CREST_PROFILE_ADD_NS_MAX (UINT64_C(60) * 1000000000)

@@ -9,7 +9,14 @@
 #include <crest/family.h>
 #include <pthread.h>
 
-enum { FIGURES_WHOLE, FIGURES_BROKEN, FIGURES_TRUNCATED, FIGURES_LOST, FIGURES_ELSEWHERE, FIGURES_RESULTS };
+enum {
+    FIGURES_WHOLE,
+    FIGURES_BROKEN,
+    FIGURES_TRUNCATED,
+    FIGURES_LOST,
+    FIGURES_ELSEWHERE,
+    FIGURES_RESULTS
+};
 
 static const char *const profile_figures_results[FIGURES_RESULTS] = {
     "whole", "broken", "truncated", "lost", "elsewhere"};

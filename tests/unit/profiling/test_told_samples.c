@@ -63,7 +63,8 @@ static void test_stacks_have_names_and_timer(void **state)
     crest_timer_record(&told_time, 1, CREST_OUTCOME_OK);
     /* 40 of 25 ms are a second, so 99 samples of a 99th */
     told_profile(40, frames, 2, 25000000);
-    assert_true(told_has(&told_folded, "[told.block-time];casper.Node.main;casper.Validate.replay 999999990\n"));
+    assert_true(told_has(&told_folded, "[told.block-time];casper.Node.main;casper.Validate.replay "
+                                       "999999990\n"));
     assert_true(told_has(&told_pprof, "casper.Validate.replay"));
     assert_true(told_has(&told_pprof, "told.block-time"));
     /* a profile has what came while it was taken */
