@@ -193,7 +193,7 @@ static void test_every_slot(void **state)
     }
     assert_int_equal(crest_misuse_value(CREST_MISUSE_LIMIT), limit + 6);
     static const crest_declaration declaration = {
-        CREST_KIND_HISTOGRAM, NULL, NULL, 0, {.name = "test.beyond"}};
+        CREST_KIND_HISTOGRAM, NULL, NULL, 0, {.name = "test.beyond"}, NULL};
     crest_histogram declared = {{0, CREST_ABI, NULL, &declaration}};
     crest_histogram_record(&declared, 5);
     crest_histogram_record(&declared, 5);

@@ -86,7 +86,7 @@ static void test_other_abi(void **state)
 {
     (void)state;
     static const crest_declaration declaration = {
-        CREST_KIND_COUNTER, NULL, NULL, 0, {.name = "test.alien"}};
+        CREST_KIND_COUNTER, NULL, NULL, 0, {.name = "test.alien"}, NULL};
     crest_counter alien = {{0, CREST_ABI + 1, NULL, &declaration}};
     uint64_t refused = crest_misuse_value(CREST_MISUSE_ABI);
     crest_counter_inc(&alien);
@@ -139,7 +139,7 @@ static void test_registered_later(void **state)
 {
     (void)state;
     static const crest_declaration declaration = {
-        CREST_KIND_COUNTER, NULL, NULL, 0, {.name = "test.late", .description = "Late."}};
+        CREST_KIND_COUNTER, NULL, NULL, 0, {.name = "test.late", .description = "Late."}, NULL};
     crest_counter late = {{0, CREST_ABI, NULL, &declaration}};
     uint64_t refused = crest_misuse_value(CREST_MISUSE_NO_MEMORY);
     crest_arena_fail_after(1);

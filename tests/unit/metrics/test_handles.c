@@ -11,11 +11,11 @@ static void test_registering(void **state)
 {
     (void)state;
     static const crest_declaration declarations[] = {
-        {CREST_KIND_COUNTER, NULL, NULL, 0, {.name = "test.counter"}},
-        {CREST_KIND_GAUGE, NULL, NULL, 0, {.name = "test.gauge"}},
-        {CREST_KIND_HISTOGRAM, NULL, NULL, 0, {.name = "test.histogram"}},
-        {CREST_KIND_TIMER, NULL, NULL, 0, {.name = "test.timer"}},
-        {CREST_KIND_RANGE_SAMPLER, NULL, NULL, 0, {.name = "test.sampler"}},
+        {CREST_KIND_COUNTER, NULL, NULL, 0, {.name = "test.counter"}, NULL},
+        {CREST_KIND_GAUGE, NULL, NULL, 0, {.name = "test.gauge"}, NULL},
+        {CREST_KIND_HISTOGRAM, NULL, NULL, 0, {.name = "test.histogram"}, NULL},
+        {CREST_KIND_TIMER, NULL, NULL, 0, {.name = "test.timer"}, NULL},
+        {CREST_KIND_RANGE_SAMPLER, NULL, NULL, 0, {.name = "test.sampler"}, NULL},
     };
     crest_counter counter = CREST_COUNTER_INIT_(&declarations[0]);
     crest_gauge gauge = CREST_GAUGE_INIT_(&declarations[1]);
@@ -48,9 +48,11 @@ static void test_registering(void **state)
 static void test_nothing_declared(void **state)
 {
     (void)state;
-    static const crest_declaration gauge = {CREST_KIND_GAUGE, NULL, NULL, 0, {.name = "test.g"}};
+    static const crest_declaration gauge = {
+        CREST_KIND_GAUGE, NULL, NULL, 0, {.name = "test.g"}, NULL};
     static const char *const keys[] = {"k"};
-    static const crest_declaration family = {CREST_KIND_COUNTER, NULL, keys, 1, {.name = "test.f"}};
+    static const crest_declaration family = {
+        CREST_KIND_COUNTER, NULL, keys, 1, {.name = "test.f"}, NULL};
     crest_counter zeroed = {{0, 0, NULL, NULL}}, undeclared = {{0, CREST_ABI, NULL, NULL}};
     crest_counter of_gauge = CREST_COUNTER_INIT_(&gauge), of_family = CREST_COUNTER_INIT_(&family);
     crest_counter *const counters[] = {&zeroed, &undeclared, &of_gauge, &of_family};
