@@ -22,11 +22,9 @@ typedef struct log_message {
 
 /* Guards all that follows. */
 static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t log_changed = PTHREAD_COND_INITIALIZER;
 static log_message log_waiting[LOG_WAITING_MAX];
 static unsigned log_first, log_count;
 static unsigned long log_dropped;
-static jlong log_taker; /* the taker that gets the messages; another taker's take returns NULL */
 
 static void log_receive(crest_log_level level, const char *text, void *context)
 {
@@ -38,7 +36,6 @@ static void log_receive(crest_log_level level, const char *text, void *context)
         log_message *message = &log_waiting[(log_first + log_count++) % LOG_WAITING_MAX];
         message->level = level;
         snprintf(message->text, sizeof message->text, "%s", text);
-        pthread_cond_broadcast(&log_changed);
     }
     pthread_mutex_unlock(&log_lock);
 }
@@ -62,17 +59,6 @@ static jboolean log_listen(JNIEnv *env, jclass type, jboolean on)
     return JNI_TRUE;
 }
 
-/* Gives the messages to `taker` from now on; 0: to none. */
-static void log_serve(JNIEnv *env, jclass type, jlong taker)
-{
-    (void)env;
-    (void)type;
-    pthread_mutex_lock(&log_lock);
-    log_taker = taker;
-    pthread_cond_broadcast(&log_changed);
-    pthread_mutex_unlock(&log_lock);
-}
-
 /* Under the lock: the next message, or the number of dropped ones. Zero when there is none. */
 static int log_next(log_message *message)
 {
@@ -93,17 +79,14 @@ static int log_next(log_message *message)
     return 1;
 }
 
-/* Waits for a message: its level in one byte and the text. NULL when the messages are another
- * taker's, or no taker's and none is left. */
-static jbyteArray log_take(JNIEnv *env, jclass type, jlong taker)
+/* The next message: its level in one byte and the text. NULL when there is none. Never waits: a
+ * thread that waits in native code holds up the JVM's exit. */
+static jbyteArray log_take(JNIEnv *env, jclass type)
 {
     (void)type;
     log_message message;
     pthread_mutex_lock(&log_lock);
-    int found;
-    while (!(found = (log_taker == taker || log_taker == 0) && log_next(&message)) &&
-           log_taker == taker)
-        pthread_cond_wait(&log_changed, &log_lock);
+    int found = log_next(&message);
     pthread_mutex_unlock(&log_lock);
     if (!found)
         return NULL;
@@ -132,8 +115,7 @@ static void log_write(JNIEnv *env, jclass type, jint level, jbyteArray text)
 
 static const JNINativeMethod log_methods[] = {
     JVM_NATIVE("listen", "(Z)Z", log_listen),
-    JVM_NATIVE("serve", "(J)V", log_serve),
-    JVM_NATIVE("take", "(J)[B", log_take),
+    JVM_NATIVE("take", "()[B", log_take),
     JVM_NATIVE("write", "(I[B)V", log_write),
 };
 

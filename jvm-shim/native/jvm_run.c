@@ -4,8 +4,10 @@
  * since JNI's own text functions use modified UTF-8. A failure is returned as a byte array: the
  * status, then the message. NULL is success.
  */
+#define _GNU_SOURCE
 #include "jvm.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,9 +54,17 @@ static jbyteArray run_start(JNIEnv *env, jclass type, jbyteArray options)
     (void)type;
     crest_error error = {.status = CREST_OK, .message = ""};
     crest_status status;
-    char *text = run_text(env, options, &status);
+    char *text = run_text(env, options, &status), *all = NULL;
+    /* the later of two counts, and CREST_OPTS more */
+    const char *given = text != NULL ? text : "";
+    if (status == CREST_OK &&
+        asprintf(&all, "log=stderr%s%s", given[0] != '\0' ? "," : "", given) < 0)
+        status = CREST_NO_MEMORY;
     if (status == CREST_OK)
-        status = crest_start(text, &error);
+        status = crest_start(all, &error);
+    if (status == CREST_ALREADY && text == NULL)
+        status = CREST_OK; /* without options of its own a start may be the second */
+    free(all);
     free(text);
     /* the library counts this start all the same, but Java's exception says that it does not */
     if (status == CREST_ALREADY)
@@ -62,6 +72,18 @@ static jbyteArray run_start(JNIEnv *env, jclass type, jbyteArray options)
     /* it runs, and the log has been told which reporters do not */
     if (status == CREST_PARTIAL)
         status = CREST_OK;
+    return run_answer(env, status, &error);
+}
+
+static jbyteArray run_check(JNIEnv *env, jclass type, jbyteArray options)
+{
+    (void)type;
+    crest_error error = {.status = CREST_OK, .message = ""};
+    crest_status status;
+    char *text = run_text(env, options, &status);
+    if (status == CREST_OK)
+        status = crest_options_check(text, &error);
+    free(text);
     return run_answer(env, status, &error);
 }
 
@@ -209,6 +231,7 @@ static jint run_negotiate(JNIEnv *env, jclass type, jbyteArray accept)
 
 static const JNINativeMethod run_methods[] = {
     JVM_NATIVE("options", "([B)[B", run_options),
+    JVM_NATIVE("check", "([B)[B", run_check),
     JVM_NATIVE("start", "([B)[B", run_start),
     JVM_NATIVE("stop", "(J)[B", run_stop),
     JVM_NATIVE("retire", "([B[B)J", run_retire),

@@ -40,7 +40,7 @@ def run(place, jdk, options, *java_options):
     folder.mkdir()
     (folder / "application.conf").write_text(
         f"kamon.metric.tick-interval = 4 seconds\nkamon.crest.options = {json.dumps(options)}\n"
-        "kamon.crest.stop-timeout = 60 seconds\n")
+        "kamon.crest.stop-timeout = 60 seconds\nkamon.crest.range-samplers = histogram\n")
     jars = [jvmlib.jar(), jvmlib.TEST_CLASSES, *jvmlib.test_libraries()]
     command = [jdk.java, *jdk.options(), "-XX:TieredStopAtLevel=1", *java_options, "-cp",
                ":".join(str(entry) for entry in (folder, *jars)),
@@ -161,6 +161,12 @@ def everything_arrives_from_the_newest_jdk(place):
     arrives(place, JDKS[-1])
 
 
+def a_gateway_that_is_dead_is_in_the_log(place):
+    _, log = run(place, JDKS[-1], "pushgateway=http://127.0.0.1:1,interval=1s")
+    contains(log, "WARN io.crest.kamon.CrestReporter - crest: ")
+    contains(log, "127.0.0.1:1")
+
+
 def without_the_library_it_runs_all_the_same(place):
     gateway = Pushgateway(place).start()
     _, log = run(place, JDKS[0], f"pushgateway={gateway.url}", "-Dcrest.native=off")
@@ -178,4 +184,5 @@ def options_that_are_none_do_no_harm(place):
 if __name__ == "__main__":
     JDKS = jvmlib.needs("built")
     harness.main([everything_arrives_from_the_oldest_jdk, everything_arrives_from_the_newest_jdk,
-                  without_the_library_it_runs_all_the_same, options_that_are_none_do_no_harm])
+                  a_gateway_that_is_dead_is_in_the_log, without_the_library_it_runs_all_the_same,
+                  options_that_are_none_do_no_harm])

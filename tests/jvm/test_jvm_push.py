@@ -110,7 +110,8 @@ def the_program_of_the_docs_runs(place):
     contains(page, "\ncasper_blocks_created_total 1000\n")
     contains(page, '\ncomm_messages_total{kind="ping",peer="10.0.0.7"} 1000\n')
     contains(page, '\ncasper_add_block_time_seconds_count{outcome="ok"} 1\n')
-    equal(program.leave(""), (0, ""), "how it ended, and what it said")
+    said = f"crest: metrics are at http://127.0.0.1:{port}/metrics\n"
+    equal(program.leave(""), (0, said), "how it ended, and what it said")
 
 
 def newest():
@@ -249,6 +250,19 @@ def a_gateway_that_is_gone_holds_no_exit(place):
     gateway.go_on()
 
 
+def failures_are_heard_without_a_listener(place):
+    heard = "crest: pushgateway"
+    program = JavaProgram(place, newest())
+    program.do("start jitter=0,interval=100ms,windows=off,pushgateway=http://127.0.0.1:1")
+    wait_for("the failure", lambda: heard in program.errors.read_text(errors="replace"))
+    program.leave("halt 0")
+    silent = JavaProgram(place, newest())
+    silent.do("start log=off,atexit=off,jitter=0,interval=1h,pushgateway=http://127.0.0.1:1")
+    status, _ = silent.tell("stop 5000")
+    equal(status, "UNREACHABLE", "the stop")
+    equal(silent.leave("halt 0"), (0, ""), "how it ended, and what it said")
+
+
 def the_jvms_own_figures_are_in_the_last_report(place):
     gateway = Pushgateway(place).start()
     program = JavaProgram(place, newest(), CREST_OPTS="jvm=on,jvm.interval=100ms")
@@ -281,6 +295,7 @@ def main():
         kill_loses_what_was_not_pushed,
         atexit_off_flushes_nothing,
         a_gateway_that_is_gone_holds_no_exit,
+        failures_are_heard_without_a_listener,
         the_jvms_own_figures_are_in_the_last_report,
         the_operator_has_the_last_word,
         the_program_of_the_docs_runs,

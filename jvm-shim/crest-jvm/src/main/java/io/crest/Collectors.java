@@ -40,20 +40,32 @@ final class Collectors {
      *     no such metrics
      */
     static Collectors of(byte[] answer) {
+        Map<String, String> values = new TreeMap<>();
+        boolean on = read(answer, values);
+        boolean atExit = !OFF.contains(values.getOrDefault("atexit", "on"));
+        values.remove("atexit");
+        JvmMetrics metrics = on ? start(JvmOptions.of(values)) : null;
+        return metrics == null ? null : new Collectors(metrics, atExit);
+    }
+
+    /** Throws as {@link #of}, and begins nothing. */
+    static void check(byte[] answer) {
+        read(answer, new TreeMap<>());
+    }
+
+    /** Java's options of the answer; whether they ask for the collectors. */
+    private static boolean read(byte[] answer, Map<String, String> values) {
         if (answer[0] != Status.OK.ordinal()) Running.check(answer);
         String[] texts =
                 new String(answer, 1, answer.length - 1, StandardCharsets.UTF_8).split("\0", -1);
-        Map<String, String> values = new TreeMap<>();
         Map<String, String> origins = new HashMap<>();
         for (int i = 0; i + 2 < texts.length; i += 3) {
             values.put(texts[i], texts[i + 1]);
             origins.put(texts[i], texts[i + 2]);
         }
-        boolean atExit = !OFF.contains(values.getOrDefault("atexit", "on"));
-        values.remove("atexit");
-        if (!isOn(values, origins)) return null;
-        JvmMetrics metrics = start(JvmOptions.of(values));
-        return metrics == null ? null : new Collectors(metrics, atExit);
+        Map<String, String> own = new TreeMap<>(values);
+        own.remove("atexit");
+        return isOn(own, origins);
     }
 
     /** One by one, so that a message can say where the option is from; also when it is off. */

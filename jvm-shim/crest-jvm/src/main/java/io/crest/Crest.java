@@ -70,6 +70,20 @@ public final class Crest {
     }
 
     /**
+     * Whether a start with these options would be refused for them; starts nothing. For what stops
+     * Crest to start it with others.
+     *
+     * @param options as of {@link #start(String)}; {@code CREST_OPTS} is looked at too
+     * @throws CrestException for an invalid option, as by {@link #start(String)}
+     * @throws IllegalArgumentException for null
+     */
+    public static void check(String options) {
+        if (options == null)
+            throw new IllegalArgumentException("Crest.check: the options are null");
+        Running.check(options);
+    }
+
+    /**
      * Undoes one start. The last stop hands what was recorded to every reporter, in parallel, and
      * stops them. Blocks, but not longer than the deadline; an interrupt stays set and ends
      * nothing. A virtual thread stays pinned to its carrier meanwhile.
@@ -78,7 +92,6 @@ public final class Crest {
      * @throws CrestException that names the reporters that failed and says why, all being stopped
      *     nevertheless; {@code TIMED_OUT} for a reporter that hangs; {@code NOT_RUNNING} if nothing
      *     was started
-     * @throws IllegalArgumentException for null and less than a millisecond
      * @throws IllegalArgumentException for null and what is shorter than a millisecond
      */
     public static void stop(Duration deadline) {
@@ -92,10 +105,11 @@ public final class Crest {
 
     /**
      * Sets the listener for events that no call returns: a server that cannot be reached, a report
-     * that goes through again, a misuse, once each. Without a listener they are dropped; Crest
-     * never prints. The process has one log callback, and a native {@code crest_log_to} sets it
-     * too: the last call wins. The listener is called until the last {@link #stop}, and again after
-     * the next start.
+     * that goes through again, a misuse, once each. In a program that never sets one, a start from
+     * Java sends them to standard error, a line each, unless its options say {@code log=off}. The
+     * process has one log callback, and a native {@code crest_log_to} sets it too: the last call
+     * wins. The listener is called until the last {@link #stop}, and again after the next start,
+     * within a tenth of a second; it does not hold up the end of the process.
      *
      * @param listener null for none
      * @throws CrestException {@code SYSTEM}: if the native library cannot be pinned in memory
@@ -103,6 +117,20 @@ public final class Crest {
     public static void onLog(LogListener listener) {
         if (Library.AVAILABLE) Log.listen(listener);
         else if (listener != null) listener.log(LogLevel.ERROR, Library.problem());
+    }
+
+    /**
+     * {@link #onLog} where the program has set no listener through this class loader's Crest; for
+     * what is between it and Crest, as a bridge.
+     *
+     * @param listener not null
+     * @return whether it is the listener now
+     * @throws CrestException as by {@link #onLog}
+     */
+    public static boolean onLogIfNone(LogListener listener) {
+        if (Library.AVAILABLE && Log.isHeard()) return false;
+        onLog(listener);
+        return true;
     }
 
     /**

@@ -2,22 +2,35 @@
 package io.crest;
 
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Brings the library's messages to the listener. The library's own threads only put them into a
  * native queue; a daemon thread of Java takes them from there. It runs from the first listener
  * until the last stop, and again from the next start on. So nothing keeps a class loader alive
- * whose Crest was stopped.
+ * whose Crest was stopped. It looks for messages ten times a second and waits in Java meanwhile: a
+ * thread that waits in native code holds up the end of the JVM, which gives it a third of a second.
  */
 final class Log {
+    private static final long PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
     /** Guards what follows. */
     private static final Object LOCK = new Object();
 
     private static LogListener listener;
+
+    /** The thread that delivers; null for none. One before it may still be in a listener's call. */
     private static Thread thread;
-    private static long taker;
 
     private Log() {}
+
+    /** Whether there is a listener. */
+    static boolean isHeard() {
+        synchronized (LOCK) {
+            return listener != null;
+        }
+    }
 
     /** Null ends listening. */
     static void listen(LogListener wanted) {
@@ -55,10 +68,8 @@ final class Log {
 
     private static void attach() {
         LogListener told = listener;
-        long mine = ++taker;
-        LogNatives.serve(mine);
         // inherits neither thread-locals nor the class loader of the calling thread
-        thread = new Thread(null, () -> deliver(told, mine), "crest-log", 0, false);
+        thread = new Thread(null, () -> deliver(told), "crest-log", 0, false);
         thread.setContextClassLoader(null);
         thread.setDaemon(true);
         thread.start();
@@ -68,18 +79,30 @@ final class Log {
     private static Thread detach() {
         Thread before = thread;
         thread = null;
-        if (before != null) LogNatives.serve(0);
+        LockSupport.unpark(before);
         return before;
     }
 
-    private static void deliver(LogListener told, long mine) {
-        for (byte[] next = LogNatives.take(mine); next != null; next = LogNatives.take(mine)) {
-            String message = new String(next, 1, next.length - 1, StandardCharsets.UTF_8);
-            try {
-                told.log(LogLevel.of(next[0]), message);
-            } catch (Throwable passedOver) { // the listener's, and there is no log to tell it
-                continue;
+    private static void deliver(LogListener told) {
+        while (true) {
+            byte[] next;
+            synchronized (LOCK) {
+                Thread mine = Thread.currentThread();
+                // without a thread that follows, what is left is still this one's
+                next = thread == null || thread == mine ? LogNatives.take() : null;
+                if (next == null && thread != mine) return;
             }
+            if (next == null) LockSupport.parkNanos(PERIOD_NANOS);
+            else tell(told, next);
+        }
+    }
+
+    private static void tell(LogListener told, byte[] next) {
+        String message = new String(next, 1, next.length - 1, StandardCharsets.UTF_8);
+        try {
+            told.log(LogLevel.of(next[0]), message);
+        } catch (Throwable passedOver) { // the listener's, and there is no log to tell it
+            return;
         }
     }
 

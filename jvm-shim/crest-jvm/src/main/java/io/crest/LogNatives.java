@@ -11,14 +11,8 @@ final class LogNatives {
      */
     static native boolean listen(boolean on);
 
-    /** Gives the messages to this taker from now on; 0: to none. */
-    static native void serve(long taker);
-
-    /**
-     * The next message, its level in the first byte; waits for one. Null when the messages are
-     * another taker's, or no taker's and none is left.
-     */
-    static native byte[] take(long taker);
+    /** The next message, its level in the first byte; null when there is none. Never waits. */
+    static native byte[] take();
 
     /** {@code crest_log_write}: to the log callback, Java or native. Longer texts are cut. */
     static native void write(int level, byte[] text);

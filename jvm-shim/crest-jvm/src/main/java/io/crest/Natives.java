@@ -21,6 +21,9 @@ final class Natives {
     private static final String FOLDER = "native/";
     private static final Properties TABLE = table();
 
+    /** The system's name, as the JVM has it. */
+    static final String SYSTEM = System.getProperty("os.name", "");
+
     private final String platform;
 
     private Natives(String platform) {
@@ -38,10 +41,9 @@ final class Natives {
 
     /** The libraries for this system and processor. */
     static Natives ofThisMachine() throws LibraryException {
-        String system = System.getProperty("os.name", "");
         String processor = System.getProperty("os.arch", "");
-        if (!system.equals("Linux")) {
-            throw new LibraryException("It runs on Linux only, and this is " + system + ".");
+        if (!SYSTEM.equals("Linux")) {
+            throw new LibraryException("It runs on Linux only, and this is " + SYSTEM + ".");
         }
         // uname's name of the processor, as the jar's folders have it
         String platform = "linux-" + (processor.equals("amd64") ? "x86_64" : processor);

@@ -17,6 +17,9 @@ final class RunNatives {
      */
     static native byte[] options(byte[] text);
 
+    /** {@code crest_options_check}. */
+    static native byte[] check(byte[] options);
+
     /** {@code crest_start}; null for no options. A refused start does not count. */
     static native byte[] start(byte[] options);
 

@@ -11,7 +11,9 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -99,6 +101,24 @@ class LibraryTest {
         String vax = problemWith("os.arch", "vax");
         says(vax, "no libraries for linux-vax, only for linux-", "make jvm");
         says(problemWith("os.name", "Plan 9"), "Linux only, and this is Plan 9");
+    }
+
+    static final class Start implements Callable<String> {
+        @Override
+        public String call() {
+            Crest.start("prometheus=0");
+            Crest.stop(Duration.ofSeconds(5));
+            return Crest.page(PageFormat.TEXT);
+        }
+    }
+
+    @Test
+    void whereThereIsNoLibraryToBeHadAStartDoesNothing() throws Exception {
+        try (WithProperty jars = new WithProperty("crest.library", null);
+                WithProperty mac = new WithProperty("os.name", "Mac OS X");
+                OtherLoader other = new OtherLoader()) {
+            assertEquals("", other.call(Start.class));
+        }
     }
 
     @Test

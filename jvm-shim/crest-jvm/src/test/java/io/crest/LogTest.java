@@ -82,6 +82,28 @@ class LogTest {
         assertEquals("INFO last", next());
     }
 
+    /** A daemon thread that waits in native code holds up the end of the JVM. */
+    @Test
+    void theThreadWaitsInJava() throws Exception {
+        Crest.onLog(this::tell);
+        Thread thread =
+                Thread.getAllStackTraces().keySet().stream()
+                        .filter(one -> one.getName().equals("crest-log"))
+                        .findAny()
+                        .orElseThrow();
+        for (int i = 0; i < 12000 && thread.getState() != Thread.State.TIMED_WAITING; i++)
+            Thread.sleep(1);
+        assertEquals(Thread.State.TIMED_WAITING, thread.getState());
+    }
+
+    @Test
+    void aListenerIsNotReplacedByABridges() throws Exception {
+        assertTrue(Crest.onLogIfNone(this::tell));
+        assertFalse(Crest.onLogIfNone((level, message) -> {}));
+        log(LogLevel.INFO, "to the first");
+        assertEquals("INFO to the first", next());
+    }
+
     @Test
     void aReporterThatFailsIsHeard() throws Exception {
         Crest.onLog(this::tell);

@@ -53,7 +53,8 @@ final class ProcessorFigures implements Figures {
         cpu.is(used);
         if (lastCpu >= 0 && nanos > lastNanos) {
             double share = (double) (used - lastCpu) / (nanos - lastNanos) / available;
-            usage.record(Math.max(0, Math.round(100 * share)));
+            // the two clocks are read one after the other: a busy process would be above 100
+            usage.record(Math.min(100, Math.max(0, Math.round(100 * share))));
         }
         lastCpu = used;
         lastNanos = nanos;

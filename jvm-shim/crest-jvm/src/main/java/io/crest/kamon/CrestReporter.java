@@ -2,8 +2,10 @@
 package io.crest.kamon;
 
 import com.typesafe.config.Config;
+import com.typesafe.config.ConfigException;
 import io.crest.Crest;
 import io.crest.CrestException;
+import io.crest.LogLevel;
 import io.crest.Status;
 import kamon.metric.PeriodSnapshot;
 import kamon.module.CombinedReporter;
@@ -41,15 +43,24 @@ public final class CrestReporter implements CombinedReporter {
     public CrestReporter(Config config) {
         settings = new CrestSettings(config);
         synchronized (CrestReporter.class) {
-            if (forwarder == null) forwarder = new Forwarder(settings.buckets, LOG);
+            if (forwarder == null) forwarder = new Forwarder(settings, LOG);
         }
         if (!Crest.available()) LOG.error("{}", Crest.unavailableReason());
         start();
     }
 
-    private void start() {
-        if (!Crest.available()) return;
+    /** What the library tells, as of a gateway that cannot be reached. */
+    private static void log(LogLevel level, String message) {
+        if (level == LogLevel.ERROR) LOG.error("{}", message);
+        else if (level == LogLevel.WARNING) LOG.warn("{}", message);
+        else LOG.info("{}", message);
+    }
+
+    /** Whether there is nothing to be mended: it runs, or cannot. */
+    private boolean start() {
+        if (!Crest.available()) return true;
         try {
+            Crest.onLogIfNone(CrestReporter::log);
             Crest.start(settings.options);
             started = true;
         } catch (CrestException e) {
@@ -64,6 +75,7 @@ public final class CrestReporter implements CombinedReporter {
         } catch (IllegalArgumentException e) {
             LOG.error("Crest reports nothing: {}", e.getMessage());
         }
+        return started;
     }
 
     /**
@@ -105,16 +117,27 @@ public final class CrestReporter implements CombinedReporter {
     }
 
     /**
-     * Stops Crest and starts it with the new options, if they differ. Buckets stay as they are.
+     * Stops Crest and starts it with the new options, if they differ. With options that are wrong,
+     * or that cannot be started with, it goes on with those it has. Buckets stay as they are.
      *
      * @param config as of the constructor
      */
     @Override
     public synchronized void reconfigure(Config config) {
         CrestSettings before = settings;
-        settings = new CrestSettings(config);
+        try {
+            CrestSettings wanted = new CrestSettings(config);
+            if (!wanted.options.equals(before.options)) Crest.check(wanted.options);
+            settings = wanted;
+        } catch (CrestException | IllegalArgumentException | ConfigException e) {
+            LOG.error("Crest goes on with the options it has: {}", e.getMessage());
+            return;
+        }
         if (settings.options.equals(before.options)) return;
         stop();
+        if (start()) return;
+        settings = before;
+        LOG.error("Crest goes on with the options it had");
         start();
     }
 }

@@ -2,6 +2,7 @@
 package io.crest.kamon;
 
 import com.typesafe.config.Config;
+import com.typesafe.config.ConfigFactory;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import kamon.status.Environment;
@@ -18,8 +19,20 @@ final class CrestSettings {
 
     final Duration stopTimeout;
 
-    /** By Kamon's names of metrics. */
+    /** Bounds by Kamon's names of metrics. */
     final Config buckets;
+
+    /** Bounds for all others, as kamon-prometheus' configuration has them. */
+    final Config kinds;
+
+    /** Whether Kamon's range samplers stay distributions. */
+    final boolean rangesAsHistograms;
+
+    /** What becomes of range samplers; named as the setting's values. */
+    private enum Samplers {
+        range,
+        histogram
+    }
 
     CrestSettings(Config config) {
         Config own = config.getConfig("kamon.crest");
@@ -27,7 +40,15 @@ final class CrestSettings {
         String who = who(Environment.from(config));
         options = given.isEmpty() ? who : who + "," + given;
         stopTimeout = own.getDuration("stop-timeout");
-        buckets = own.getConfig("buckets");
+        Config theirs =
+                config.hasPath("kamon.prometheus.buckets")
+                        ? config.getConfig("kamon.prometheus.buckets")
+                        : ConfigFactory.empty();
+        Config custom =
+                theirs.hasPath("custom") ? theirs.getConfig("custom") : ConfigFactory.empty();
+        buckets = own.getConfig("buckets").withFallback(custom);
+        kinds = theirs.withFallback(own.getConfig("default-buckets"));
+        rangesAsHistograms = own.getEnum(Samplers.class, "range-samplers") == Samplers.histogram;
     }
 
     /**

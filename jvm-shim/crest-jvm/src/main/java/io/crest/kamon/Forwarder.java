@@ -11,6 +11,7 @@ import io.crest.Gauge;
 import io.crest.Histogram;
 import io.crest.Instrument;
 import io.crest.Metric;
+import io.crest.RangeSampler;
 import io.crest.Status;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
@@ -38,19 +39,16 @@ import scala.collection.Iterator;
 final class Forwarder {
     private static final int NAMES_TRIED = 10;
     private static final int DESCRIPTION_BYTES_MAX = 1000;
-    private static final Buckets PERCENTAGES = Buckets.of(20, 40, 60, 70, 80, 90, 95);
 
     private final Logger log;
-    private final Config buckets;
-    private final Words words = new Words();
+    private final CrestSettings settings;
     private final Map<String, Forwarded<?, ?>> metrics = new HashMap<>();
     private final Map<String, String> names = new HashMap<>();
     private final Set<String> refused = new HashSet<>();
     private long tick;
 
-    /** Buckets: bounds by Kamon's names of metrics. */
-    Forwarder(Config buckets, Logger log) {
-        this.buckets = buckets;
+    Forwarder(CrestSettings settings, Logger log) {
+        this.settings = settings;
         this.log = log;
     }
 
@@ -61,7 +59,9 @@ final class Forwarder {
         each(snapshot.gauges().iterator(), this::gauge);
         each(snapshot.histograms().iterator(), this::histogram);
         each(snapshot.timers().iterator(), this::histogram);
-        each(snapshot.rangeSamplers().iterator(), this::histogram);
+        if (settings.rangesAsHistograms)
+            each(snapshot.rangeSamplers().iterator(), this::histogram);
+        else each(snapshot.rangeSamplers().iterator(), this::range);
         for (Forwarded<?, ?> metric : metrics.values()) metric.release(tick);
     }
 
@@ -124,18 +124,43 @@ final class Forwarder {
                 (Histogram histogram, Distribution values) -> record(histogram, values, scale));
     }
 
-    /** The bounds of the configuration; null for those that fit the unit. */
+    /**
+     * The extremes of a period's samples, and their mean for the value that it has now, which a
+     * snapshot of Kamon's does not tell.
+     */
+    private <S extends kamon.metric.Metric.Settings> Forwarded<?, ?> range(
+            MetricSnapshot<S, Distribution> metric) {
+        Scale scale = Scale.of(metric.settings().unit());
+        return forwarded(
+                metric,
+                named -> named.in(scale.unit),
+                Metric::rangeSampler,
+                (RangeSampler sampler, Distribution values) -> {
+                    if (values.count() == 0) return;
+                    sampler.set(scale.scaled(values.min()));
+                    sampler.set(scale.scaled(values.max()));
+                    sampler.set(scale.scaled(Math.round((double) values.sum() / values.count())));
+                });
+    }
+
+    /** The bounds of the configuration: the metric's own, or those of what it counts. */
     private <S extends kamon.metric.Metric.Settings> Buckets bounds(MetricSnapshot<S, ?> metric) {
-        String path = ConfigUtil.joinPath(metric.name());
-        try {
-            if (buckets.hasPath(path))
-                return Buckets.of(
-                        buckets.getDoubleList(path).stream().mapToDouble(b -> b).toArray());
-        } catch (ConfigException | IllegalArgumentException e) {
-            log.error("kamon.crest.buckets.{} is not used: {}", path, e.getMessage());
-        }
         String dimension = metric.settings().unit().dimension().name();
-        return dimension.equals("percentage") ? PERCENTAGES : null;
+        String kind = dimension.equals("none") ? "default-buckets" : dimension + "-buckets";
+        Buckets own = bounds(settings.buckets, ConfigUtil.joinPath(metric.name()));
+        if (own == null) own = bounds(settings.kinds, kind);
+        return own != null ? own : bounds(settings.kinds, "default-buckets");
+    }
+
+    /** Null if there are none, or none that hold. */
+    private Buckets bounds(Config from, String path) {
+        try {
+            if (!from.hasPath(path)) return null;
+            return Buckets.of(from.getDoubleList(path).stream().mapToDouble(b -> b).toArray());
+        } catch (ConfigException | IllegalArgumentException e) {
+            log.error("The bounds of {} are not used: {}", path, e.getMessage());
+            return null;
+        }
     }
 
     /** Each bucket's values as Kamon has them: the bucket's lowest value. */
@@ -167,7 +192,7 @@ final class Forwarder {
                         settings.apply(
                                 Metric.named(name).describedAs(description(metric.description())));
         return new Forwarded<>(
-                words,
+                new Words(),
                 labels -> {
                     if (settled[0] != null) return end.apply(wish.apply(settled[0]), labels);
                     String wanted = Words.name(kamon);

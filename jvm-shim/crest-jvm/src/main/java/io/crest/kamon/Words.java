@@ -7,8 +7,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Kamon's names of metrics and keys of labels in a form that Crest accepts. A word that is valid in
- * both, as most are, stays as it is. Two that differ in Kamon differ in Crest.
+ * Kamon's names of metrics, and the keys of one metric's labels, in a form that Crest accepts. A
+ * word that is valid in both, as most are, stays as it is. Two keys of a metric that differ in
+ * Kamon differ in Crest.
  *
  * <p>For one thread.
  */

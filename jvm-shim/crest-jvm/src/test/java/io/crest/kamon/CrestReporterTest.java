@@ -95,6 +95,24 @@ class CrestReporterTest {
     }
 
     @Test
+    void wrongOptionsLeaveThoseThatWork() throws IOException {
+        Path page = folder.resolve("page.prom");
+        CrestReporter reporter = reporter("interval=1h,textfile=" + page);
+        reporter.reportPeriodSnapshot(period("reporter.fifth"));
+        reporter.reconfigure(config("textfile"));
+        reporter.reconfigure(config("jvm=perhaps,textfile=" + folder.resolve("other.prom")));
+        reporter.reconfigure(config("textfile=" + folder.resolve("none/there/page.prom")));
+        reporter.reconfigure(
+                config("statsd=on").withValue(
+                        "kamon.crest.stop-timeout", ConfigValueFactory.fromAnyRef("soon")));
+        assertFalse(Files.exists(folder.resolve("other.prom")));
+        reporter.reportPeriodSnapshot(period("reporter.fifth"));
+        reporter.stop();
+        assertTrue(text(page).contains("\nreporter_fifth_total 10\n"), text(page));
+        assertNotRunning();
+    }
+
+    @Test
     void optionsThatAreNoneStartNothing() {
         CrestReporter reporter = reporter("textfile");
         reporter.reportPeriodSnapshot(period("reporter.third"));

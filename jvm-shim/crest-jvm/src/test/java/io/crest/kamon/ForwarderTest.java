@@ -11,6 +11,7 @@ import com.typesafe.config.ConfigFactory;
 import io.crest.Counter;
 import io.crest.Crest;
 import io.crest.PageFormat;
+import io.crest.RangeSampler;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -29,8 +30,9 @@ class ForwarderTest {
     private final Forwarder forwarder = forwarder("");
 
     private static Forwarder forwarder(String buckets) {
-        Config config = ConfigFactory.parseString(buckets);
-        return new Forwarder(config, LoggerFactory.getLogger(ForwarderTest.class));
+        Config given = ConfigFactory.parseString(buckets);
+        Config all = given.withFallback(ConfigFactory.defaultReference()).resolve();
+        return new Forwarder(new CrestSettings(all), LoggerFactory.getLogger(ForwarderTest.class));
     }
 
     private static String page() {
@@ -127,17 +129,45 @@ class ForwarderTest {
             forwarder.forward(
                     new Periods()
                             .histogram("kt4.size", BARE, Map.of(NONE, values(DEFAULT, recorded)))
-                            .rangeSampler("kt4.queue", BARE, Map.of(NONE, values(DEFAULT, 4, 900)))
                             .snapshot());
-        assertLine("kt4_size_bucket{le=\"1.0\"} 4000002");
-        assertLine("kt4_size_bucket{le=\"200.0\"} 4000002");
-        assertLine("kt4_size_bucket{le=\"500.0\"} 4000018");
-        assertLine("kt4_size_bucket{le=\"1e+06\"} 4000032");
+        assertLine("kt4_size_bucket{le=\"10.0\"} 4000002");
+        assertLine("kt4_size_bucket{le=\"100.0\"} 4000002");
+        assertLine("kt4_size_bucket{le=\"300.0\"} 4000018");
+        assertLine("kt4_size_bucket{le=\"100000.0\"} 4000018");
         assertLine("kt4_size_bucket{le=\"+Inf\"} 4000034");
         assertLine("kt4_size_sum " + 2 * (1 + 3 * 255 + 5 * 256 + 7_000_000 + last));
         assertLine("kt4_size_count 4000034");
-        assertLine("kt4_queue_sum 7200");
         assertEquals(before, misuse());
+    }
+
+    @Test
+    void rangeSamplersAreOfOneTypeWithNativeOnes() {
+        Map<TagSet, kamon.metric.Distribution> samples =
+                Map.of(NONE, values(DEFAULT, 4, 2, 10, 1, 12, 1));
+        Periods period = new Periods().rangeSampler("kt12.queue", BARE, samples);
+        forwarder.forward(period.snapshot());
+        RangeSampler.of("kt12.native").set(8);
+        assertTrue(page().contains("\n# TYPE kt12_native gauge\n"), near("kt12_native"));
+        assertLine("kt12_queue 8");
+        assertTrue(page().contains("\n# TYPE kt12_queue gauge\n"), near("kt12_queue"));
+        forwarder("kamon.crest.range-samplers = histogram")
+                .forward(new Periods().rangeSampler("kt13.queue", BARE, samples).snapshot());
+        assertLine("kt13_queue_bucket{le=\"10.0\"} 3");
+        assertLine("kt13_queue_sum 30");
+    }
+
+    @Test
+    void keysOfOneMetricLeaveThoseOfOthersAlone() {
+        TagSet both = TagSet.of("http_method", "A").withTag("http.method", "B");
+        Periods period =
+                new Periods()
+                        .counter("kt14.a", BARE, Map.of(TagSet.of("http.method", "GET"), 1L))
+                        .counter("kt14.b", BARE, Map.of(TagSet.of("http_method", "GET"), 2L))
+                        .counter("kt14.c", BARE, Map.of(both, 3L));
+        forwarder.forward(period.snapshot());
+        assertLine("kt14_a_total{http_method=\"GET\"} 1");
+        assertLine("kt14_b_total{http_method=\"GET\"} 2");
+        assertTrue(page().contains("http_method_2="), near("kt14_c_to"));
     }
 
     @Test
@@ -210,13 +240,23 @@ class ForwarderTest {
 
     @Test
     void bucketsOfTheConfiguration() {
-        Forwarder configured = forwarder("\"kt9.a b\" = [1, 7], kt9.bad = [7, 1], kt9.odd = 5s");
+        Forwarder configured =
+                forwarder(
+                        "kamon.crest.buckets { \"kt9.a b\" = [1, 7], \"kt9.bad\" = [7, 1],"
+                                + " \"kt9.odd\" = 5s },"
+                                + " kamon.prometheus.buckets { custom { \"kt9.c\" = [3, 7] },"
+                                + " time-buckets = [7e-9, 1] }");
         Periods period = new Periods();
-        for (String name : new String[] {"kt9.a b", "kt9.bad", "kt9.odd"})
+        for (String name : new String[] {"kt9.a b", "kt9.bad", "kt9.odd", "kt9.c"})
             period.histogram(name, BARE, Map.of(NONE, values(DEFAULT, 7, 1)));
+        MeasurementUnit nanoseconds = MeasurementUnit.time().nanoseconds();
+        period.histogram("kt9.time", nanoseconds, Map.of(NONE, values(DEFAULT, 7, 1)));
         configured.forward(period.snapshot());
         assertLine("kt9_a_b_bucket{le=\"7.0\"} 1");
         assertFalse(page().contains("kt9_a_b_bucket{le=\"2.0\"}"));
+        assertLine("kt9_c_bucket{le=\"3.0\"} 0");
+        assertLine("kt9_time_seconds_bucket{le=\"7e-09\"} 1");
+        assertLine("kt9_bad_bucket{le=\"10.0\"} 1");
         assertLine("kt9_bad_count 1");
         assertLine("kt9_odd_count 1");
     }
