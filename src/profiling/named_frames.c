@@ -91,8 +91,8 @@ const char *crest_named_frame(uint64_t frame)
     /* acquire: partner of the release stores above */
     const named_table *table = crest_atomic_load_ptr_acquire((void **)(uintptr_t)&named_all);
     return table == NULL ? NULL
-                         : crest_atomic_load_ptr_acquire((void *const *)(uintptr_t)&table
-                                                             ->name[frame - CREST_NAMED_FRAME]);
+                         : crest_atomic_load_ptr_acquire(
+                               (void *const *)(uintptr_t)&table->name[frame - CREST_NAMED_FRAME]);
 }
 
 void crest_profile_cover(int covered)

@@ -18,8 +18,8 @@ enum {
     FIGURES_RESULTS
 };
 
-static const char *const profile_figures_results[FIGURES_RESULTS] = {
-    "whole", "broken", "truncated", "lost", "elsewhere"};
+static const char *const profile_figures_results[FIGURES_RESULTS] = {"whole", "broken", "truncated",
+                                                                     "lost", "elsewhere"};
 static pthread_once_t profile_figures_once = PTHREAD_ONCE_INIT;
 static crest_counter *profile_figures_samples[FIGURES_RESULTS];
 static crest_gauge *profile_figures_threads;

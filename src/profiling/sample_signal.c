@@ -21,6 +21,17 @@ static uint32_t signal_wanted; /* 0: handlers do nothing */
 static uint64_t signal_inside; /* handlers at work */
 static uint64_t signal_zero_ns;
 
+/* Whether another runtime samples this: the code is in no module, or such code was interrupted by a
+ * signal before this one, by which that runtime looks at the thread. */
+static int signal_is_elsewhere(const crest_walk_state *state, const uint64_t *frames, size_t depth)
+{
+    if (!crest_named_frames_cover() || depth == 0)
+        return 0;
+    const crest_modules *modules = crest_modules_now();
+    return crest_modules_find(modules, frames[0]) == NULL ||
+           (state->interrupted != 0 && crest_modules_find(modules, state->interrupted) == NULL);
+}
+
 static void signal_sample(const void *ucontext, uint64_t weight)
 {
     uint64_t frames[CREST_FRAMES_MAX];
@@ -44,8 +55,7 @@ static void signal_sample(const void *ucontext, uint64_t weight)
     }
     sample.depth = (unsigned)crest_stack_walk(&state, &stack, crest_modules_now(), frames,
                                               CREST_FRAMES_MAX, &end);
-    if (crest_named_frames_cover() && sample.depth != 0 &&
-        crest_modules_find(crest_modules_now(), frames[0]) == NULL) {
+    if (signal_is_elsewhere(&state, frames, sample.depth)) {
         crest_samples_elsewhere(weight);
         return;
     }

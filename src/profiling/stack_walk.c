@@ -45,6 +45,7 @@ void crest_walk_from_context(crest_walk_state *state, const void *ucontext)
     for (unsigned i = 0; i < CREST_REGISTER_COUNT; i++)
         __builtin_memcpy(&state->reg[i], registers + 8u * walk_context_words[i], 8);
     state->known = (1u << CREST_REGISTER_COUNT) - 1;
+    state->interrupted = 0;
 }
 
 /* Past the kernel's frame of a signal handler: to what the signal interrupted. */
@@ -59,6 +60,7 @@ static int walk_signal(walker *walk)
             return 0;
         walk_set(walk->state, i, value);
     }
+    walk->state->interrupted = walk->state->reg[CREST_REGISTER_RIP];
     walk->exact = 1;
     return 1;
 }

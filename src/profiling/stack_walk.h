@@ -21,7 +21,8 @@
 
 typedef struct crest_walk_state {
     uint64_t reg[CREST_REGISTER_COUNT];
-    uint32_t known; /* bit i: reg[i] is the thread's */
+    uint32_t known;       /* bit i: reg[i] is the thread's */
+    uint64_t interrupted; /* where the last signal on the stack came; 0: there was none */
 } crest_walk_state;
 
 typedef enum crest_walk_end {

@@ -50,6 +50,7 @@ ELSEWHERE = {
     ("docs/jvm.md", "val comm"): "Scala: test_scala has the same calls",
     ("docs/jvm.md", "Timing t ="): "fragments of Java: test_junit has the same calls",
     ("docs/jvm.md", "ExecutorService POOL"): "fragments of Java: test_jvm_spans has the same calls",
+    ("docs/jvm.md", "CREST_OPTS=profile=on"): "test_jvm_profile asks so",
     ("docs/jvm.md", "import io.crest.scala"): "Scala: test_scala_spans has the same calls",
     ("docs/jvm.md", "Source COMM"): "fragments of Java: test_junit has the same calls",
     ("docs/jvm.md", "Crest.stop("): "fragments of Java: test_junit has the same calls",

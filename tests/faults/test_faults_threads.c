@@ -311,6 +311,7 @@ static crest_status call_profile(fault_run *run, crest_error *error)
     if (status != CREST_OK)
         return status;
     crest_profile_thread();
+    FAULT_HOLDS(crest_profile_add(&(uint64_t){crest_profile_frame("f")}, 1, timer, 1) == CREST_OK);
     status = call_profile_stream(error);
     for (int kind = 0; kind < CREST_PROFILE_KINDS && status == CREST_OK; kind++) {
         crest_profile *profile = crest_profile_begin((crest_profile_kind)kind, error);

@@ -6,8 +6,12 @@
 #define _GNU_SOURCE
 #include "support/core_fixture.h"
 
+#include "profiling/sample_store.h"
+
 #include <crest/profile.h>
-#include <time.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
 
 CREST_TIMER(told_time, "told.block-time", "Blocks.");
 
@@ -111,6 +115,84 @@ static void test_names_are_bounded(void **state)
     assert_true(told_has(&told_folded, "[too many names] "));
 }
 
+/* ---- what is left to the other runtime ---- */
+
+/* dec %rdi; jnz -5; ret: code as a compiler makes it at run time. Source: Intel's manual. */
+static const unsigned char told_machine_code[] = {0x48, 0xff, 0xcf, 0x75, 0xfb, 0xc3};
+static void (*told_loop)(uint64_t times);
+static uint32_t told_going;
+
+static void *told_burn(void *unused)
+{
+    crest_profile_thread();
+    while (__atomic_load_n(&told_going, __ATOMIC_RELAXED))
+        told_loop(50000000);
+    return unused;
+}
+
+/* A runtime that looks at its threads by a signal: most samples are taken within its handler. */
+static void told_look(int signal)
+{
+    (void)signal;
+    for (volatile int i = 0; i < 2000000; i++)
+        continue;
+}
+
+static void told_wait_for(uint64_t (*count)(void), pthread_t thread)
+{
+    for (uint64_t before = count(); count() < before + 20; usleep(2000)) {
+#if !defined(__SANITIZE_THREAD__) /* which runs handlers later, from elsewhere */
+        pthread_kill(thread, SIGUSR2);
+#else
+        (void)thread;
+#endif
+    }
+}
+
+static uint64_t told_elsewhere(void)
+{
+    return crest_samples_counts().elsewhere;
+}
+
+static uint64_t told_stored(void)
+{
+    return crest_samples_counts().samples;
+}
+
+static void test_code_that_it_samples_is_counted_only(void **state)
+{
+    pthread_t thread;
+    char within[64]; /* an address of that page, but for its last digits */
+    (void)state;
+    void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(page != MAP_FAILED);
+    memcpy(page, told_machine_code, sizeof told_machine_code);
+    assert_int_equal(mprotect(page, 4096, PROT_READ | PROT_EXEC), 0);
+    memcpy(&told_loop, &page, sizeof told_loop);
+    snprintf(within, sizeof within, "[unknown]+0x%lx", (unsigned long)(uintptr_t)page >> 12);
+    signal(SIGUSR2, told_look);
+    for (int covered = 1; covered >= 0; covered--) {
+        crest_error error;
+        crest_profile_cover(covered);
+        told_going = 1;
+        crest_profile *profile = crest_profile_begin(CREST_PROFILE_CPU, &error);
+        assert_non_null(profile);
+        assert_int_equal(pthread_create(&thread, NULL, told_burn, NULL), 0);
+        told_wait_for(covered ? told_elsewhere : told_stored, thread);
+        __atomic_store_n(&told_going, 0, __ATOMIC_RELAXED);
+        pthread_join(thread, NULL);
+        assert_int_equal(crest_profile_end(profile, &error), CREST_OK);
+        told_folded.length = 0;
+        assert_int_equal(
+            crest_profile_write(profile, CREST_PROFILE_FOLDED, told_write, &told_folded, &error),
+            CREST_OK);
+        assert_int_equal(told_has(&told_folded, within), !covered);
+        crest_profile_free(profile);
+    }
+    signal(SIGUSR2, SIG_DFL);
+    munmap(page, 4096);
+}
+
 static int told_start(void **state)
 {
     crest_error error;
@@ -136,6 +218,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stacks_have_names_and_timer),
         cmocka_unit_test(test_wrong_input_is_refused),
+        cmocka_unit_test(test_code_that_it_samples_is_counted_only),
         cmocka_unit_test(test_names_are_bounded),
     };
     return cmocka_run_group_tests(tests, told_start, told_stop);

@@ -108,7 +108,7 @@ final class JavaSamples {
         Long known = names.get(name);
         if (known != null) return known;
         long frame = ProfileNatives.frame(Utf8.terminated(name));
-        if (names.size() < NAMES_MAX) names.put(name, frame);
+        if (frame != 0 && names.size() < NAMES_MAX) names.put(name, frame);
         return frame;
     }
 
