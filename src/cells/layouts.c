@@ -33,7 +33,8 @@ static unsigned layouts_top_bit(uint64_t value)
 crest_status crest_layout_make(const crest_range *range, crest_layout *layout)
 {
     /* ceil(log2(2 * 10^digits)) - 1: a cell is at most 10^-digits of its values wide */
-    static const unsigned char bits[CREST_RANGE_DIGITS_MAX + 1] = {0, 4, 7, 10, 14, 17};
+    static const unsigned char bits[CREST_RANGE_DIGITS_MAX + 1] = {0,  4,  7,
+                                                                   10, 14, CREST_LAYOUT_BITS_MAX};
     if (range == NULL)
         range = CREST_RANGE_DEFAULT;
     if (range->lowest == 0 || range->highest > CREST_RANGE_HIGHEST_MAX ||

@@ -27,6 +27,8 @@ typedef struct crest_layout {
 
 /* With this many bits or more, or as the only block, a biased block stays on its cache line. */
 #define CREST_LAYOUT_BITS_MIN 3u
+/* With CREST_RANGE_DIGITS_MAX digits it has this many. */
+#define CREST_LAYOUT_BITS_MAX 17u
 /* The shift that leaves no bit of a value. */
 #define CREST_LAYOUT_UNIT_NONE 63u
 

@@ -21,6 +21,10 @@ struct crest_dead {
     uint64_t delivered[2]; /* likewise, of what was delivered by this run, and before; 0: none */
     uint64_t shared[CREST_STATE_CHUNKS];
     uint64_t *births[CREST_STATE_CHUNKS]; /* by slot: the highest birth of its records, plus one */
+    struct {                              /* as a beginning lies in a process */
+        _Alignas(16) unsigned char zeros[CREST_STATE_BEGINNING_AT];
+        uint64_t values[CREST_STATE_BEGINNING_VALUES];
+    } beginning;
 };
 
 /* ---- the index ---- */
@@ -63,11 +67,14 @@ static int dead_add_table(crest_dead *dead, const crest_state_thread *thread)
     return 1;
 }
 
-/* Where the birth of a slot is kept; NULL for a slot that cannot be, or without memory. */
+static int dead_slot_can_be(uint32_t slot)
+{
+    return slot < CREST_STATE_CHUNK * CREST_STATE_CHUNKS;
+}
+
+/* Where the birth of a slot that can be is kept; NULL without memory. */
 static uint64_t *dead_birth(crest_dead *dead, uint32_t slot)
 {
-    if (slot >= CREST_STATE_CHUNK * CREST_STATE_CHUNKS)
-        return NULL;
     uint64_t **chunk = &dead->births[slot / CREST_STATE_CHUNK];
     if (*chunk == NULL)
         *chunk = crest_alloc(CREST_STATE_CHUNK, sizeof **chunk);
@@ -77,6 +84,7 @@ static uint64_t *dead_birth(crest_dead *dead, uint32_t slot)
 static int dead_add(crest_dead *dead, const crest_state_record *record)
 {
     const void *body = record;
+    uint64_t none = 0;
     if (record->type == CREST_STATE_METRIC)
         return dead_add_metric(dead, body);
     if (record->type == CREST_STATE_THREAD)
@@ -88,8 +96,10 @@ static int dead_add(crest_dead *dead, const crest_state_record *record)
     }
     if (record->type == CREST_STATE_SERIES) {
         const crest_state_series *series = body;
-        uint64_t *birth = dead_birth(dead, series->slot);
-        if (birth != NULL && *birth < series->birth + 1)
+        uint64_t *birth = dead_slot_can_be(series->slot) ? dead_birth(dead, series->slot) : &none;
+        if (birth == NULL)
+            return 0;
+        if (*birth < series->birth + 1)
             *birth = series->birth + 1;
     }
     return 1;
@@ -146,6 +156,8 @@ const crest_state_series *crest_dead_next(crest_dead *dead, crest_state_cursor *
     while ((record = crest_state_next(dead->view, cursor)) != NULL) {
         const crest_state_series *series = (const crest_state_series *)(const void *)record;
         if (record->type != CREST_STATE_SERIES || crest_dead_metric(dead, series->metric) == NULL)
+            continue;
+        if (!dead_slot_can_be(series->slot))
             continue;
         const uint64_t *birth = dead_birth(dead, series->slot);
         if (birth != NULL && *birth == series->birth + 1)
@@ -216,20 +228,21 @@ int64_t crest_dead_range(crest_dead *dead, const crest_state_series *series)
 
 /* ---- distributions ---- */
 
-/* Whether the layout is one that the library makes. */
-static int dead_layout(const crest_state_metric *metric, crest_layout *layout)
+int crest_dead_layout(const crest_state_metric *metric, crest_layout *layout)
 {
     *layout = (crest_layout){.bits = metric->layout_bits,
                              .unit = metric->layout_unit,
                              .blocks = metric->layout_blocks,
                              .highest = metric->layout_highest};
+    if (layout->highest == 0 || layout->highest > INT64_MAX ||
+        (layout->highest & (layout->highest + 1)) != 0)
+        return 0;
     if (layout->bits == 0) /* CREST_RANGE_NONE: count, sum and extremes alone */
-        return layout->unit == CREST_LAYOUT_UNIT_NONE && layout->blocks == 1 &&
-               layout->highest == INT64_MAX;
-    return layout->bits <= 20 && layout->unit <= 62 && layout->blocks >= 1 &&
-           layout->blocks <= CREST_DISTRIBUTION_BLOCKS &&
-           layout->unit + layout->bits + layout->blocks <= CREST_DISTRIBUTION_BLOCKS &&
-           layout->highest != 0;
+        return layout->unit == CREST_LAYOUT_UNIT_NONE && layout->blocks == 1;
+    unsigned top = 63u - (unsigned)__builtin_clzll(layout->highest);
+    return layout->bits <= CREST_LAYOUT_BITS_MAX && layout->unit < top &&
+           layout->unit + layout->bits <= top &&
+           layout->blocks == crest_layout_block(layout, layout->highest) + 1;
 }
 
 /* The word of a block, leading to its cells in the view; 0 where it leads nowhere. */
@@ -247,19 +260,22 @@ static uintptr_t dead_block(crest_dead *dead, const crest_layout *layout, unsign
                : 0;
 }
 
-/* Values of a beginning; those that the layout has no cell for are taken out of the reading. */
+/* Values of a beginning; those that the layout has no cell for are left out. The reader of a living
+ * process' beginnings gets a copy: what the file says stays as it is while it is read. */
 static int dead_add_beginning(crest_dead *dead, crest_distribution *to, uint64_t word)
 {
-    uint64_t *places = (uint64_t *)(uintptr_t)crest_state_at(
-        dead->view, word - CREST_STATE_BEGINNING_MARK + CREST_STATE_BEGINNING_AT,
-        CREST_STATE_BEGINNING_VALUES * sizeof(uint64_t));
-    uintptr_t local = (uintptr_t)places - CREST_STATE_BEGINNING_AT + CREST_STATE_BEGINNING_MARK;
-    if (places == NULL || !crest_beginning_is(local))
+    const void *at =
+        crest_state_at(dead->view, word - CREST_STATE_BEGINNING_MARK + CREST_STATE_BEGINNING_AT,
+                       sizeof dead->beginning.values);
+    if (at == NULL)
         return 1;
+    memcpy(dead->beginning.values, at, sizeof dead->beginning.values);
     for (unsigned i = 0; i < CREST_STATE_BEGINNING_VALUES; i++)
-        if (places[i] != UINT64_MAX && places[i] > to->layout.highest + 1)
-            places[i] = 0;
-    return crest_distribution_add_shard(to, (const crest_shard *)local);
+        if (dead->beginning.values[i] != CREST_BEGINNING_CLOSED &&
+            dead->beginning.values[i] > to->layout.highest + 1)
+            dead->beginning.values[i] = 0;
+    return crest_distribution_add_shard(
+        to, (const crest_shard *)((uintptr_t)&dead->beginning + CREST_STATE_BEGINNING_MARK));
 }
 
 /* Adds the shared part, as far as the layout has cells for it. */
@@ -302,7 +318,7 @@ crest_distribution *crest_dead_distribution(crest_dead *dead, const crest_state_
 {
     const crest_state_metric *metric = crest_dead_metric(dead, series->metric);
     crest_layout layout;
-    if (metric == NULL || !dead_layout(metric, &layout))
+    if (metric == NULL || !crest_dead_layout(metric, &layout))
         return NULL;
     crest_distribution *all = crest_distribution_make(&layout);
     int whole = all != NULL && dead_add_shared(dead, all, series->shared);

@@ -33,6 +33,9 @@ uint32_t crest_dead_metric_count(const crest_dead *dead);
 #define CREST_DEAD_TEXTS_MAX 512u
 int crest_dead_texts(const crest_state_metric *metric, const char *texts[CREST_DEAD_TEXTS_MAX]);
 
+/* The layout of its distributions; 0 if the library makes no such layout. */
+int crest_dead_layout(const crest_state_metric *metric, crest_layout *layout);
+
 uint64_t crest_dead_counter(crest_dead *dead, const crest_state_series *series);
 /* How much of that receivers of differences have. All of it where the file had no room to say. */
 uint64_t crest_dead_delivered(crest_dead *dead, const crest_state_series *series);

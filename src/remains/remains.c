@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/uncancelled.h"
 #include "metrics/metric_inside.h"
+#include "names/buckets.h"
 #include "state/state_place.h"
 
 #include <crest/timer.h>
@@ -17,6 +18,14 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* The items, of which there are `count`, with room for one more; NULL without memory. */
+static void *remains_room(void *items, size_t count, size_t size)
+{
+    if ((count & (count - 1)) != 0)
+        return items;
+    return crest_alloc_resize(items, count != 0 ? 2 * count : 1, size);
+}
 
 /* ---- metrics ---- */
 
@@ -29,12 +38,20 @@ static int remains_is_name(const char *text)
     return *text != '\0';
 }
 
+static crest_buckets remains_buckets(const crest_state_metric *record)
+{
+    return (crest_buckets){(const double *)(const void *)(record + 1), record->bound_count};
+}
+
 /* Whether the record can be of a metric that the library makes. */
 static int remains_metric_is_sound(const crest_state_metric *record, const char *const *texts)
 {
     if (record->constant_count > CREST_CONSTANT_LABELS_MAX ||
         record->key_count > CREST_LABELS_KEPT_MAX || record->kind >= CREST_KIND_STAGES ||
         record->unit > CREST_RATIO)
+        return 0;
+    crest_buckets buckets = remains_buckets(record);
+    if (buckets.count != 0 && crest_buckets_check(&buckets, NULL, 0) != CREST_OK)
         return 0;
     for (unsigned i = 0; i < record->constant_count; i++)
         if (!remains_is_name(texts[3 + 2 * i]))
@@ -70,10 +87,9 @@ static int remains_metric(crest_remains *remains, uint32_t id)
     metric->constant_values = metric->keys + constants + keys + 1;
     metric->constants = constants;
     metric->labels = constants + keys + (unsigned)timer;
-    metric->buckets =
-        (crest_buckets){(const double *)(const void *)(record + 1), record->bound_count};
-    metric->layout = (crest_layout){record->layout_bits, record->layout_unit, record->layout_blocks,
-                                    record->layout_highest};
+    metric->buckets = remains_buckets(record);
+    if (!crest_dead_layout(record, &metric->layout))
+        metric->layout = (crest_layout){0};
     metric->record = record;
     return 1;
 }
@@ -186,18 +202,35 @@ static uint64_t remains_word(const unsigned char *at)
     return word;
 }
 
-/* The name of the timer that entries bear the address of. */
+static int remains_by_keyed(const void *a, const void *b)
+{
+    const crest_remains_keyed *x = a, *y = b;
+    return (x->keyed > y->keyed) - (x->keyed < y->keyed);
+}
+
+/* Notes which timer entries with this address are of; 0 without memory. */
+static int remains_note_keyed(crest_remains *remains, const crest_state_keyed *record)
+{
+    if (record->metric >= remains->metric_count || remains->metrics[record->metric].record == NULL)
+        return 1;
+    crest_remains_keyed *more =
+        remains_room(remains->keyed, remains->keyed_count, sizeof *remains->keyed);
+    if (more == NULL)
+        return 0;
+    remains->keyed = more;
+    more[remains->keyed_count++] =
+        (crest_remains_keyed){record->keyed, remains->metrics[record->metric].texts[0]};
+    return 1;
+}
+
+/* The name of the timer that entries bear the address of; "" if none does. */
 static const char *remains_timer(const crest_remains *remains, uint64_t keyed)
 {
-    const crest_state_record *record;
-    for (crest_state_cursor cursor = {0};
-         (record = crest_state_next(remains->view, &cursor)) != NULL;) {
-        const crest_state_keyed *one = (const crest_state_keyed *)(const void *)record;
-        if (record->type == CREST_STATE_KEYED && one->keyed == keyed &&
-            one->metric < remains->metric_count && remains->metrics[one->metric].record != NULL)
-            return remains->metrics[one->metric].texts[0];
-    }
-    return "";
+    const crest_remains_keyed wanted = {.keyed = keyed}, *found = NULL;
+    if (remains->keyed_count != 0)
+        found =
+            bsearch(&wanted, remains->keyed, remains->keyed_count, sizeof wanted, remains_by_keyed);
+    return found != NULL ? found->timer : "";
 }
 
 /* Adds an entry of the table in flight if it is begun; 0 without memory. */
@@ -206,7 +239,7 @@ static int remains_op(crest_remains *remains, const unsigned char *entry)
     const crest_state_header *header = remains->view->header;
     if ((remains_word(entry + CREST_STATE_ENTRY_STATE) & 3) != 1)
         return 1;
-    crest_remains_op *more = crest_alloc_resize(remains->ops, remains->op_count + 1, sizeof *more);
+    crest_remains_op *more = remains_room(remains->ops, remains->op_count, sizeof *more);
     if (more == NULL)
         return 0;
     remains->ops = more;
@@ -220,15 +253,41 @@ static int remains_op(crest_remains *remains, const unsigned char *entry)
     return 1;
 }
 
-static int remains_ops(crest_remains *remains, const crest_state_in_flight *block)
+/* Adds a block's; those beyond `left`, which is how many the file has bytes for, are damage. */
+static int remains_ops(crest_remains *remains, const crest_state_in_flight *block, uint64_t *left)
 {
     const unsigned char *entries = crest_state_at(
         remains->view, block->address, (uint64_t)block->entries * CREST_STATE_ENTRY_BYTES);
     if (entries == NULL || block->entry_bytes != CREST_STATE_ENTRY_BYTES)
         return 1;
+    if (block->entries > *left) {
+        remains->damaged++;
+        return 1;
+    }
+    *left -= block->entries;
     for (uint32_t i = 0; i < block->entries; i++)
         if (!remains_op(remains, entries + (size_t)i * CREST_STATE_ENTRY_BYTES))
             return 0;
+    return 1;
+}
+
+/* Adds all that is in flight, and counts damaged records; 0 without memory. */
+static int remains_in_flight(crest_remains *remains)
+{
+    const crest_state_record *record;
+    uint64_t left = remains->view->bytes / CREST_STATE_ENTRY_BYTES;
+    crest_state_cursor cursor = {0}, again = {0};
+    while ((record = crest_state_next(remains->view, &cursor)) != NULL)
+        if (record->type == CREST_STATE_KEYED &&
+            !remains_note_keyed(remains, (const crest_state_keyed *)(const void *)record))
+            return 0;
+    if (remains->keyed_count > 1)
+        qsort(remains->keyed, remains->keyed_count, sizeof *remains->keyed, remains_by_keyed);
+    while ((record = crest_state_next(remains->view, &again)) != NULL)
+        if (record->type == CREST_STATE_IN_FLIGHT &&
+            !remains_ops(remains, (const crest_state_in_flight *)(const void *)record, &left))
+            return 0;
+    remains->damaged += cursor.damaged;
     return 1;
 }
 
@@ -242,7 +301,6 @@ static int remains_by_age(const void *a, const void *b)
 
 static int remains_fill(crest_remains *remains)
 {
-    const crest_state_record *record;
     const crest_state_series *series;
     remains->dead = crest_dead_new(remains->view);
     if (remains->dead == NULL || !remains_metrics(remains))
@@ -251,12 +309,8 @@ static int remains_fill(crest_remains *remains)
          (series = crest_dead_next(remains->dead, &cursor)) != NULL;)
         if (!remains_add(remains, series))
             return 0;
-    crest_state_cursor cursor = {0};
-    while ((record = crest_state_next(remains->view, &cursor)) != NULL)
-        if (record->type == CREST_STATE_IN_FLIGHT &&
-            !remains_ops(remains, (const crest_state_in_flight *)(const void *)record))
-            return 0;
-    remains->damaged += cursor.damaged;
+    if (!remains_in_flight(remains))
+        return 0;
     if (remains->count > 1)
         qsort(remains->entries, remains->count, sizeof *remains->entries, remains_compare);
     if (remains->op_count > 1)
@@ -331,6 +385,7 @@ void crest_remains_free(crest_remains *remains)
     crest_alloc_free(remains->entries);
     crest_alloc_free(remains->metrics);
     crest_alloc_free(remains->ops);
+    crest_alloc_free(remains->keyed);
     crest_dead_free(remains->dead);
     crest_state_view_free(remains->view);
     crest_alloc_free(remains);

@@ -33,6 +33,11 @@ typedef struct crest_remains_entry {
     uint16_t outcome;
 } crest_remains_entry;
 
+typedef struct crest_remains_keyed {
+    uint64_t keyed; /* what entries in flight bear */
+    const char *timer;
+} crest_remains_keyed;
+
 struct crest_remains {
     crest_state_view *view;
     crest_dead *dead;
@@ -42,6 +47,8 @@ struct crest_remains {
     size_t count, room;
     crest_remains_op *ops;
     size_t op_count;
+    crest_remains_keyed *keyed; /* by address */
+    size_t keyed_count;
     uint64_t damaged;
     int alive;
 };

@@ -27,8 +27,7 @@ static void fuzz_mend(unsigned char *bytes, size_t size)
         crest_state_record *record = (crest_state_record *)(void *)(bytes + at);
         if (record->bytes < sizeof *record || record->bytes % 8 != 0 || record->bytes > size - at)
             break;
-        record->check =
-            crest_state_check(record->type, record + 1, record->bytes - sizeof *record);
+        record->check = crest_state_check(record->type, record + 1, record->bytes - sizeof *record);
         at += record->bytes;
     }
 }
@@ -48,11 +47,15 @@ static void fuzz_file(const char *path, const uint8_t *data, size_t size)
     header->extents = 2;
     header->file_id = 1;
     uint64_t records = size & ~UINT64_C(7);
-    extents[0] = (crest_state_extent){.offset = CREST_STATE_HEADER_BYTES, .bytes = records,
-                                      .used = records, .kind = CREST_STATE_DIRECTORY};
+    extents[0] = (crest_state_extent){.offset = CREST_STATE_HEADER_BYTES,
+                                      .bytes = records,
+                                      .used = records,
+                                      .kind = CREST_STATE_DIRECTORY};
     /* cells are the same bytes: addresses lead into records */
-    extents[1] = (crest_state_extent){.address = 4096, .offset = CREST_STATE_HEADER_BYTES,
-                                      .bytes = records, .kind = CREST_STATE_CELLS};
+    extents[1] = (crest_state_extent){.address = 4096,
+                                      .offset = CREST_STATE_HEADER_BYTES,
+                                      .bytes = records,
+                                      .kind = CREST_STATE_CELLS};
     memcpy(file + CREST_STATE_HEADER_BYTES, data, size);
     fuzz_mend(file, CREST_STATE_HEADER_BYTES + records);
     FILE *made = fopen(path, "w");
@@ -75,10 +78,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t written = 0;
     crest_series_view view;
     crest_remains_op op;
+    char id[CREST_OP_TEXT_BYTES];
     for (size_t i = 0; crest_remains_series(remains, i, &view) == CREST_OK; i++)
         written += strlen(view.name);
     for (size_t i = 0; crest_remains_in_flight(remains, i, &op) == CREST_OK; i++)
-        written += strlen(op.timer);
+        written += strlen(op.timer) + crest_op_format(&op.op, id, sizeof id);
     for (int format = 0; format <= CREST_FORMAT_PROMETHEUS_PROTOBUF; format++)
         (void)crest_remains_write(remains, (crest_format)format, fuzz_write, &written, &error);
     crest_remains_free(remains);

@@ -25,6 +25,9 @@ CREST_COUNTER_FAMILY(remains_family, "remains.family", "A \"family\".", peer);
 CREST_GAUGE(remains_gauge, "remains.gauge", "A gauge.", .unit = CREST_BYTES);
 CREST_RANGE_SAMPLER(remains_range, "remains.range", "A range sampler.");
 CREST_HISTOGRAM(remains_histogram, "remains.histogram", "A histogram.", .unit = CREST_BYTES);
+static const crest_range remains_sums_range = {1, 1000, 0}, remains_small_range = {2, 100, 3};
+CREST_HISTOGRAM(remains_sums, "remains.sums", "Sums alone.", .range = &remains_sums_range);
+CREST_HISTOGRAM(remains_small, "remains.small", "One block.", .range = &remains_small_range);
 CREST_TIMER(remains_timer, "remains.timer", "A timer.");
 
 static char remains_dir[] = "/dev/shm/crest-remains-XXXXXX";
@@ -44,9 +47,12 @@ static void remains_die(void)
     crest_range_sampler_add(&remains_range, 5);
     for (int i = 0; i < 1000; i++) {
         crest_histogram_record(&remains_histogram, i * i);
+        crest_histogram_record(&remains_sums, i);
+        crest_histogram_record(&remains_small, i);
         crest_timer_record(&remains_timer, i * INT64_C(1000000),
                            i % 3 ? CREST_OUTCOME_OK : CREST_OUTCOME_ERROR);
     }
+    crest_timer_begin(&remains_timer, crest_op_text("an id"));
     FILE *page = fopen(remains_page, "w");
     if (page == NULL || crest_prometheus_write(NULL, page) != 0 || fclose(page) != 0)
         _exit(4);
@@ -121,13 +127,17 @@ static void test_page(void **state)
         fail_msg("%s", error.message);
     crest_remains_tell(remains, &about);
     assert_false(about.alive || about.adopted || about.farewell_wall_ns != 0);
-    assert_true(about.series > 8 && about.in_flight == 0 && about.damaged == 0);
+    assert_true(about.series > 8 && about.in_flight == 1 && about.damaged == 0);
     assert_int_equal(
         crest_remains_write(remains, CREST_FORMAT_PROMETHEUS_TEXT, remains_collect, &found, &error),
         CREST_OK);
     assert_string_equal(found.text, wanted.text);
     assert_int_equal(crest_remains_series(remains, about.series, &view), CREST_INVALID_ARGUMENT);
-    assert_int_equal(crest_remains_in_flight(remains, 0, &op), CREST_INVALID_ARGUMENT);
+    assert_int_equal(crest_remains_in_flight(remains, 0, &op), CREST_OK);
+    assert_string_equal(op.timer, "remains.timer");
+    crest_op wanted_op = crest_op_text("an id");
+    assert_true(crest_op_equal(&op.op, &wanted_op));
+    assert_int_equal(crest_remains_in_flight(remains, 1, &op), CREST_INVALID_ARGUMENT);
     uint64_t counted = 0;
     for (size_t i = 0; crest_remains_series(remains, i, &view) == CREST_OK; i++)
         if (strcmp(view.name, "remains.family") == 0)
@@ -151,9 +161,10 @@ static int remains_try(const char *path, const char *bytes, size_t length)
                 (status == CREST_OK) == (error.message[0] == '\0'));
     if (remains == NULL)
         return 0;
-    assert_int_equal(
-        crest_remains_write(remains, CREST_FORMAT_OPENMETRICS, remains_collect, &found, &error),
-        CREST_OK);
+    for (int format = 0; format <= CREST_FORMAT_PROMETHEUS_PROTOBUF; format++)
+        assert_int_equal(
+            crest_remains_write(remains, (crest_format)format, remains_collect, &found, &error),
+            CREST_OK);
     free(found.text);
     crest_remains_free(remains);
     return 1;
@@ -273,6 +284,83 @@ static void test_cut(void **state)
     free(found.text);
 }
 
+/* Tries the file with each of these numbers in place of the word at `at`; `record` is the one whose
+ * check is made right again, or NULL. */
+static void remains_lie(const char *path, remains_text *file, size_t at, crest_state_record *record)
+{
+    static const uint32_t lies[] = {0,   1,   8,    62,         63,         64,
+                                    512, 513, 1024, 0x02000000, 0x7fffffff, UINT32_MAX};
+    uint32_t kept, *word = (uint32_t *)(void *)(file->text + at);
+    kept = *word;
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        *word = lies[i];
+        if (record != NULL)
+            record->check =
+                crest_state_check(record->type, record + 1, record->bytes - sizeof *record);
+        remains_try(path, file->text, file->length);
+    }
+    *word = kept;
+    if (record != NULL)
+        record->check = crest_state_check(record->type, record + 1, record->bytes - sizeof *record);
+}
+
+/* All words of a record, those behind its check with the check made right. */
+static void remains_lie_record(const char *path, remains_text *file, crest_state_record *record)
+{
+    size_t at = (size_t)((char *)record - file->text), most = sizeof(crest_state_metric) + 16;
+    for (size_t word = 0; word < record->bytes && word < most; word += sizeof(uint32_t))
+        remains_lie(path, file, at + word, word < sizeof *record ? NULL : record);
+}
+
+static int remains_is_histogram(const crest_state_record *record)
+{
+    const crest_state_metric *metric = (const crest_state_metric *)(const void *)record;
+    return record->type == CREST_STATE_METRIC &&
+           strcmp((const char *)(metric + 1) + metric->bound_count * sizeof(double),
+                  "remains.histogram") == 0;
+}
+
+/* The first record of each type, and that of a histogram with series; counts them. */
+static void remains_lie_records(const char *path, remains_text *file,
+                                const crest_state_extent *extent, unsigned *seen)
+{
+    if (extent->kind != CREST_STATE_DIRECTORY)
+        return;
+    for (uint64_t at = 0; at < extent->used;) {
+        crest_state_record *record =
+            (crest_state_record *)(void *)(file->text + extent->offset + at);
+        unsigned type = remains_is_histogram(record) ? 0 : record->type;
+        if (seen[type]++ == 0)
+            remains_lie_record(path, file, record);
+        at += record->bytes;
+    }
+}
+
+/* Each number that a reader takes from the file is another one. */
+static void test_hostile(void **state)
+{
+    (void)state;
+    char path[160];
+    unsigned seen[CREST_STATE_IN_FLIGHT + 1] = {0};
+    remains_text file = remains_make_small();
+    snprintf(path, sizeof path, "%s/hostile", remains_dir);
+    const crest_state_header *header = (const crest_state_header *)(void *)file.text;
+    const crest_state_extent *extents =
+        (const crest_state_extent *)(void *)(file.text + CREST_STATE_PAGE);
+    for (size_t at = 0; at < offsetof(crest_state_header, name); at += sizeof(uint32_t))
+        remains_lie(path, &file, at, NULL);
+    for (unsigned i = 0; i < header->extents; i++) {
+        for (size_t at = 0; at < sizeof *extents; at += sizeof(uint32_t))
+            remains_lie(path, &file, CREST_STATE_PAGE + i * sizeof *extents + at, NULL);
+        remains_lie_records(path, &file, &extents[i], seen);
+    }
+    for (unsigned type = CREST_STATE_METRIC; type <= CREST_STATE_IN_FLIGHT; type++)
+        assert_int_not_equal(seen[type], 0);
+    assert_int_not_equal(seen[0], 0);
+    assert_int_equal(remains_try(path, file.text, file.length), 1);
+    free(file.text);
+}
+
 static void remains_refused(const char *path, const char *sentence)
 {
     crest_error error = {0};
@@ -306,9 +394,8 @@ int main(void)
         return 77;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_page),
-        cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_changed),
+        cmocka_unit_test(test_page),    cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_changed), cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_foreign),
     };
     return cmocka_run_group_tests(tests, remains_setup, remains_teardown);
