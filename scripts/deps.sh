@@ -37,6 +37,7 @@ musl-tools            checks                   the test of the core on musl
 spin                  checks                   protocols: their models
 valgrind              checks,bench             the budget of instructions
 python3-yaml          checks,tools,integration manifests of metrics
+python3-pyte          tools                    a terminal for crest top, whose screen is read
 gnuplot-nox           tools,bench              charts of benchmark results
 openssl               unit,integration         TLS: certificates
 ca-certificates       unit,integration         TLS: whom a system trusts by default

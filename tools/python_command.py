@@ -9,8 +9,8 @@ import pathlib
 import sys
 
 MAINS = {"catalogue": "crest_catalogue.catalogue_cli", "lint": "crest_lint.lint_main",
-         "op": "crest_op.op_main",
-         "profile": "crest_profile.profile_main"}
+         "op": "crest_op.op_main", "profile": "crest_profile.profile_main",
+         "top": "crest_top.top_main"}
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[0] = str(HERE)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `crest cat` shows of nodes that run, were killed, and go on.
+"""What `crest cat`, `crest op` and `crest top` show of nodes that run, were killed, and go on.
 
     tests/integration/test_crest_cat.py [WORD ...]     those with a word in their name; all
 """
@@ -154,6 +154,27 @@ def an_operation_is_shown_as_open(place):
     contains(text, "peer.work-time  OPEN")
 
 
+def its_figures_are_a_table_alive_and_dead(place):
+    folder = Folder(place)
+    node = folder.node(place)
+    node.do("record 1000")
+    node.do("begin block-17")
+    for look, said in (("alive", ": runs, last heartbeat "), ("dead", ": was killed, last")):
+        done = subprocess.run([CREST, "top", "--once", "--interval", "0.1", folder.path],
+                              capture_output=True, text=True, timeout=harness.READY_S, check=False,
+                              env={**ENVIRONMENT, "LC_ALL": "C.UTF-8"})
+        equal((done.returncode, done.stderr), (0, ""), look)
+        contains(done.stdout, said)
+        rows = {line.split()[0]: line.split()[1:] for line in done.stdout.splitlines()}
+        # a counter's rate, of two looks at a node that runs, and its total
+        equal(rows["peer.events"][:2], ["0" if look == "alive" else "-", "1000"], look)
+        equal(rows["peer.size"][0], rows["peer.events"][0], look)
+        contains(done.stdout, "block-17")
+        equal("dead: these are its last figures" in done.stdout, look == "dead", look)
+        if look == "alive":
+            kill(node)
+
+
 def what_is_no_state_file_gets_a_sentence(place):
     folder = Folder(place)
     contains(cat(folder.path, status=1)[1], str(folder.path))
@@ -176,7 +197,7 @@ def a_set_user_id_program_has_no_file(place):
         program.chmod(0o4755)
         node = Program(place, program.name, f"state={folder.path},interval=1s")
         contains(node.begun, "PARTIAL")
-        contains(node.begun, "a set-user-ID or set-group-ID program keeps no state file")
+        contains(node.begun, "a set-user-ID or set-group-ID program keeps no such file")
         equal(list(folder.path.iterdir()), [], "what it wrote")
         node.do("record 3")
     finally:
@@ -185,5 +206,6 @@ def a_set_user_id_program_has_no_file(place):
 
 if __name__ == "__main__":
     harness.main([a_node_is_shown_running_and_killed_and_going_on, it_follows_until_it_is_ended,
-                  an_operation_is_shown_as_open, what_is_no_state_file_gets_a_sentence,
+                  an_operation_is_shown_as_open, its_figures_are_a_table_alive_and_dead,
+                  what_is_no_state_file_gets_a_sentence,
                   a_set_user_id_program_has_no_file], servers=())

@@ -11,17 +11,16 @@ import dataclasses
 import http.client
 import json
 import os
-import pathlib
 import stat
-import subprocess
 import time
 import urllib.error
 import urllib.request
 
+from cat_program import Unprinted, cat
+
 TIMEOUT_S = 10
 BYTES_MAX = 1 << 30
 NUMBER_MAX = (1 << 64) - 1
-HERE = pathlib.Path(__file__).resolve().parent
 
 
 @dataclasses.dataclass
@@ -140,18 +139,10 @@ def from_port(source):
 
 def from_state(source):
     """Operations in flight, by crest cat, which knows state files."""
-    folder = os.environ.get("CREST_LIBEXEC") or (
-        HERE.parents[2] / "libexec/crest" if HERE.parent.name == "crest"
-        else HERE.parents[1] / "build/release/libexec")
-    program = pathlib.Path(folder) / "crest-cat"
     try:
-        done = subprocess.run([program, "--json", source], capture_output=True, check=False,
-                              timeout=6 * TIMEOUT_S)
-        if done.returncode != 0:
-            raise Unusable(done.stderr.decode("utf-8", "replace").strip())
-        found = json.loads(done.stdout)
-    except (OSError, ValueError, subprocess.SubprocessError) as error:
-        raise Unusable(f"{source}: {program}: {error}") from error
+        found = json.loads(cat("--json", source)[0])
+    except (Unprinted, ValueError) as error:
+        raise Unusable(str(error)) from error
     process = dict_of(found, "process")
     node = (text_of(process, "instance") or text_of(process, "service")
             or text_of(process, "program")) or "process"
