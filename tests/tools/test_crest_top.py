@@ -143,7 +143,8 @@ def numbers_are_short(_):
 
 
 def hostile_names_stay_in_their_row(_):
-    names = ["\x1b[2J", "\u202eevil", "a\nb", "漢字" * 30, "e\u0301" * 40, "x" * 500, "\x9b31m", "%s%n"]
+    names = ["\x1b[2J", "\u202eevil", "a\nb", "漢字" * 30, "e\u0301" * 40, "x" * 500,
+             "\x9b31m", "%s%n"]
     text = "# TYPE a counter\n" + "".join(
         'a{l="%s"} 1\n' % name.replace("\n", "\\n") for name in names)
     rows = Rows()

@@ -26,7 +26,7 @@ OWN = ("crest.", "crest_")
 
 @dataclasses.dataclass
 class Figure:
-    """A series in one look. `value` counts, or is a level; buckets are cumulative, [(le, count)]."""
+    """A series in one look. `value` counts, or is a level; of buckets, (le, cumulative count)."""
 
     value: float = 0.0
     sum: float = 0.0
