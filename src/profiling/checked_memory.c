@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* Whether the 8 bytes at the address can be read: the kernel copies a signal set from there before
- * it refuses what it is asked to do with the set. */
+ * it refuses what it is asked to do with the set. No set at all, at 0, is no fault to it. */
 static int checked_readable(uint64_t address)
 {
 #ifdef __x86_64__
@@ -30,7 +30,7 @@ static int checked_readable(uint64_t address)
 int crest_checked_grow(crest_checked_memory *memory, uint64_t address, uint64_t bytes)
 {
     uint64_t end = address + bytes;
-    if (end < address || end > UINT64_C(1) << 47)
+    if (address < CREST_CHECKED_PAGE || end < address || end > UINT64_C(1) << 47)
         return 0;
     uint64_t from = address & ~(CREST_CHECKED_PAGE - 1);
     uint64_t to = (end + CREST_CHECKED_PAGE - 1) & ~(CREST_CHECKED_PAGE - 1);

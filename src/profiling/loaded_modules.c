@@ -96,7 +96,8 @@ static const char *modules_name(const char *name, int first)
     char path[4096];
     if (!first || name[0] != '\0')
         return modules_path_of(name);
-    ssize_t bytes = readlink("/proc/self/exe", path, sizeof path - 1);
+    /* the thread's: that of the process is gone once main() has ended by pthread_exit */
+    ssize_t bytes = readlink("/proc/thread-self/exe", path, sizeof path - 1);
     path[bytes > 0 ? bytes : 0] = '\0';
     return modules_path_of(bytes > 0 ? path : "[program]");
 }

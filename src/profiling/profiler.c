@@ -252,13 +252,19 @@ static crest_status profiler_arm(crest_error *error)
 {
     uint64_t refused = crest_thread_timers_refused();
     crest_thread_timers_begin(profiler.thread_number, profiler.hz, profiler.signal);
+    errno = 0;
     crest_thread_timers_look(1);
     if (crest_thread_timers_refused() - refused < crest_thread_timers_count())
         return CREST_OK;
+    if (crest_thread_timers_count() == 0)
+        return crest_error_set(error, CREST_SYSTEM,
+                               "The profiler finds no thread in /proc/self/task: %s. Mount /proc "
+                               "where the program runs",
+                               strerror(errno));
     return crest_error_set(error, CREST_SYSTEM,
                            "The kernel gives no thread a timer on its CPU clock: %s. A seccomp "
-                           "filter may forbid timer_create, /proc may be missing, or too many "
-                           "signals may be pending (ulimit -i)",
+                           "filter may forbid timer_create or timer_settime, or too many signals "
+                           "may be pending (ulimit -i)",
                            strerror(errno));
 }
 

@@ -2,47 +2,22 @@
 // crest-test: timeout=600
 /*
  * The profiler at its edges: calls that race with its start and its stop, profiles that outlive it,
- * threads that cannot be seen and must not be woken, and signals that it must not take.
+ * and signals that it must not take.
  */
 #define _GNU_SOURCE
-#include "support/core_fixture.h"
+#include "support/profile_edges.h"
 
 #include "profiling/stack_table.h"
-#include "profiling/thread_timers.h"
 
 #include <crest/profile.h>
 
-#include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
-#include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 
 #define PATIENCE_S 200
 
 CREST_TIMER(edge_time, "edges.edge-time", "Operations of this test.");
-
-/* Runs a test's part in a child of its own, and says how that ended. */
-static int child_status(void (*part)(void))
-{
-    int status;
-    pid_t child = fork();
-    if (child == 0) {
-        part();
-        _exit(0);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    return status;
-}
-
-static void must(int holds, int otherwise)
-{
-    if (!holds)
-        _exit(otherwise);
-}
 
 /* ---- races with start and stop ---- */
 
@@ -106,6 +81,17 @@ static void test_stops_at_the_same_time(void **state)
 
 /* ---- profiles that outlive the profiler ---- */
 
+/* Its thread goes round, finds a new thread, and looks at what is held. */
+static void wait_for_round(void)
+{
+    int ended;
+    pthread_t thread = sleeper(&ended);
+    while (looked_at(asleep) == 0)
+        usleep(1000);
+    pthread_cancel(thread);
+    pthread_join(thread, NULL);
+}
+
 static void test_a_profile_that_outlives_the_profiler(void **state)
 {
     crest_error error;
@@ -120,63 +106,10 @@ static void test_a_profile_that_outlives_the_profiler(void **state)
             first = NULL;
         }
         assert_int_equal(crest_profiler_start(NULL, NULL), CREST_OK);
-        usleep(250000); /* its thread goes round, and looks at what is held */
+        wait_for_round();
         crest_profile_free(first);
         assert_int_equal(crest_profiler_stop(NULL), CREST_OK);
     }
-}
-
-static uint32_t asleep;
-
-static void *sleep_until_cancelled(void *ended)
-{
-    struct timespec left = {3600, 0};
-    __atomic_store_n(&asleep, 1, __ATOMIC_RELEASE);
-    int failed = nanosleep(&left, NULL);
-    *(int *)ended = failed ? errno : 0;
-    return NULL;
-}
-
-static pthread_t sleeper(int *ended)
-{
-    pthread_t thread;
-    *ended = -1;
-    asleep = 0;
-    pthread_create(&thread, NULL, sleep_until_cancelled, ended);
-    while (!__atomic_load_n(&asleep, __ATOMIC_ACQUIRE))
-        usleep(1000);
-    return thread;
-}
-
-typedef struct folded_sum {
-    char text[65536];
-    size_t used;
-} folded_sum;
-
-static int folded_write(void *context, const void *bytes, size_t length)
-{
-    folded_sum *to = context;
-    size_t room = sizeof to->text - 1 - to->used, part = length < room ? length : room;
-    memcpy(to->text + to->used, bytes, part);
-    to->used += part;
-    to->text[to->used] = '\0';
-    return 0;
-}
-
-/* The nanoseconds of the stacks with this function; -1: it could not be written. */
-static double folded_ns(const crest_profile *profile, const char *function)
-{
-    static folded_sum made;
-    double sum = 0;
-    char *rest = made.text, *line;
-    made.used = 0;
-    made.text[0] = '\0';
-    if (crest_profile_write(profile, CREST_PROFILE_FOLDED, folded_write, &made, NULL) != CREST_OK)
-        return -1;
-    while ((line = strsep(&rest, "\n")) != NULL)
-        if (strstr(line, function) != NULL)
-            sum += atof(strrchr(line, ' ') + 1);
-    return sum;
 }
 
 static void test_a_wall_profile_is_not_ended_by_an_older_one(void **state)
@@ -191,7 +124,7 @@ static void test_a_wall_profile_is_not_ended_by_an_older_one(void **state)
     crest_profile *newer = crest_profile_begin(CREST_PROFILE_WALL, NULL);
     pthread_t thread = sleeper(&ended);
     crest_profile_free(older);
-    sleep(1);
+    wait_for_look();
     assert_int_equal(crest_profile_end(newer, NULL), CREST_OK);
     assert_true(folded_ns(newer, "sleep_until_cancelled") > 0);
     crest_profile_free(newer);
@@ -206,10 +139,10 @@ static void test_a_thread_is_charged_for_its_own_life_only(void **state)
     (void)state;
     assert_int_equal(crest_profiler_start(NULL, NULL), CREST_OK);
     crest_profile *wall = crest_profile_begin(CREST_PROFILE_WALL, NULL);
-    sleep(2);
+    usleep(300000); /* for which it would be charged */
     uint64_t born_ns = crest_now();
     pthread_t thread = sleeper(&ended);
-    usleep(500000);
+    wait_for_look();
     assert_int_equal(crest_profile_end(wall, NULL), CREST_OK);
     double life_ns = (double)(crest_now() - born_ns);
     double charged_ns = folded_ns(wall, "sleep_until_cancelled");
@@ -218,113 +151,6 @@ static void test_a_thread_is_charged_for_its_own_life_only(void **state)
     pthread_cancel(thread);
     pthread_join(thread, NULL);
     assert_int_equal(crest_profiler_stop(NULL), CREST_OK);
-}
-
-/* ---- what the kernel refuses ---- */
-
-/* From now on the process gets EPERM for this system call. */
-static void forbid(unsigned number)
-{
-    struct sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = {LENGTH(filter), filter};
-    must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, 77);
-    must(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0, 77);
-}
-
-/* A thread whose stack cannot be copied may sleep: it gets no signal, which would end its call. */
-static void sleep_unseen(void)
-{
-    int ended;
-    pthread_t thread = sleeper(&ended);
-    must(crest_profiler_start(NULL, NULL) == CREST_OK, 3);
-    forbid(SYS_process_vm_readv);
-    crest_profile *wall = crest_profile_begin(CREST_PROFILE_WALL, NULL);
-    must(wall != NULL, 4);
-    usleep(300000);
-    must(crest_profile_end(wall, NULL) == CREST_OK, 5);
-    crest_profile_free(wall);
-    crest_profile *threads = crest_profile_begin(CREST_PROFILE_THREADS, NULL);
-    must(threads != NULL && crest_profile_end(threads, NULL) == CREST_OK, 6);
-    crest_profile_free(threads);
-    must(crest_profiler_stop(NULL) == CREST_OK, 7);
-    must(ended == -1, 8);
-    pthread_cancel(thread);
-    pthread_join(thread, NULL);
-}
-
-static void test_who_cannot_be_seen_is_not_woken(void **state)
-{
-    (void)state;
-    int status = child_status(sleep_unseen);
-    assert_true(WIFEXITED(status));
-    if (WEXITSTATUS(status) == 77) {
-        print_message("skipped: this machine does not let the child restrict itself\n");
-        skip();
-    }
-    assert_int_equal(WEXITSTATUS(status), 0);
-}
-
-static void start_without_timers(void)
-{
-    crest_error error = {CREST_OK, ""};
-    forbid(SYS_timer_create);
-    must(crest_profiler_start(NULL, &error) == CREST_SYSTEM, 3);
-    must(strstr(error.message, "timer_create") != NULL, 4);
-    must(strstr(error.message, strerror(EPERM)) != NULL, 5);
-    must(crest_profiler_status().running == 0 && crest_profiler_status().threads == 0, 6);
-    must(crest_profiler_stop(NULL) == CREST_NOT_RUNNING, 7);
-    raise(SIGPROF); /* still ignored */
-}
-
-static void test_a_filter_that_forbids_timers(void **state)
-{
-    (void)state;
-    int status = child_status(start_without_timers);
-    assert_true(WIFEXITED(status));
-    if (WEXITSTATUS(status) == 77) {
-        print_message("skipped: this machine does not let the child restrict itself\n");
-        skip();
-    }
-    assert_int_equal(WEXITSTATUS(status), 0);
-}
-
-/* Once main() has ended by pthread_exit, the process's own number has no memory any more. */
-static void *look_after_main(void *unused)
-{
-    int ended;
-    pthread_t thread = sleeper(&ended);
-    (void)unused;
-    usleep(100000);
-    must(crest_profiler_start(NULL, NULL) == CREST_OK, 3);
-    uint64_t unsampled = crest_profiler_status().unsampled;
-    crest_profile *threads = crest_profile_begin(CREST_PROFILE_THREADS, NULL);
-    must(threads != NULL && crest_profile_end(threads, NULL) == CREST_OK, 4);
-    must(folded_ns(threads, "sleep_until_cancelled") == 1, 5);
-    crest_profile_free(threads);
-    must(ended == -1, 6);
-    must(crest_profiler_status().unsampled == unsampled, 7);
-    must(crest_profiler_stop(NULL) == CREST_OK, 8);
-    pthread_detach(thread);
-    _exit(0);
-}
-
-static void end_main(void)
-{
-    pthread_t thread;
-    pthread_create(&thread, NULL, look_after_main, NULL);
-    pthread_detach(thread);
-    pthread_exit(NULL);
-}
-
-static void test_a_process_without_its_main_thread(void **state)
-{
-    (void)state;
-    assert_int_equal(child_status(end_main), 0);
 }
 
 /* ---- signals ---- */
@@ -489,9 +315,6 @@ int main(void)
         cmocka_unit_test(test_a_profile_that_outlives_the_profiler),
         cmocka_unit_test(test_a_wall_profile_is_not_ended_by_an_older_one),
         cmocka_unit_test(test_a_thread_is_charged_for_its_own_life_only),
-        cmocka_unit_test(test_who_cannot_be_seen_is_not_woken),
-        cmocka_unit_test(test_a_filter_that_forbids_timers),
-        cmocka_unit_test(test_a_process_without_its_main_thread),
         cmocka_unit_test(test_signals_with_a_meaning_are_not_taken),
         cmocka_unit_test(test_the_handler_cannot_be_cancelled),
         cmocka_unit_test(test_a_thread_that_comes_as_another_goes),

@@ -11,12 +11,19 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <zlib.h>
 
 CREST_TIMER(block_time, "profiled.block-time", "Blocks.");
 CREST_TIMER(check_time, "profiled.check-time", "Within blocks.");
+
+/* How often what is to hold for ever is tried: less in `make check`. */
+static int times(int all, int quick)
+{
+    return getenv("CREST_QUICK") != NULL ? quick : all;
+}
 
 static volatile int burning;
 static volatile uint64_t sink;
@@ -271,18 +278,20 @@ static void test_a_host_that_owns_the_signal(void **state)
     assert_int_equal(crest_profiler_start(NULL, &error), CREST_OK);
 }
 
-static void *come_and_go(void *unused)
+/* One in fifty has work to do. */
+static void *come_and_go(void *number)
 {
-    burn_three(0.0005);
-    return unused;
+    if ((uintptr_t)number % 50 == 0)
+        burn_three(0.005);
+    return NULL;
 }
 
 static void test_threads_that_come_and_go(void **state)
 {
     (void)state;
-    for (int i = 0; i < 2000; i++) {
+    for (uintptr_t i = 0; i < (uintptr_t)times(100000, 5000); i++) {
         pthread_t thread;
-        assert_int_equal(pthread_create(&thread, NULL, come_and_go, NULL), 0);
+        assert_int_equal(pthread_create(&thread, NULL, come_and_go, (void *)i), 0);
         pthread_join(thread, NULL);
     }
     for (int i = 0; i < PATIENCE_S * 100 && crest_profiler_status().threads > 2; i++)
@@ -321,7 +330,7 @@ static void test_start_and_stop(void **state)
     pthread_t busy;
     (void)state;
     pthread_create(&busy, NULL, burn_both, NULL);
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < times(10000, 300); i++) {
         assert_int_equal(crest_profiler_stop(NULL), CREST_OK);
         assert_int_equal(crest_profiler_start(&(crest_profiler_options){.hz = 1000}, NULL),
                          CREST_OK);
@@ -404,17 +413,90 @@ static void test_broken_frame_pointers(void **state)
         burn_with_broken_registers(broken[i]);
     assert_true(crest_profiler_status().samples > before);
 }
+
+/* The same with a stack pointer that leads nowhere, or into what is no stack. The handler has a
+ * stack of its own, for the kernel could put its frame nowhere. */
+__attribute__((noinline)) static void burn_with_broken_stack(uint64_t rsp)
+{
+    uint64_t rounds = 30000000, kept;
+    __asm__ volatile("mov %%rsp, %1\n"
+                     "mov %2, %%rsp\n"
+                     "1: dec %0\n"
+                     "jnz 1b\n"
+                     "mov %1, %%rsp\n"
+                     : "+&r"(rounds), "=&r"(kept)
+                     : "r"(rsp)
+                     : "cc", "memory");
+}
+
+static void *burn_on_no_stack(void *unused)
+{
+    static char handlers[65536];
+    stack_t before, own = {.ss_sp = handlers, .ss_size = sizeof handlers};
+    char *page = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int refused = page == MAP_FAILED || sigaltstack(&own, &before) != 0;
+    if (refused)
+        return (void *)"no stack of its own";
+    memset(page, 0xff, 8192);
+    for (size_t i = 0; i < 4096; i += 8) /* words that look like addresses of code */
+        memcpy(page + i, &(void *){(char *)&burn_on_no_stack + i}, 8);
+    mprotect(page + 8192, 4096, PROT_NONE);
+    uint64_t low = (uint64_t)(uintptr_t)page;
+    const uint64_t broken[] = {0,   1,          0x8000000000000000, UINT64_MAX - 7, 0xdeadbeef000,
+                               low, low + 4096, low + 8184,         low + 8192};
+    crest_profile_thread();
+    for (size_t i = 0; i < LENGTH(broken); i++)
+        burn_with_broken_stack(broken[i]);
+    sigaltstack(&before, NULL);
+    munmap(page, 3 * 4096);
+    return unused;
+}
+
+static void test_broken_stacks(void **state)
+{
+    pthread_t thread;
+    (void)state;
+    crest_profiler_state before = crest_profiler_status();
+    crest_profile *profile = begin(CREST_PROFILE_CPU);
+    void *problem;
+    assert_int_equal(pthread_create(&thread, NULL, burn_on_no_stack, NULL), 0);
+    pthread_join(thread, &problem);
+    assert_null(problem);
+    text made = folded(profile);
+    assert_true(weight(&made, "burn_with_broken_stack", NULL) > 0);
+    assert_true(crest_profiler_status().broken > before.broken);
+    free(made.bytes);
+}
 #endif
+
+/* Runs the code of a library that is loaded for this alone, at whatever address: dpkg needs it, so
+ * every Debian has it. */
+#define LOADED "liblzma.so.5"
+
+__attribute__((noinline)) static int call_loaded(void *library)
+{
+    static unsigned char bytes[65536];
+    uint32_t (*sum)(const uint8_t *, size_t, uint32_t) = NULL;
+    void *found = dlsym(library, "lzma_crc32");
+    if (found == NULL)
+        return 0;
+    memcpy(&sum, &found, sizeof sum);
+    for (int i = 0; i < 20; i++)
+        sink += sum(bytes, sizeof bytes, (uint32_t)i);
+    return 1;
+}
+
+static uint32_t loads, calls;
 
 static void *load_and_unload(void *unused)
 {
     while (burning) {
-        void *library = dlopen("libm.so.6", RTLD_NOW | RTLD_LOCAL);
-        if (library != NULL)
-            dlclose(library);
-        library = dlopen("libcmocka.so.0", RTLD_NOW | RTLD_NOLOAD);
-        if (library != NULL)
-            dlclose(library);
+        void *library = dlopen(LOADED, RTLD_NOW | RTLD_LOCAL);
+        if (library == NULL)
+            break;
+        __atomic_fetch_add(&loads, 1, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&calls, (uint32_t)call_loaded(library), __ATOMIC_RELAXED);
+        dlclose(library);
     }
     return unused;
 }
@@ -423,13 +505,25 @@ static void test_loading_while_sampled(void **state)
 {
     pthread_t threads[2];
     (void)state;
+    loads = calls = 0;
+    crest_profile *profile = begin(CREST_PROFILE_CPU);
     for (size_t i = 0; i < LENGTH(threads); i++)
         pthread_create(&threads[i], NULL, load_and_unload, NULL);
-    wait_for_samples(200);
+    wait_for_samples((uint64_t)times(2000, 200));
     burning = 0;
     for (size_t i = 0; i < LENGTH(threads); i++)
         pthread_join(threads[i], NULL);
+    assert_null(dlopen(LOADED, RTLD_NOW | RTLD_NOLOAD)); /* it has gone */
+    text made = folded(profile);
+    assert_true(loads > 10);
+    assert_int_equal(loads, calls);
+    /* code that has gone is known by its module and its name; a look may have come too late */
+    double in_it = weight(&made, "call_loaded;", NULL);
+    double named = in_it - weight(&made, "call_loaded;", "[unknown]");
+    print_message("%u loads, %.0f of %.0f ns have a name\n", loads, named, in_it);
+    assert_true(named > 0);
     assert_int_equal(crest_profiler_status().lost, 0);
+    free(made.bytes);
 }
 
 int main(void)
@@ -449,6 +543,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_deep_stacks_are_truncated, start, stop),
 #if defined(__x86_64__)
         cmocka_unit_test_setup_teardown(test_broken_frame_pointers, start, stop),
+        cmocka_unit_test_setup_teardown(test_broken_stacks, start, stop),
 #endif
         cmocka_unit_test_setup_teardown(test_loading_while_sampled, start, stop),
     };
