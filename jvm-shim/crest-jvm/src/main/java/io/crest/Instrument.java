@@ -24,6 +24,11 @@ public abstract class Instrument implements AutoCloseable {
         SharedLanes.current();
     }
 
+    /** In the order of the keys; null in a metric without labels. Not to be written to. */
+    final String[] values() {
+        return series.values;
+    }
+
     /**
      * The metric's canonical name, as it was given.
      *

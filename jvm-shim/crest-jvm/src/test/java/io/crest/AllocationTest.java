@@ -28,6 +28,7 @@ class AllocationTest {
     private static final com.sun.management.ThreadMXBean THREADS =
             (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final int WARM = 20_000;
+    private static final String[] LABELS = {"one", "two", "three", "four"};
     private static final int TIMES = 1_000_000;
 
     /** A call into the library takes longer; it allocates nothing either. */
@@ -100,6 +101,24 @@ class AllocationTest {
                 nothing("durations", i -> timer.record(i & 0xffff)),
                 nothing("failed durations", i -> timer.record(i & 0xffff, Outcome.ERROR)),
                 nothing("moments", i -> timer.stopNanos(timer.startNanos())));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> labelsAllocateNothing() {
+        Metric metric = Metric.named("allocation.by-label");
+        Family<Counter> one = metric.labelled("a").counter();
+        Family<Gauge> two = Metric.named("allocation.by-two").labelled("a", "b").gauge();
+        Family<Timer> three =
+                Metric.named("allocation.by-three").labelled("a", "b", "c").timer();
+        Family<RangeSampler> ranges =
+                Metric.named("allocation.ranges").labelled("a").rangeSampler();
+        Family<Histogram> sizes = Metric.named("allocation.sizes").labelled("a").histogram();
+        return Stream.of(
+                nothing("a counter's label", i -> one.with(LABELS[i & 3]).increment()),
+                nothing("a gauge's labels", i -> two.with("x", LABELS[i & 3]).set(i)),
+                nothing("a timer's labels", i -> three.with("x", LABELS[i & 3], "z").record(i)),
+                nothing("a histogram's label", i -> sizes.with(LABELS[i & 3]).record(i)),
+                nothing("a range sampler's label", TIMES_BY_CALL, i -> ranges.with("x").set(i)));
     }
 
     @TestFactory

@@ -2,6 +2,7 @@
 package io.crest;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
@@ -82,8 +83,12 @@ class HistogramTest {
         Crest.retire("peer", "retired");
         retired.record(10);
         retired.record(10);
+        assertNotSame(retired, family.with("retired"));
         assertEquals(late + 2, Page.now().value("crest_late_records_total"));
         family.with("retired").record(10);
-        assertEquals(1, Page.now().value(peer + "\"retired\"}"));
+        family.with("retired").record(10);
+        family.with("closed").close();
+        family.with("closed").record(10);
+        assertEquals(2, Page.now().value(peer + "\"retired\"}"));
     }
 }
