@@ -11,6 +11,7 @@
 #include "profiling/places.h"
 
 #include <crest/family.h>
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -212,9 +213,9 @@ static void functions_admit(functions_seen *seen, unsigned kind)
     functions.counted[kind]++;
 }
 
-/* Forgets functions that have no counter and hardly any sample, so that others find room: places of
- * the table are probed one after the other, so it is made anew. */
-static void functions_thin_out(void)
+/* Forgets functions that have no counter and fewer samples than this, so that others find room:
+ * places of the table are probed one after the other, so it is made anew. */
+static void functions_thin_out(double least)
 {
     functions_seen *all = crest_alloc(CREST_FUNCTIONS_SEEN, sizeof *all), *old = functions.seen;
     if (all == NULL)
@@ -223,7 +224,7 @@ static void functions_thin_out(void)
     for (unsigned i = 0; i < CREST_FUNCTIONS_SEEN; i++) {
         functions_seen *seen = &old[i];
         int kept = seen->counter[FUNCTIONS_SELF] != NULL ||
-                   seen->counter[FUNCTIONS_TOTAL] != NULL || seen->recent[FUNCTIONS_TOTAL] >= 1;
+                   seen->counter[FUNCTIONS_TOTAL] != NULL || seen->recent[FUNCTIONS_TOTAL] >= least;
         functions_seen *place =
             kept && seen->name != NULL ? functions_find(seen->name, seen->metric) : NULL;
         if (place != NULL) {
@@ -244,7 +245,7 @@ static uint64_t functions_count(functions_seen *seen, uint64_t period_ns)
         uint64_t fresh = seen->fresh[kind];
         seen->fresh[kind] = 0;
         seen->recent[kind] = seen->recent[kind] * CREST_FUNCTIONS_DECAY + (double)fresh;
-        if (seen->counter[kind] == NULL)
+        if (seen->counter[kind] == NULL && fresh != 0) /* else its timer may be gone */
             functions_admit(seen, kind);
         if (seen->counter[kind] != NULL)
             crest_counter_add(seen->counter[kind], (int64_t)(fresh * period_ns));
@@ -272,5 +273,14 @@ void crest_function_counters_add(const crest_rows *rows, uint64_t period_ns)
         }
     crest_counter_add(functions.other, (int64_t)(left * period_ns));
     if (used > CREST_FUNCTIONS_SEEN / 2)
-        functions_thin_out();
+        functions_thin_out(1);
+}
+
+void crest_function_counters_rest(void)
+{
+    if (functions.seen == NULL)
+        return;
+    functions_forget();
+    functions.recent = 0;
+    functions_thin_out(DBL_MAX);
 }

@@ -30,4 +30,7 @@ int crest_function_counters_make(unsigned most);
 /* Adds what the rows have. Reads files of modules with addresses that are new. */
 void crest_function_counters_add(const crest_rows *rows, uint64_t period_ns);
 
+/* As the profiler stops: forgets all names but those of functions that have a counter. */
+void crest_function_counters_rest(void);
+
 #endif

@@ -278,6 +278,7 @@ static void profiler_count_rest(void)
     crest_tap_take(&profiler_tap, &rows, &since_unix_ns, &lasted_ns);
     crest_function_counters_add(&rows, crest_profiler_period_ns());
     crest_rows_free(&rows);
+    crest_function_counters_rest();
 }
 
 /* Under the lock, which it gives up while the thread ends. Handlers have left before the captures

@@ -188,8 +188,14 @@ static void test_counters_add_up_and_never_go_down(void **state)
     add_rows(1, 1, 1, 10); /* too few samples for a place */
     assert_int_equal(counted("burn_voting", "none", "self"), 0);
     assert_int_equal(counted("other", "none", "self"), other + 10);
+    crest_function_counters_rest();
+    for (int i = 0; i < 2; i++, crest_function_counters_rest())
+        add_rows(1, 1, 4, 10); /* too few for either run */
+    assert_int_equal(counted("burn_voting", "none", "self"), 0);
+    other += 80;
     add_rows(1, 4, 100, 10);
     assert_int_equal(counted("burn_voting", "none", "self"), 4000);
+    crest_function_counters_rest(); /* it keeps its counter */
     /* a function that is in a stack twice is counted once */
     assert_int_equal(counted("burn_voting", "none", "total"), 4000);
     assert_int_equal(counted("[unknown]", "none", "total"), 2000);
