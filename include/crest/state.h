@@ -27,7 +27,7 @@ typedef struct crest_remains_about {
     uint64_t beat_wall_ns;     /* the last heartbeat, which the ticker makes once a second */
     uint64_t farewell_wall_ns; /* when the process said that it stops; 0: it did not */
     uint64_t refused_bytes;    /* of cells that had no room in the file, and are not in it */
-    uint64_t damaged;          /* records that could not be read */
+    uint64_t damaged;          /* records and extents that could not be read */
     int alive;                 /* the process is there, as far as this machine's /proc tells */
     int adopted;               /* a later run has taken its totals over */
     size_t series, in_flight;

@@ -287,7 +287,7 @@ static int remains_in_flight(crest_remains *remains)
         if (record->type == CREST_STATE_IN_FLIGHT &&
             !remains_ops(remains, (const crest_state_in_flight *)(const void *)record, &left))
             return 0;
-    remains->damaged += cursor.damaged;
+    remains->damaged += cursor.damaged + remains->view->lost;
     return 1;
 }
 

@@ -75,7 +75,7 @@ static crest_status view_check(const crest_state_header *header, uint64_t bytes,
     return CREST_OK;
 }
 
-/* Extents that lead out of the file have no bytes for readers. */
+/* Extents that lead out of the file have no bytes for readers; counts them. */
 static void view_clip_extents(crest_state_view *view)
 {
     crest_state_extent *extents = (crest_state_extent *)(uintptr_t)view->extents;
@@ -85,6 +85,7 @@ static void view_clip_extents(crest_state_view *view)
                      extent->offset % CREST_STATE_PAGE == 0 && extent->offset <= view->bytes &&
                      extent->bytes <= view->bytes - extent->offset &&
                      extent->address <= UINT64_MAX - extent->bytes;
+        view->lost += !inside;
         if (!inside)
             extent->bytes = 0;
         if (extent->used > extent->bytes)
@@ -132,6 +133,8 @@ crest_status crest_state_view_read(int descriptor, crest_state_view **made, cres
                                .memory = memory};
     view->extent_count = view->header->extents;
     view_clip_extents(view);
+    if (fstat(descriptor, &found) == 0 && (uint64_t)found.st_size > bytes)
+        view->lost = 0; /* its process gave it more room meanwhile */
     *made = view;
     return CREST_OK;
 }

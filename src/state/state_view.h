@@ -24,6 +24,7 @@ typedef struct crest_state_view {
     const crest_state_header *header; /* texts end with a NUL */
     const crest_state_extent *extents;
     uint32_t extent_count;
+    uint32_t lost;  /* extents that are not in the file, which was cut or damaged */
     uint32_t last;  /* the extent that the last address was found in; a hint */
     uint64_t bytes; /* of the file */
     char *start;    /* its first byte, on a page */

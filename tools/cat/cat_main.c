@@ -85,6 +85,9 @@ static void cat_of_process(const char *pid, char path[PATH_MAX])
     char maps[64], line[PATH_MAX + 200];
     snprintf(maps, sizeof maps, "/proc/%.20s/maps", pid);
     FILE *file = fopen(maps, "re");
+    if (file == NULL && errno == EACCES)
+        cat_die("process %s may not be looked at by this user: name its file, if you may read it",
+                pid);
     if (file == NULL)
         cat_die("there is no process %s to look at: %s. Name its file, which outlives it", pid,
                 strerror(errno));
@@ -175,7 +178,8 @@ static void cat_head(const crest_remains_about *about, FILE *to)
         fprintf(to, "# %llu bytes of cells had no room in the file, and are not in it\n",
                 (unsigned long long)about->refused_bytes);
     if (about->damaged != 0)
-        fprintf(to, "# %llu records could not be read\n", (unsigned long long)about->damaged);
+        fprintf(to, "# %llu parts of the file could not be read: it was cut or damaged\n",
+                (unsigned long long)about->damaged);
 }
 
 static void cat_print(const char *path, cat_form form)
@@ -209,11 +213,13 @@ static void cat_print(const char *path, cat_form form)
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"openmetrics", no_argument, NULL, 'o'}, {"json", no_argument, NULL, 'j'},
-        {"in-flight", no_argument, NULL, 'i'},   {"previous", no_argument, NULL, 'p'},
-        {"follow", no_argument, NULL, 'f'},      {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"openmetrics", no_argument, NULL, 'o'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"in-flight", no_argument, NULL, 'i'},
+                                            {"previous", no_argument, NULL, 'p'},
+                                            {"follow", no_argument, NULL, 'f'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
     cat_form form = CAT_TEXT;
     int previous = 0, follow = 0;
     char path[PATH_MAX];
