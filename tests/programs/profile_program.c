@@ -7,6 +7,7 @@
  *     profile_program OPTIONS      crest_start(OPTIONS); its answer names the address it serves on
  *
  *     work        starts the threads
+ *     mix         one that does the same short things again and again, for comparisons
  *     samples     how many samples there were
  *     same FOLDER one profile of two seconds, written to FOLDER/pprof.pb and to FOLDER/otlp.pb
  *     stop        ends them, and crest_stop
@@ -101,6 +102,25 @@ static void *validate_blocks(void *unused)
     return unused;
 }
 
+/* Of 20 ms or so, not in step with the kernel's tick. */
+__attribute__((noinline)) static void validate_short_block(uint64_t height, double length)
+{
+    CREST_PROFILE_SCOPE(&block_time, crest_op_u64(height), NULL);
+    execute_deploys(0.007 * length);
+    verify_signatures(height);
+    replay_history(0.01 * length);
+}
+
+static void *validate_short_blocks(void *unused)
+{
+    unsigned random = 1;
+    for (uint64_t height = 1; working; height++) {
+        random = random * 1103515245u + 12345u;
+        validate_short_block(height, 0.5 + (double)(random >> 16 & 0xff) / 0xff);
+    }
+    return unused;
+}
+
 /* Waits for a lock that is held, as a stuck operation does. */
 __attribute__((noinline)) static void fetch_block(void)
 {
@@ -159,10 +179,11 @@ int main(int count, char **arguments)
     printf("%s %s\n", status == CREST_OK ? "OK" : crest_status_text(status),
            status == CREST_OK ? address : error.message);
     while (fgets(line, sizeof line, stdin) != NULL) {
-        if (strncmp(line, "work", 4) == 0) {
+        if (strncmp(line, "work", 4) == 0 || strncmp(line, "mix", 3) == 0) {
             working = 1;
             pthread_mutex_lock(&held);
-            pthread_create(&threads[0], NULL, validate_blocks, NULL);
+            pthread_create(&threads[0], NULL,
+                           line[0] == 'w' ? validate_blocks : validate_short_blocks, NULL);
             pthread_create(&threads[1], NULL, wait_for_lock, NULL);
             puts("OK");
         } else if (strncmp(line, "samples", 7) == 0) {

@@ -25,6 +25,14 @@ static int times(int all, int quick)
     return getenv("CREST_QUICK") != NULL ? quick : all;
 }
 
+/* And no longer than this, where processors are short: the test says how often it was. */
+#define LONG_S 120
+
+static int goes_on(uint64_t begun_ns)
+{
+    return crest_now() - begun_ns < LONG_S * UINT64_C(1000000000);
+}
+
 static volatile int burning;
 static volatile uint64_t sink;
 
@@ -289,12 +297,14 @@ static void *come_and_go(void *number)
 static void test_threads_that_come_and_go(void **state)
 {
     (void)state;
-    for (uintptr_t i = 0; i < (uintptr_t)times(100000, 5000); i++) {
+    uintptr_t i = 0, all = (uintptr_t)times(100000, 5000);
+    for (uint64_t begun_ns = crest_now(); i < all && goes_on(begun_ns); i++) {
         pthread_t thread;
         assert_int_equal(pthread_create(&thread, NULL, come_and_go, (void *)i), 0);
         pthread_join(thread, NULL);
     }
-    for (int i = 0; i < PATIENCE_S * 100 && crest_profiler_status().threads > 2; i++)
+    print_message("%u threads\n", (unsigned)i);
+    for (i = 0; i < PATIENCE_S * 100 && crest_profiler_status().threads > 2; i++)
         usleep(10000);
     assert_true(crest_profiler_status().threads <= 2);
     assert_int_equal(crest_profiler_status().unsampled, 0);
@@ -330,11 +340,13 @@ static void test_start_and_stop(void **state)
     pthread_t busy;
     (void)state;
     pthread_create(&busy, NULL, burn_both, NULL);
-    for (int i = 0; i < times(10000, 300); i++) {
+    int i = 0, all = times(10000, 300);
+    for (uint64_t begun_ns = crest_now(); i < all && goes_on(begun_ns); i++) {
         assert_int_equal(crest_profiler_stop(NULL), CREST_OK);
         assert_int_equal(crest_profiler_start(&(crest_profiler_options){.hz = 1000}, NULL),
                          CREST_OK);
     }
+    print_message("%d starts and stops\n", i);
     burning = 0;
     pthread_join(busy, NULL);
 }
