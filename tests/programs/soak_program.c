@@ -72,7 +72,7 @@ static int64_t wall_ahead_ns; /* of the kernel's clock; several threads read it 
         }                                                                                          \
     } while (0)
 
-/* ---- a wall clock that steps ---- */
+/* ---- clocks that step ---- */
 
 /* Libraries call this instead of the C library's. */
 int clock_gettime(clockid_t clock, struct timespec *now)
@@ -83,7 +83,8 @@ int clock_gettime(clockid_t clock, struct timespec *now)
     return status;
 }
 
-/* By itself, as an operator's or NTP's; and as that of another machine, by the test kit. */
+/* The wall clock by itself, as an operator's or NTP's; and as that of another machine, by the test
+ * kit. crest_now() an hour on, where it stands still for two cycles, and back. */
 static void clocks_step(void)
 {
     static const int64_t ahead_h[] = {0, 3, -2, 0, 24 * 400, 0, -1};
@@ -92,6 +93,10 @@ static void clocks_step(void)
         crest_testing_clock_shift_wall(cycles % 2 ? HOUR_NS : -HOUR_NS, 0);
     if (cycles % 7 == 3)
         crest_testing_clock_shift_wall(0, 0);
+    if (cycles % 7 == 4)
+        crest_testing_clock_advance(HOUR_NS);
+    if (cycles % 7 == 6)
+        crest_testing_clock_real();
 }
 
 /* ---- what comes and goes ---- */
