@@ -5,6 +5,7 @@
     crest-scala_2.13-0.1.0.jar          io.crest.scala, which needs crest-jvm alone
     crest-cats-effect2_2.13-0.1.0.jar   spans of cats-effect 2, as RNode's
     crest-cats-effect3_2.13-0.1.0.jar   of cats-effect 3
+    crest-kamon1_2.12-0.1.0.jar         a reporter for Kamon 1.x, for Scala 2.12 alone
 
 `make jvm-scala` runs it. Maven fetches the compilers and cats-effect, which none of the jars holds.
 """
@@ -25,6 +26,9 @@ COMPILER = {"2.12": ("org.scala-lang:scala-compiler:2.12.20", "scala.tools.nsc.M
             "3": ("org.scala-lang:scala3-compiler_3:3.3.6", "dotty.tools.dotc.Main")}
 # 2.5.4 is the last of cats-effect 2 that there is for all three.
 CATS = {"2": "org.typelevel:cats-effect_{}:2.5.4", "3": "org.typelevel:cats-effect_{}:3.5.7"}
+# The last of Kamon 1.x; slf4j-simple for the test, which brings the rest of slf4j along.
+KAMON1 = {"kamon1": "io.kamon:kamon-core_2.12:1.1.6", "slf4j": "org.slf4j:slf4j-simple:1.7.36"}
+OF_KAMON1 = ["kamon1/Kamon1Reporter.scala"]
 CORE = ["core/package.scala", "core/Words.scala", "core/SpanEffect.scala", "core/Spans.scala"]
 OF_CATS = {"2": ["cats2/CatsEffect2.scala", "both/ContextReader.scala"],
            "3": ["cats3/CatsEffect3.scala", "both/ContextReader.scala"]}
@@ -54,7 +58,7 @@ def wanted():
     for scala in COMPILER:
         for cats, artifact in CATS.items():
             paths[f"cats{cats}-{scala}"] = artifact.format(scala)
-    return paths
+    return {**paths, **KAMON1}
 
 
 def fetch():
@@ -149,6 +153,10 @@ def main():
         paths = fetch()
     except NotFetched as error:
         sys.exit(f"no Scala compiler: Maven could not fetch it\n{error}")
+    if "2.12" in given.scala:
+        classes = compiled(given.java, paths, "2.12", sources(OF_KAMON1),
+                           [given.jar, *paths["kamon1"].split(":")], MADE / "classes/kamon1")
+        jar_of(classes, "crest-kamon1_2.12", given.version, lambda path: True)
     for scala in given.scala:
         made(given.java, given.jar, scala, given.version, paths)
 

@@ -52,6 +52,7 @@ ELSEWHERE = {
     ("docs/jvm.md", "ExecutorService POOL"): "fragments of Java: test_jvm_spans has the same calls",
     ("docs/jvm.md", "CREST_OPTS=profile=on"): "test_jvm_profile asks so",
     ("docs/jvm.md", "import io.crest.scala"): "Scala: test_scala_spans has the same calls",
+    ("docs/kamon.md", "kamon.reporters = "): "Kamon 1.x: test_scala_kamon1 has it",
     ("docs/jvm.md", "Source COMM"): "fragments of Java: test_junit has the same calls",
     ("docs/jvm.md", "Crest.stop("): "fragments of Java: test_junit has the same calls",
     ("docs/jvm-metrics.md", "JvmMetrics.start("): "fragments of Java: test_jvm_metrics has them",

@@ -11,8 +11,12 @@ package io.crest;
  * ...
  * timing.end(connection.id(), ok ? Outcome.OK : Outcome.ERROR);
  *
- * try (Timing timing = replayTime.start(block.hash())) { // ends however the block is left
+ * try (Timing timing = replayTime.start(block.hash())) { // OK also where replay throws
  *     if (!replay(block)) timing.fail();
+ * }
+ * try (Timing timing = replayTime.start(block.hash()).outcome(Outcome.ERROR)) {
+ *     replay(block);
+ *     timing.outcome(Outcome.OK); // not reached where it throws
  * }
  * }</pre>
  *
