@@ -330,6 +330,62 @@ def a_stripped_program_keeps_its_stacks(place):
         raise Failure("\n".join(lines))
 
 
+STATIC = """
+#include <crest/profile.h>
+#include <stdio.h>
+
+__attribute__((noinline)) void burn_here(uint64_t samples)
+{
+    while (crest_profiler_status().samples < samples)
+        for (volatile int i = 0; i < 100000; i++)
+            continue;
+}
+
+static int put(void *file, const void *bytes, size_t length)
+{
+    return fwrite(bytes, 1, length, file) == length ? 0 : -1;
+}
+
+int main(void)
+{
+    crest_error error = {CREST_OK, ""};
+    crest_profile *profile = NULL;
+    if (crest_profiler_start(NULL, &error) == CREST_OK)
+        profile = crest_profile_begin(CREST_PROFILE_CPU, &error);
+    if (profile != NULL) {
+        burn_here(30);
+        if (crest_profile_end(profile, &error) == CREST_OK)
+            crest_profile_write(profile, CREST_PROFILE_FOLDED, put, stdout, &error);
+    }
+    puts(error.message);
+    return error.status != CREST_OK || crest_profiler_stop(NULL) != CREST_OK;
+}
+"""
+
+
+def static_profile(place, *options):
+    source, program = place.folder / "static.c", place.folder / "static"
+    source.write_text(STATIC, encoding="utf-8")
+    archive = harness.BUILD / "lib/libcrest.a"
+    made = subprocess.run([*os.environ.get("CC", "cc").split(), "-O2", "-static", *options, "-o",
+                           program, source, f"-I{harness.ROOT}/include", archive, "-lck",
+                           "-lpthread"], capture_output=True, text=True, check=False)
+    if made.returncode != 0:
+        raise Skip("nothing can be linked statically here: " + made.stderr.strip()[-200:])
+    done = subprocess.run([program], capture_output=True, text=True, timeout=PPROF_S, check=False)
+    equal(done.returncode, 0, done.stdout + done.stderr)
+    lacks(done.stdout, "[unknown]", "stacks")
+    return done.stdout
+
+
+def a_static_program_has_names_and_may_have_stacks(place):
+    """It has one module. Its tables have an index only if the linker was told to make one: some
+    compilers leave it out, and the stack then ends with the function that ran."""
+    contains(static_profile(place), "burn_here")
+    contains(static_profile(place, "-Wl,--eh-frame-hdr"), ";main;burn_here")
+
+
 harness.main([pprof_reads_what_a_node_did, wrong_requests_are_refused, options_are_checked,
-              a_stripped_program_keeps_its_stacks, a_file_that_was_replaced_names_nothing],
+              a_stripped_program_keeps_its_stacks, a_static_program_has_names_and_may_have_stacks,
+              a_file_that_was_replaced_names_nothing],
              servers=())

@@ -57,6 +57,18 @@ def nothing_to_draw_is_said(_):
         lacks(said, "Traceback")
 
 
+def a_full_disk_is_said(_):
+    """A device that is always full, as a graph's file and as folded text."""
+    for arguments in (["-"], ["--folded", "-"]):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([TOOLS / "crest", "profile", *arguments], check=False,
+                                  timeout=200, input=b"main;a 3\n", stdout=full,
+                                  stderr=subprocess.PIPE)
+        equal((done.returncode, done.stderr.decode().count("\n")), (2, 1), done.stderr)
+        contains(done.stderr.decode(), "standard output takes no more of the ")
+        contains(done.stderr.decode(), "No space left on device. Send them elsewhere")
+
+
 def a_port_that_does_not_speak_http(_):
     """As a node has them for its peers, beside that of its profiles."""
     listener = socket.create_server(("127.0.0.1", 0))
@@ -83,4 +95,4 @@ def a_port_that_does_not_speak_http(_):
 if __name__ == "__main__":
     toolslib.main([names_are_texts_and_not_markup, names_may_have_any_bytes,
                    a_line_ends_at_its_end_only, deep_stacks_are_drawn, nothing_to_draw_is_said,
-                   a_port_that_does_not_speak_http])
+                   a_full_disk_is_said, a_port_that_does_not_speak_http])

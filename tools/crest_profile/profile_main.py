@@ -124,6 +124,20 @@ def stacks_of(chosen):
     return stacks
 
 
+def written(text):
+    """Whether standard output has taken it all; if not, why is said."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return True
+    except OSError as error:
+        print(f"crest profile: standard output takes no more of the {len(text)} characters: "
+              f"{error.strerror}. Send them elsewhere", file=sys.stderr)
+        # what is left in the buffer is not tried again at the end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return False
+
+
 def main(arguments):
     chosen = options(arguments)
     if not 1 <= chosen.seconds <= 60:
@@ -140,10 +154,11 @@ def main(arguments):
         return 1
     unit = "threads" if chosen.kind == "threads" else "ns"
     if chosen.folded:
-        for stack, value in sorted(stacks.items()):
-            print(f"{';'.join(stack)} {value}")
+        text = "".join(f"{';'.join(stack)} {value}\n" for stack, value in sorted(stacks.items()))
     else:
-        sys.stdout.write(flame_graph(stacks, f"{chosen.kind} of {chosen.target}", unit))
+        text = flame_graph(stacks, f"{chosen.kind} of {chosen.target}", unit)
+    if not written(text):
+        return EXIT_UNUSABLE
     if chosen.top > 0:
         sys.stderr.write(table(stacks, chosen.top, unit))
     return 0
