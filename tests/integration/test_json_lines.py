@@ -101,6 +101,7 @@ def start(place, path, *options):
     program = Program(place, "textfile_program", ",".join(
         ["service=rnode,interval=100ms,jitter=0,json.timeout=30s", f"json={path}", *options]))
     equal(program.begun.strip(), "OK")
+    wait_for("the file, which the first report makes", path.exists)
     return program
 
 

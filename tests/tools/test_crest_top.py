@@ -16,12 +16,14 @@ import re
 import signal
 import struct
 import subprocess
+import sys
 import termios
 import threading
 
-import pyte
+sys.path.append("/usr/lib/python3/dist-packages")   # Debian's, where python3 is another one
+import pyte  # noqa: E402  (needs the path above)
 
-import toolslib
+import toolslib  # noqa: E402
 from crest_lint.lint_pages import read_page
 from crest_top.top_rows import Rows, quantile
 from crest_top.top_source import Look, Port, StateFile, source_of
@@ -236,10 +238,17 @@ class Terminal:
         self.master, slave = pty.openpty()
         self.size(columns, lines)
         self.process = subprocess.Popen([*COMMAND, *arguments], stdin=slave, stdout=slave,
-                                        stderr=slave, env=environment(), start_new_session=True)
+                                        stderr=slave, env=environment(),
+                                        preexec_fn=self.takes_over)
         os.close(slave)
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
+
+    @staticmethod
+    def takes_over():
+        """In the program: its session's terminal is this one, so that ^C is a signal."""
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
     def size(self, columns, lines):
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
