@@ -262,8 +262,9 @@ static crest_thread_table *cells_table_adopt(void)
     return left != NULL ? left : cells_table_new(CREST_TABLE_OWNED);
 }
 
-/* This thread's table, made or adopted; NULL when that is impossible. */
-static crest_thread_table *cells_table_own(void)
+/* This thread's table, made or adopted; NULL when that is impossible. Inline: a first touch of a
+ * cell is mostly that of a thread which has one. */
+static inline __attribute__((always_inline)) crest_thread_table *cells_table_own(void)
 {
     if (cells_table == CELLS_GONE)
         return NULL;
