@@ -39,7 +39,8 @@
  * A handler that leaves by longjmp in the middle of an emission never ends it: that thread's later
  * events are refused once the ring is full, and never published.
  *
- * There is no model of it yet; tests/unit/events/test_events.c reads rings of killed processes.
+ * Model: tests/model/event_ring.pml. tests/concurrency/test_events_stress.c has a live reader,
+ * test_events_steps.c handlers between any two instructions.
  */
 #ifndef CREST_EVENT_RING_H
 #define CREST_EVENT_RING_H
