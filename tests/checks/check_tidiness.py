@@ -34,7 +34,7 @@ FOUND = (
     "bench/overlays/*", "bench/results/*", "bench/daemon/*.h", "bench/gate/gate_*.c",
     "bench/otlp/*", "bench/spans/*", "examples/jvm/*", "*Test.java", "tools/*/*.c",
     "tests/servers/*/go.*", "tests/servers/*/*.go",
-    ".*", "LICENSE", "README.md", "Makefile")
+    "debian/*", ".*", "LICENSE", "README.md", "Makefile")
 
 # Spelled in two parts, or this file would break its own rule.
 LEFT_FOR_LATER = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "X" + "XX"]) + r")\b")
@@ -141,7 +141,8 @@ def check_text(rules, name, text):
         for number, line in enumerate(lines, 1):
             if len(line) > COLUMNS_MAX:
                 rules.broken(WIDTH, f"{name}:{number}: {len(line)} columns")
-            if "\t" in line.lstrip("\t" if name.suffix == ".go" else ""):  # gofmt indents by tabs
+            # gofmt and make indent by tabs
+            if "\t" in line.lstrip("\t" if name.suffix == ".go" or name.name == "rules" else ""):
                 rules.broken(WIDTH, f"{name}:{number}: a tab")
         check_licence(rules, name, lines)
     if (is_code(name, text) or name.suffix in {".md", ".yml", ".in", ".xml", ".mk"}
