@@ -16,6 +16,7 @@
 
 #include <crest/op.h>
 #include <crest/page.h>
+#include <crest/span.h>
 
 typedef struct crest_remains crest_remains;
 
@@ -61,6 +62,13 @@ CREST_API crest_status crest_remains_series(const crest_remains *remains, size_t
  */
 CREST_API crest_status crest_remains_in_flight(const crest_remains *remains, size_t index,
                                                crest_remains_op *op);
+
+/* Finished span `index` of those that were kept last, from 0, the earliest first: what
+ * crest_timer_start_under and `spans=` made, without links and tracestate. A record holds at most
+ * 4 KiB, all of them 64 KiB. What it points to is borrowed until crest_remains_free.
+ * CREST_INVALID_ARGUMENT past the end. */
+CREST_API crest_status crest_remains_span(const crest_remains *remains, size_t index,
+                                          crest_span *span);
 
 /* The page that the process itself would have written, without windows. As crest_snapshot_write. */
 CREST_API crest_status crest_remains_write(const crest_remains *remains, crest_format format,

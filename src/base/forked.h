@@ -30,6 +30,7 @@
     X(CELLS)       /* memory that the kernel has zeroed, and the clock */                          \
     X(STATE)       /* the file that cells lay in is the parent's */                                \
     X(STATE_RECORDS)                                                                               \
+    X(STATE_SPANS)                                                                                 \
     X(DELIVERED_CELLS)                                                                             \
     X(INHERITED)                                                                                   \
     X(TRACED)    /* nothing is */                                                                  \

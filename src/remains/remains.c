@@ -299,6 +299,14 @@ static int remains_by_age(const void *a, const void *b)
 
 /* ---- a file ---- */
 
+static int remains_alive(const crest_state_header *header)
+{
+    char boot_id[sizeof header->boot_id];
+    crest_state_boot_id(boot_id);
+    return header->farewell_wall_ns == 0 && strcmp(boot_id, header->boot_id) == 0 &&
+           crest_state_pid_start(header->pid) == header->pid_start;
+}
+
 static int remains_fill(crest_remains *remains)
 {
     const crest_state_series *series;
@@ -311,19 +319,18 @@ static int remains_fill(crest_remains *remains)
             return 0;
     if (!remains_in_flight(remains))
         return 0;
+    uint64_t damaged = 0;
+    remains->spans = crest_finished_spans_read(remains->view, &damaged);
+    if (remains->spans == NULL)
+        return 0;
+    /* of a process that lives, records are written while they are read */
+    remains->alive = remains_alive(remains->view->header);
+    remains->damaged += remains->alive ? 0 : damaged;
     if (remains->count > 1)
         qsort(remains->entries, remains->count, sizeof *remains->entries, remains_compare);
     if (remains->op_count > 1)
         qsort(remains->ops, remains->op_count, sizeof *remains->ops, remains_by_age);
     return 1;
-}
-
-static int remains_alive(const crest_state_header *header)
-{
-    char boot_id[sizeof header->boot_id];
-    crest_state_boot_id(boot_id);
-    return header->farewell_wall_ns == 0 && strcmp(boot_id, header->boot_id) == 0 &&
-           crest_state_pid_start(header->pid) == header->pid_start;
 }
 
 /* The file, or -1 with *error. */
@@ -362,7 +369,6 @@ crest_status crest_remains_read(const char *path, crest_remains **remains, crest
     if (status == CREST_OK && !remains_fill(made))
         status = CREST_NO_MEMORY;
     if (status == CREST_OK) {
-        made->alive = remains_alive(made->view->header);
         *remains = made;
         return CREST_OK;
     }
@@ -386,6 +392,7 @@ void crest_remains_free(crest_remains *remains)
     crest_alloc_free(remains->metrics);
     crest_alloc_free(remains->ops);
     crest_alloc_free(remains->keyed);
+    crest_finished_spans_free(remains->spans);
     crest_dead_free(remains->dead);
     crest_state_view_free(remains->view);
     crest_alloc_free(remains);
@@ -416,5 +423,14 @@ crest_status crest_remains_in_flight(const crest_remains *remains, size_t index,
     if (index >= remains->op_count)
         return CREST_INVALID_ARGUMENT;
     *op = remains->ops[index];
+    return CREST_OK;
+}
+
+crest_status crest_remains_span(const crest_remains *remains, size_t index, crest_span *span)
+{
+    const crest_span *found = crest_finished_spans_at(remains->spans, index);
+    if (found == NULL)
+        return CREST_INVALID_ARGUMENT;
+    *span = *found;
     return CREST_OK;
 }

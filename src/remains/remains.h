@@ -7,6 +7,7 @@
 #define CREST_REMAINS_H
 
 #include "remains/dead_values.h"
+#include "remains/finished_spans.h"
 #include <crest/state.h>
 
 typedef struct crest_remains_metric {
@@ -49,6 +50,7 @@ struct crest_remains {
     size_t op_count;
     crest_remains_keyed *keyed; /* by address */
     size_t keyed_count;
+    crest_finished_spans *spans;
     uint64_t damaged;
     int alive;
 };

@@ -48,8 +48,11 @@ void crest_state_directory_open(void)
 }
 
 /* Sizes are rounded up, so that a free place fits many. */
-static uint32_t records_bytes(size_t bytes)
+uint32_t crest_state_record_bytes(size_t bytes, const crest_state_behind *behind)
 {
+    bytes += behind->more_bytes;
+    for (size_t i = 0; i < behind->count; i++)
+        bytes += strlen(behind->texts[i]) + 1;
     return (uint32_t)((bytes + RECORDS_REUSED_STEP - 1) & ~(size_t)(RECORDS_REUSED_STEP - 1));
 }
 
@@ -61,7 +64,7 @@ static crest_state_record *records_place_new(uint32_t bytes)
         uint64_t wanted = extent == NULL ? RECORDS_EXTENT_FIRST : RECORDS_EXTENT;
         if (records_own.full || bytes > RECORDS_EXTENT_FIRST)
             return NULL;
-        extent = crest_state_extend(wanted, &records_own.memory);
+        extent = crest_state_extend(CREST_STATE_DIRECTORY, wanted, &records_own.memory);
         records_own.full = extent == NULL;
         if (extent == NULL)
             return NULL;
@@ -104,26 +107,9 @@ static void records_give(crest_state_record *record)
     records_own.free[record->bytes / RECORDS_REUSED_STEP] = there;
 }
 
-/* What a record is made of, behind its own structure. */
-typedef struct records_text {
-    const void *more; /* bounds */
-    size_t more_bytes;
-    const char *const *texts;
-    size_t count;
-} records_text;
-
-/* Writes a record of this type: `body` begins with a crest_state_record. NULL without room. */
-static crest_state_record *records_write(crest_state_type type, const void *body, size_t bytes,
-                                         const records_text *behind)
+void crest_state_record_fill(crest_state_record *record, crest_state_type type, const void *body,
+                             size_t bytes, const crest_state_behind *behind)
 {
-    size_t whole = bytes + behind->more_bytes;
-    for (size_t i = 0; i < behind->count; i++)
-        whole += strlen(behind->texts[i]) + 1;
-    crest_state_record *record = records_place(records_bytes(whole));
-    if (record == NULL) {
-        crest_atomic_add(&crest_state_header_own()->refused_records, 1);
-        return NULL;
-    }
     char *at = (char *)record + bytes, *end = (char *)record + record->bytes;
     memcpy(record + 1, (const crest_state_record *)body + 1, bytes - sizeof *record);
     if (behind->more_bytes != 0)
@@ -138,6 +124,17 @@ static crest_state_record *records_write(crest_state_type type, const void *body
     record->check = crest_state_check((uint32_t)type, record + 1, record->bytes - sizeof *record);
     /* release: a reader that sees the type sees the body */
     crest_atomic_store32_release(&record->type, (uint32_t)type);
+}
+
+/* Writes a record of this type: `body` begins with a crest_state_record. NULL without room. */
+static crest_state_record *records_write(crest_state_type type, const void *body, size_t bytes,
+                                         const crest_state_behind *behind)
+{
+    crest_state_record *record = records_place(crest_state_record_bytes(bytes, behind));
+    if (record != NULL)
+        crest_state_record_fill(record, type, body, bytes, behind);
+    else
+        crest_atomic_add(&crest_state_header_own()->refused_records, 1);
     return record;
 }
 
@@ -151,7 +148,7 @@ uint32_t crest_state_metric_next(void)
 void crest_state_note_metric(crest_state_metric *metric, const double *bounds,
                              const char *const *texts)
 {
-    records_text behind = {bounds, metric->bound_count * sizeof *bounds, texts,
+    crest_state_behind behind = {bounds, metric->bound_count * sizeof *bounds, texts,
                            3 + 2 * (size_t)metric->constant_count + metric->key_count +
                                metric->stage_count};
     if (records_own.on)
@@ -179,7 +176,7 @@ void crest_state_note_end(uint32_t slot)
 
 void crest_state_note_series(crest_state_series *series, const char *const *values)
 {
-    records_text behind = {NULL, 0, values, series->value_count};
+    crest_state_behind behind = {NULL, 0, values, series->value_count};
     if (!records_own.on)
         return;
     crest_state_record **at = records_of(series->slot);
@@ -194,7 +191,7 @@ void crest_state_note_series(crest_state_series *series, const char *const *valu
 
 /* ---- the rest ---- */
 
-static const records_text records_no_text;
+static const crest_state_behind records_no_text;
 
 void crest_state_note_thread(const void *table, uint64_t flags)
 {
@@ -212,7 +209,7 @@ void crest_state_note_shared_chunk(uint32_t chunk, const void *cells)
 
 void crest_state_note_keyed(crest_state_keyed *keyed, const char *const *values)
 {
-    records_text behind = {NULL, 0, values, keyed->value_count};
+    crest_state_behind behind = {NULL, 0, values, keyed->value_count};
     if (records_own.on)
         records_write(CREST_STATE_KEYED, keyed, sizeof *keyed, &behind);
 }

@@ -12,6 +12,20 @@
 
 #include "state/state_format.h"
 
+/* What a record is made of, behind its own structure. */
+typedef struct crest_state_behind {
+    const void *more; /* words, as a metric's bounds */
+    size_t more_bytes;
+    const char *const *texts;
+    size_t count;
+} crest_state_behind;
+
+/* Bytes of such a record, whose structure has `bytes`; and the record written in its place, whose
+ * `bytes` are set: its type last, after which readers may take it. */
+uint32_t crest_state_record_bytes(size_t bytes, const crest_state_behind *behind);
+void crest_state_record_fill(crest_state_record *record, crest_state_type type, const void *body,
+                             size_t bytes, const crest_state_behind *behind);
+
 /* Whether records are to be written. Under the lock. */
 int crest_state_is_on(void);
 

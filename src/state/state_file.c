@@ -115,7 +115,7 @@ static int state_map(void *piece, uint64_t bytes, uint64_t used)
     return 0;
 }
 
-crest_state_extent *crest_state_extend(uint64_t bytes, char **memory)
+crest_state_extent *crest_state_extend(crest_state_extent_kind kind, uint64_t bytes, char **memory)
 {
     if (!state_allocate(bytes))
         return NULL;
@@ -125,7 +125,7 @@ crest_state_extent *crest_state_extend(uint64_t bytes, char **memory)
     if (mapped == MAP_FAILED)
         return NULL;
     *memory = mapped;
-    return state_enter(0, bytes, CREST_STATE_DIRECTORY);
+    return state_enter(0, bytes, kind);
 }
 
 /* ---- opening ---- */

@@ -49,7 +49,8 @@ const crest_state_found *crest_state_found_own(void);
 /* Bytes of the file; 0 without one. Any thread. */
 uint64_t crest_state_bytes(void);
 
-/* Under the lock: another extent of the directory of so many bytes; NULL without room. */
-crest_state_extent *crest_state_extend(uint64_t bytes, char **memory);
+/* Under the lock: another extent of records, DIRECTORY or SPANS, of so many bytes; NULL without
+ * room. */
+crest_state_extent *crest_state_extend(crest_state_extent_kind kind, uint64_t bytes, char **memory);
 
 #endif

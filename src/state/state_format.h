@@ -72,14 +72,15 @@ typedef struct crest_state_header {
 
 typedef enum crest_state_extent_kind {
     CREST_STATE_CELLS = 1, /* mapped at `address` in the writer; addresses in cells lead there */
-    CREST_STATE_DIRECTORY  /* records, one behind the other, `used` bytes of them */
+    CREST_STATE_DIRECTORY, /* records, one behind the other, `used` bytes of them */
+    CREST_STATE_SPANS      /* the same, all of them SPAN */
 } crest_state_extent_kind;
 
 typedef struct crest_state_extent {
     uint64_t address; /* CELLS: in the writer */
     uint64_t offset;  /* in the file; a multiple of the page */
     uint64_t bytes;
-    uint64_t used; /* (live) DIRECTORY: bytes of whole records; stored after the record */
+    uint64_t used; /* (live) DIRECTORY, SPANS: bytes of whole records; stored after the record */
     uint32_t kind;
     uint32_t zero;
 } crest_state_extent;
@@ -108,7 +109,8 @@ typedef enum crest_state_type {
     CREST_STATE_THREAD,
     CREST_STATE_SHARED_CHUNK,
     CREST_STATE_KEYED,
-    CREST_STATE_IN_FLIGHT
+    CREST_STATE_IN_FLIGHT,
+    CREST_STATE_SPAN
 } crest_state_type;
 
 /*
@@ -184,6 +186,36 @@ typedef struct crest_state_in_flight {
     uint32_t entries;
     uint32_t entry_bytes;
 } crest_state_in_flight;
+
+/*
+ * A finished span that was kept. Behind it `event_count` words, when each event was; two words for
+ * each attribute, its crest_span_value_type and its value's bits (of a text 0); then texts: name,
+ * status message, key and text of each attribute in turn ("" where it is none), events' names.
+ *
+ * They lie in two extents of kind SPANS. One is filled; when it has no room, the older one is
+ * emptied (`used` 0) and filled: so the last spans are there, of at least one extent's bytes.
+ */
+typedef struct crest_state_span {
+    crest_state_record record;
+    uint8_t trace[16];
+    uint64_t id, parent; /* parent 0: a root */
+    uint64_t start_unix_ns, end_unix_ns;
+    uint64_t op[5]; /* crest_op */
+    uint64_t folded_count, folded_sum_ns, folded_max_ns;
+    uint32_t dropped_attributes;
+    uint16_t attribute_count, event_count;
+    uint8_t outcome; /* crest_outcome */
+    uint8_t kind;    /* crest_span_kind */
+    uint8_t why;     /* crest_span_why */
+    uint8_t flags;
+    uint32_t zero;
+} crest_state_span;
+_Static_assert(sizeof(crest_state_span) == 144, "a span has no hidden padding");
+
+#define CREST_STATE_SPANS_BYTES 32768u   /* of each of the two extents */
+#define CREST_STATE_SPAN_BYTES_MAX 4096u /* of a record */
+#define CREST_STATE_SPAN_ATTRIBUTES_MAX 24u
+#define CREST_STATE_SPAN_EVENTS_MAX 8u
 
 /* ---- what the cells hold; each checked beside its structure ---- */
 

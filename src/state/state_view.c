@@ -21,6 +21,7 @@ static const size_t view_struct_bytes[] = {
     [CREST_STATE_SHARED_CHUNK] = sizeof(crest_state_shared_chunk),
     [CREST_STATE_KEYED] = sizeof(crest_state_keyed),
     [CREST_STATE_IN_FLIGHT] = sizeof(crest_state_in_flight),
+    [CREST_STATE_SPAN] = sizeof(crest_state_span),
 };
 #define VIEW_TYPES (sizeof view_struct_bytes / sizeof *view_struct_bytes)
 
@@ -189,9 +190,10 @@ static int view_is_whole(const crest_state_record *record)
 
 const crest_state_record *crest_state_next(const crest_state_view *view, crest_state_cursor *cursor)
 {
+    uint32_t kind = cursor->spans ? CREST_STATE_SPANS : CREST_STATE_DIRECTORY;
     for (; cursor->extent < view->extent_count; cursor->extent++, cursor->at = 0) {
         const crest_state_extent *extent = &view->extents[cursor->extent];
-        while (extent->kind == CREST_STATE_DIRECTORY &&
+        while (extent->kind == kind &&
                cursor->at + sizeof(crest_state_record) <= extent->used) {
             const crest_state_record *record =
                 (const crest_state_record *)(const void *)(view->start + extent->offset +

@@ -46,6 +46,7 @@ typedef struct crest_state_cursor {
     uint32_t extent;
     uint64_t at;
     uint64_t damaged; /* records passed over because their check differs */
+    int spans;        /* set before: those of finished spans instead of the directory's */
 } crest_state_cursor;
 
 /* The next whole record that is not FREE, of at least the size of its structure; NULL at the end.

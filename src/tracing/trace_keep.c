@@ -9,7 +9,9 @@
 #include "base/sync.h"
 #include "spans/span_instance.h"
 #include "spans/span_sampling.h"
+#include "state/span_records.h"
 #include "tracing/span_batch.h"
+#include "tracing/span_remains.h"
 #include "tracing/trace_family.h"
 #include "tracing/trace_slow.h"
 
@@ -168,10 +170,24 @@ static crest_span_why keep_why(const crest_trace_keep *keep, const crest_trace_o
                            : CREST_SPAN_WHY_COUNT;
 }
 
+/* Copies the spans from this one on into the state file, if there is one. */
+static void keep_note(crest_trace_keep *keep, uint32_t number)
+{
+    size_t count = crest_state_spans_are_on();
+    while (number != 0 && count != 0) {
+        crest_span_batch_begin(keep->batch, keep->tracestate);
+        while (number != 0 && crest_span_batch_add(keep->batch, &keep->nodes, number))
+            number = crest_trace_node_at(&keep->nodes, number)->next;
+        const crest_span *spans = crest_span_batch_spans(keep->batch, &count);
+        crest_span_remains_note(spans, count);
+    }
+}
+
 /* Moves a list of completed spans to those that go out. */
 static void keep_send(crest_trace_keep *keep, crest_trace_op *op, crest_trace_list *list,
                       uint64_t now_ns)
 {
+    uint32_t first = list->first;
     for (uint32_t number; (number = crest_trace_list_pop(&keep->nodes, list)) != 0;) {
         crest_trace_node *node = crest_trace_node_at(&keep->nodes, number);
         node->why = op->why;
@@ -184,6 +200,7 @@ static void keep_send(crest_trace_keep *keep, crest_trace_op *op, crest_trace_li
             keep->out_ns = now_ns;
         crest_trace_list_push(&keep->nodes, &keep->out, number);
     }
+    keep_note(keep, first);
 }
 
 static void keep_decide(crest_trace_keep *keep, crest_trace_op *op, uint64_t now_ns)

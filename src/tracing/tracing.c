@@ -19,7 +19,9 @@
 #include "spans/span_rings.h"
 #include "spans/span_sampling.h"
 #include "spans/traced_metrics.h"
+#include "state/span_records.h"
 #include "tracing/span_exporters.h"
+#include "tracing/span_remains.h"
 #include "tracing/trace_keep.h"
 #include "tracing/tracing_series.h"
 #include "windows/tick_listeners.h"
@@ -119,6 +121,7 @@ crest_status crest_spans_give(const crest_span *spans, size_t count)
     while (status != CREST_NOT_RUNNING && count > 0) {
         size_t part = count < CREST_SPAN_BATCH_MAX ? count : CREST_SPAN_BATCH_MAX;
         int taken = crest_span_exporters_take(spans, part, 0);
+        crest_span_remains_note(spans, part);
         crest_atomic_add(taken ? &tracing_given : &tracing_refused, part);
         if (!taken)
             status = CREST_LIMIT;
@@ -333,6 +336,7 @@ static crest_status tracing_start(uint64_t bytes, crest_error *error)
     if (tracing_on)
         return CREST_OK;
     tracing_take_lock();
+    crest_state_spans_open();
     crest_tracing_series_make();
     crest_deadline_lock_drop(&tracing_lock);
     int failed = crest_threads_forbidden() ? 0 : tracing_employ();

@@ -607,12 +607,12 @@ static crest_status call_remains(fault_run *run, crest_error *error)
         series++;
     while (crest_remains_in_flight(remains, ops, &op) == CREST_OK)
         ops++;
-    FAULT_HOLDS(series == about.series && ops == about.in_flight);
-    for (int format = 0; format <= CREST_FORMAT_PROMETHEUS_PROTOBUF; format++) {
+    FAULT_HOLDS(series == about.series && ops == about.in_flight &&
+                crest_remains_span(remains, 0, &(crest_span){.id = 0}) != CREST_OK);
+    for (crest_format format = 0; format <= CREST_FORMAT_PROMETHEUS_PROTOBUF; format++) {
         size_t length = 0;
         crest_error own = {CREST_OK, ""};
-        crest_status status =
-            crest_remains_write(remains, (crest_format)format, count_bytes, &length, &own);
+        crest_status status = crest_remains_write(remains, format, count_bytes, &length, &own);
         FAULT_HOLDS(status != CREST_OK || length > 500);
         if (all == CREST_OK && (all = status) != CREST_OK)
             *error = own;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * State files from any bytes: a sentence, or series, operations and a page. The file's layout hash
- * is made right, and checks of records are, so that more than the header is looked at.
+ * State files from any bytes: a sentence, or series, operations, spans and a page. The file's
+ * layout hash is made right, and checks of records are, so that more than the header is looked at.
  */
 #include "fuzz_input.h"
 #include "state/state_format.h"
@@ -44,7 +44,7 @@ static void fuzz_file(const char *path, const uint8_t *data, size_t size)
     header->byte_order = CREST_STATE_BYTE_ORDER;
     header->layout = CREST_STATE_LAYOUT;
     header->phase = CREST_STATE_LIVE;
-    header->extents = 2;
+    header->extents = 3;
     header->file_id = 1;
     uint64_t records = size & ~UINT64_C(7);
     extents[0] = (crest_state_extent){.offset = CREST_STATE_HEADER_BYTES,
@@ -56,11 +56,28 @@ static void fuzz_file(const char *path, const uint8_t *data, size_t size)
                                       .offset = CREST_STATE_HEADER_BYTES,
                                       .bytes = records,
                                       .kind = CREST_STATE_CELLS};
+    extents[2] = extents[0];
+    extents[2].kind = CREST_STATE_SPANS;
     memcpy(file + CREST_STATE_HEADER_BYTES, data, size);
     fuzz_mend(file, CREST_STATE_HEADER_BYTES + records);
     FILE *made = fopen(path, "w");
     FUZZ_WANTS(made != NULL && fwrite(file, 1, bytes, made) == bytes && fclose(made) == 0);
     free(file);
+}
+
+/* Reads what the span points to. */
+static size_t fuzz_span(const crest_span *span)
+{
+    size_t bytes = strlen(span->name) + strlen(span->status_message);
+    for (size_t i = 0; i < span->attribute_count; i++) {
+        bytes += strlen(span->attributes[i].key);
+        if (span->attributes[i].type == CREST_SPAN_TEXT)
+            bytes += strlen(span->attributes[i].value.s);
+    }
+    for (size_t i = 0; i < span->event_count; i++)
+        bytes += strlen(span->events[i].name);
+    FUZZ_WANTS(span->kind < CREST_SPAN_KIND_COUNT && span->kept_why < CREST_SPAN_WHY_COUNT);
+    return bytes;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -78,11 +95,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t written = 0;
     crest_series_view view;
     crest_remains_op op;
+    crest_span span;
     char id[CREST_OP_TEXT_BYTES];
     for (size_t i = 0; crest_remains_series(remains, i, &view) == CREST_OK; i++)
         written += strlen(view.name);
     for (size_t i = 0; crest_remains_in_flight(remains, i, &op) == CREST_OK; i++)
         written += strlen(op.timer) + crest_op_format(&op.op, id, sizeof id);
+    for (size_t i = 0; crest_remains_span(remains, i, &span) == CREST_OK; i++)
+        written += fuzz_span(&span) + crest_op_format(&span.op, id, sizeof id);
     for (int format = 0; format <= CREST_FORMAT_PROMETHEUS_PROTOBUF; format++)
         (void)crest_remains_write(remains, (crest_format)format, fuzz_write, &written, &error);
     crest_remains_free(remains);

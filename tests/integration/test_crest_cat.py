@@ -154,6 +154,52 @@ def an_operation_is_shown_as_open(place):
     contains(text, "peer.work-time  OPEN")
 
 
+def an_operation_that_ended_is_shown_after_a_kill(place):
+    """Its spans are in the state file, though no exporter had them."""
+    folder = Folder(place)
+    node = Program(place, "span_program", f"state={folder.path},state.name=node,instance=node-1")
+    contains(node.begun, "OK")
+    pid = node.process.pid
+    node.do("block 5 4")
+    node.do("block 6 1")
+    node.do("flush")
+    kill(node)
+    spans = json.loads(cat("--json", folder.path)[0])["spans"]
+    equal(len(spans), 9, "spans: two blocks, five steps, two stores")
+    operation = next(span["operation"] for span in spans if span["name"] == "span.block-time")
+    shown = one_operation(operation, folder.path)
+    contains(shown.splitlines()[0], f"{operation}: ")
+    contains(shown.splitlines()[0], ", 6 spans, 1 node")
+    names = re.findall(r"s  ([│├└─ ]*span\.\S+)", shown)
+    equal(names, ["span.block-time", "├─ span.step-time", "│  └─ span.store-time",
+                  "├─ span.step-time", "├─ span.step-time", "└─ span.step-time"], "the tree")
+    contains(shown, 'ERROR "no parent" peer=café height=-2 weight=2.5 final=true')
+    contains(shown, "· stored")
+    contains(shown, f"[node-1 (pid {pid}, dead)]")
+    equal(len(one_operation("-", folder.path).splitlines()), 2, "two operations")
+    # a span that a file of spans-json= has too is shown once
+    copy = place.folder / "spans.jsonl"
+    copy.write_text("".join(json.dumps(span) + "\n" for span in spans))
+    contains(one_operation(operation, folder.path, copy).splitlines()[0], "6 spans, 1 node")
+
+
+def old_spans_make_room_for_new_ones(place):
+    """Of 12 operations the last are there, and what is there is within the bound."""
+    folder = Folder(place)
+    node = Program(place, "span_program", f"state={folder.path},state.name=node")
+    for number in range(100, 112):
+        node.do(f"block {number} 60")
+        node.do("flush")
+    node.do("hostile 7")
+    node.do("flush")
+    kill(node)
+    shown = json.loads(cat("--json", folder.path)[0])
+    equal(shown["process"]["damaged"], 0, "damaged records")
+    spans = shown["spans"]
+    equal(100 < len(spans) < 400, True, f"{len(spans)} spans of 745")
+    contains(one_operation("-", folder.path), "1 span, 1 not ok")
+
+
 def its_figures_are_a_table_alive_and_dead(place):
     folder = Folder(place)
     node = folder.node(place)
@@ -206,6 +252,7 @@ def a_set_user_id_program_has_no_file(place):
 
 if __name__ == "__main__":
     harness.main([a_node_is_shown_running_and_killed_and_going_on, it_follows_until_it_is_ended,
-                  an_operation_is_shown_as_open, its_figures_are_a_table_alive_and_dead,
+                  an_operation_is_shown_as_open, an_operation_that_ended_is_shown_after_a_kill,
+                  old_spans_make_room_for_new_ones, its_figures_are_a_table_alive_and_dead,
                   what_is_no_state_file_gets_a_sentence,
                   a_set_user_id_program_has_no_file], servers=())

@@ -29,7 +29,7 @@ static const char cat_usage[] =
     "Prints what a node's state file has: of a node that runs, or of one that was killed.\n"
     "\n"
     "  --openmetrics  as OpenMetrics instead of Prometheus' text\n"
-    "  --json         as JSON: who it is, operations in flight, series\n"
+    "  --json         as JSON: who it is, operations in flight, finished spans, series\n"
     "  --in-flight    what it was doing, and since when\n"
     "  --previous     the run before this one: FILE.previous\n"
     "  --follow       again each second, until interrupted\n"

@@ -46,6 +46,7 @@ class Span:
     open: bool = False
     children: list = dataclasses.field(default_factory=list)
     lost_parent: bool = False
+    from_state: bool = False  # a finished one of a state file, which another source may have too
 
     @property
     def duration_ns(self):
@@ -138,7 +139,7 @@ def from_port(source):
 
 
 def from_state(source):
-    """Operations in flight, by crest cat, which knows state files."""
+    """Operations in flight and finished spans, by crest cat, which knows state files."""
     try:
         found = json.loads(cat("--json", source)[0])
     except (Unprinted, ValueError) as error:
@@ -154,7 +155,10 @@ def from_state(source):
         end = time.time_ns() if alive else begun + number_of(entry, "age_ns")
         spans.append(Span("", "", "", text_of(entry, "timer") or "?", text_of(entry, "op"), node,
                           begun, end, outcome="", open=True))
-    return spans, 0
+    finished = [span for span in map(span_of, found.get("spans", [])) if span is not None]
+    for span in finished:
+        span.node, span.from_state = node, True
+    return spans + finished, 0
 
 
 def is_state(source):
@@ -186,6 +190,12 @@ def read_one(source):
         raise Unusable(f"{source}: {error.strerror}") from error
 
 
+def once(spans):
+    """Without those of state files that another source has too."""
+    there = {(span.trace, span.id) for span in spans if not span.from_state}
+    return [span for span in spans if not span.from_state or (span.trace, span.id) not in there]
+
+
 def read(sources):
     """(spans, sentences about sources that could not be read or lines that are none)."""
     spans, problems = [], []
@@ -198,4 +208,4 @@ def read(sources):
         spans += found
         if bad:
             problems.append(f"{source}: left out {bad} line{'s' if bad > 1 else ''} without a span")
-    return spans, problems
+    return once(spans), problems
