@@ -30,7 +30,7 @@ CREST_EVENT(inner, "steps.inner", CREST_INFO, "In a handler.", (u64, number));
 #define INNER_FILLS (CREST_EVENT_RING_BYTES_MIN / INNER_BYTES)
 
 static crest_event_reader *steps_reader;
-static uint64_t steps_outer, steps_inner;  /* emitted */
+static uint64_t steps_outer, steps_inner;   /* emitted */
 static uint64_t steps_outers, steps_inners; /* read since the last check */
 
 static void steps_act(void)
