@@ -161,6 +161,10 @@ static int remains_try(const char *path, const char *bytes, size_t length)
                 (status == CREST_OK) == (error.message[0] == '\0'));
     if (remains == NULL)
         return 0;
+    crest_series_view view;
+    for (size_t i = 0; crest_remains_series(remains, i, &view) == CREST_OK; i++)
+        if (view.kind == CREST_KIND_HISTOGRAM || view.kind == CREST_KIND_TIMER)
+            assert_true((view.buckets != NULL) == (view.distribution != NULL));
     for (int format = 0; format <= CREST_FORMAT_PROMETHEUS_PROTOBUF; format++)
         assert_int_equal(
             crest_remains_write(remains, (crest_format)format, remains_collect, &found, &error),
