@@ -33,9 +33,9 @@
     X(STATE_SPANS)                                                                                 \
     X(DELIVERED_CELLS)                                                                             \
     X(INHERITED)                                                                                   \
-    X(TRACED)    /* nothing is */                                                                  \
-    X(SPANS)     /* no rings */                                                                    \
-    X(EVENTS)    /* no rings */                                                                    \
+    X(TRACED) /* nothing is */                                                                     \
+    X(SPANS)  /* no rings */                                                                       \
+    X(EVENTS) /* no rings */                                                                       \
     X(EVENTS_KNOWN)                                                                                \
     X(EVENTS_FILE)                                                                                 \
     X(IN_FLIGHT) /* another table of operations */                                                 \

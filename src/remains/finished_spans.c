@@ -20,8 +20,7 @@ struct crest_finished_spans {
     finished_span *span[CREST_FINISHED_SPANS_MAX];
 };
 
-#define FINISHED_TEXTS_MAX                                                                         \
-    (2 + 2 * CREST_STATE_SPAN_ATTRIBUTES_MAX + CREST_STATE_SPAN_EVENTS_MAX)
+#define FINISHED_TEXTS_MAX (2 + 2 * CREST_STATE_SPAN_ATTRIBUTES_MAX + CREST_STATE_SPAN_EVENTS_MAX)
 
 /* The texts behind the record and its words; 0 when it is not one that the library writes. */
 static int finished_texts(const crest_state_span *record, const char **texts)

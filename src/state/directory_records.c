@@ -149,8 +149,8 @@ void crest_state_note_metric(crest_state_metric *metric, const double *bounds,
                              const char *const *texts)
 {
     crest_state_behind behind = {bounds, metric->bound_count * sizeof *bounds, texts,
-                           3 + 2 * (size_t)metric->constant_count + metric->key_count +
-                               metric->stage_count};
+                                 3 + 2 * (size_t)metric->constant_count + metric->key_count +
+                                     metric->stage_count};
     if (records_own.on)
         records_write(CREST_STATE_METRIC, metric, sizeof *metric, &behind);
 }

@@ -25,8 +25,8 @@ static void span_records_take(void)
     if (!crest_state_is_on() || span_records.extent[1] != NULL || span_records.full)
         return;
     for (unsigned i = 0; i < 2 && !span_records.full; i++) {
-        span_records.extent[i] = crest_state_extend(CREST_STATE_SPANS, CREST_STATE_SPANS_BYTES,
-                                                    &span_records.memory[i]);
+        span_records.extent[i] =
+            crest_state_extend(CREST_STATE_SPANS, CREST_STATE_SPANS_BYTES, &span_records.memory[i]);
         span_records.full = span_records.extent[i] == NULL;
     }
     if (span_records.full)

@@ -193,8 +193,7 @@ const crest_state_record *crest_state_next(const crest_state_view *view, crest_s
     uint32_t kind = cursor->spans ? CREST_STATE_SPANS : CREST_STATE_DIRECTORY;
     for (; cursor->extent < view->extent_count; cursor->extent++, cursor->at = 0) {
         const crest_state_extent *extent = &view->extents[cursor->extent];
-        while (extent->kind == kind &&
-               cursor->at + sizeof(crest_state_record) <= extent->used) {
+        while (extent->kind == kind && cursor->at + sizeof(crest_state_record) <= extent->used) {
             const crest_state_record *record =
                 (const crest_state_record *)(const void *)(view->start + extent->offset +
                                                            cursor->at);

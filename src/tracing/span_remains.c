@@ -39,9 +39,9 @@ static uint64_t span_remains_value(const crest_span_attribute *attribute)
 static void span_remains_details(const crest_span *span, crest_state_span *record,
                                  span_remains_parts *parts)
 {
-    record->event_count = (uint16_t)(span->event_count < CREST_STATE_SPAN_EVENTS_MAX
-                                         ? span->event_count
-                                         : CREST_STATE_SPAN_EVENTS_MAX);
+    record->event_count =
+        (uint16_t)(span->event_count < CREST_STATE_SPAN_EVENTS_MAX ? span->event_count
+                                                                   : CREST_STATE_SPAN_EVENTS_MAX);
     record->attribute_count = (uint16_t)(span->attribute_count < CREST_STATE_SPAN_ATTRIBUTES_MAX
                                              ? span->attribute_count
                                              : CREST_STATE_SPAN_ATTRIBUTES_MAX);

@@ -81,6 +81,47 @@ static void test_failed_roots(void **state)
     spans_end();
 }
 
+/* Records 450 roots that last so long, so that four may be longer, and lets the percentile be
+ * computed anew. */
+static void record_many(uint64_t ns, uint64_t first)
+{
+    for (uint64_t n = 0; n < 450; n++)
+        record(&root_time, ns, n % 2 ? CREST_OUTCOME_OK : CREST_OUTCOME_CANCELLED, first + n);
+    crest_spans_flush(1);
+    crest_testing_clock_advance(2 * S);
+}
+
+static size_t kept_of(uint64_t ns, uint64_t n)
+{
+    size_t before = spans_count;
+    record(&root_time, ns, CREST_OUTCOME_OK, n);
+    crest_spans_flush(1);
+    return spans_count - before;
+}
+
+/* The threshold is of the last 30 to 60 s: what is older is forgotten, and without 100 roots there
+ * is none. */
+static void test_slow_window(void **state)
+{
+    (void)state;
+    crest_testing_clock_advance(100 * S); /* what other tests recorded is too old */
+    spans_begin(&(crest_spans_settings){.spans = "rules.*", .sample = -1, .slow_factor = 2});
+    assert_int_equal(kept_of(3600 * S, 41000), 0); /* nothing is known */
+    crest_testing_clock_advance(2 * S);
+    assert_int_equal(kept_of(8000 * S, 41001), 0); /* one is known, fewer than 100 */
+    record_many(S, 42000);
+    assert_int_equal(kept_of(19 * S / 10, 41300), 0);
+    assert_int_equal(kept_of(23 * S / 10, 41301), 1); /* above 2 s and a sixteenth */
+    crest_testing_clock_advance(25 * S); /* 29 s after the first ones: they count */
+    assert_int_equal(kept_of(19 * S / 10, 41302), 0);
+    assert_int_equal(kept_of(23 * S / 10, 41303), 1);
+    crest_testing_clock_advance(61 * S); /* they do not any more */
+    assert_int_equal(kept_of(3600 * S, 41304), 0);
+    record_many(S / 100, 43000);
+    assert_int_equal(kept_of(S / 10, 41305), 1);
+    spans_end();
+}
+
 static void test_slow_roots(void **state)
 {
     (void)state;
@@ -350,6 +391,7 @@ int main(void)
         cmocka_unit_test(test_export_and_no_op),
         cmocka_unit_test(test_clock_and_id_again),
         cmocka_unit_test(test_ring_full),
+        cmocka_unit_test(test_slow_window),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
