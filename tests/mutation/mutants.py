@@ -34,7 +34,7 @@ MUTANTS_AT_LEAST = 200
 PARTS = ("base", "record", "shards", "cells", "range", "windows", "ticker", "snapshot", "lives",
          "in_flight", "pages", "native", "otlp", "hdr", "distribution", "options", "reporting",
          "reporters", "otlp_http", "system", "latency", "contexts", "headers",
-         "span_exporters", "tracing", "profiling", "event_rules",
+         "span_exporters", "tracing", "profiling", "event_rules", "events",
          "orders", "state")
 
 TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\w+|\S')
