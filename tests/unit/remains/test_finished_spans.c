@@ -154,6 +154,7 @@ static size_t finished_try(const char *path, const char *bytes, size_t length, u
         text += strlen(span.name) + strlen(span.status_message);
         text += (size_t)crest_op_format(&span.op, id, sizeof id);
         assert_true((unsigned)span.outcome < CREST_OUTCOME_COUNT);
+        assert_true(span.end_unix_ns >= span.start_unix_ns);
         assert_true(span.kind < CREST_SPAN_KIND_COUNT && span.kept_why < CREST_SPAN_WHY_COUNT);
         for (size_t i = 0; i < span.attribute_count; i++)
             text += strlen(span.attributes[i].key) + (span.attributes[i].type == CREST_SPAN_TEXT
