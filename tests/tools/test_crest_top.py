@@ -232,14 +232,14 @@ def says_what_is_wrong(place):
 class Terminal:
     """A terminal with the program in it."""
 
-    def __init__(self, *arguments, columns=80, lines=24):
+    def __init__(self, *arguments, columns=80, lines=24, owned=True):
         self.screen = pyte.Screen(columns, lines)
         self.stream = pyte.ByteStream(self.screen)
         self.master, slave = pty.openpty()
         self.size(columns, lines)
         self.process = subprocess.Popen([*COMMAND, *arguments], stdin=slave, stdout=slave,
                                         stderr=slave, env=environment(),
-                                        preexec_fn=self.takes_over)
+                                        preexec_fn=self.takes_over if owned else os.setsid)
         os.close(slave)
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
@@ -278,6 +278,10 @@ class Terminal:
             raise toolslib.Failure(f"{part!r} is not on the screen:\n"
                                    + "\n".join(self.screen.display)) from None
 
+    def hang_up(self):
+        os.close(self.master)
+        return self.process.wait(toolslib.PATIENCE_S)
+
     def leave(self, keys="q"):
         self.type(keys)
         status = self.process.wait(toolslib.PATIENCE_S)
@@ -311,6 +315,12 @@ def runs_in_a_terminal(_):
     terminal = Terminal("--interval", "0.1", port)
     terminal.shows("rnode.blocks")
     equal(terminal.leave("\x03"), 0, "^C")
+    terminal = Terminal("--interval", "0.1", port)
+    terminal.shows("rnode.blocks")
+    equal(terminal.hang_up(), -signal.SIGHUP, "its terminal is closed")
+    terminal = Terminal("--interval", "0.1", port, owned=False)
+    terminal.shows("rnode.blocks")
+    terminal.hang_up()  # of no session, so without a signal: it ends all the same
     server.shutdown()
     server.server_close()
 

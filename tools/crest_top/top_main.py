@@ -9,6 +9,7 @@ import curses
 import locale
 import os
 import queue
+import select
 import shutil
 import sys
 import threading
@@ -144,6 +145,13 @@ def draw(screen, view):
     screen.refresh()
 
 
+def gone(terminal):
+    """The other end of the terminal was closed: each read fails at once."""
+    poll = select.poll()
+    poll.register(terminal, 0)
+    return bool(poll.poll(0))
+
+
 def watch(screen, options, source):
     curses.curs_set(0)
     curses.use_default_colors()
@@ -158,8 +166,9 @@ def watch(screen, options, source):
             changed = True
             if not top.key(key):
                 return EXIT_OK
-        except curses.error:
-            pass    # no key in time
+        except curses.error:    # no key in time, or no terminal any more
+            if gone(sys.stdin):
+                return EXIT_OK
         except KeyboardInterrupt:
             return EXIT_OK
         while not looker.found.empty():
