@@ -240,8 +240,13 @@ def with_servers(screen, folder):
 
 
 def interrupted(number, _frame):
+    """What the exception is told may be lost on its way: Python's codecs put words around it."""
     servers.ignore_signals()
-    raise KeyboardInterrupt(signal.Signals(number).name)
+    interrupted.by = signal.Signals(number).name
+    raise KeyboardInterrupt
+
+
+interrupted.by = "SIGINT"   # as Python's own handler would have it
 
 
 def main():
@@ -257,8 +262,8 @@ def main():
         problems = run(screen, folder)
     except (servers.Failure, promql.Refused) as failure:
         problems = [str(failure)]
-    except KeyboardInterrupt as signal_name:
-        problems = [f"Interrupted ({signal_name}); everything that was started is stopped."]
+    except KeyboardInterrupt:
+        problems = [f"Interrupted ({interrupted.by}); everything that was started is stopped."]
     except BrokenPipeError:
         # no reader is left; Python would try to write once more when it ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

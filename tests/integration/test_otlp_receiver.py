@@ -169,7 +169,7 @@ def a_receiver_is_left_alone_as_long_as_it_asks(place):
 
     peer.manner = later
     program = Program(place, "peer_program", "service=peer,atexit=off,jitter=0,interval=100ms,"
-                      f"otlp=http://127.0.0.1:{peer.port},otlp.encoding=json")
+                      f"otlp=http://127.0.0.1:{peer.port},otlp.encoding=json,otlp.timeout=20s")
     contains(program.begun, "OK")
     wait_for("three requests", lambda: len(calls) >= 3)
     pauses = [later - earlier for earlier, later in zip(calls, calls[1:])]
