@@ -148,7 +148,7 @@ CREST_BEGIN_C
 /* Non-zero while it is on. For values that are costly to make before CREST_EMIT. Cost: inline. */
 CREST_INLINE int crest_event_on(const crest_event *event)
 {
-    return CREST_UNLIKELY(__atomic_load_n(&event->word, __ATOMIC_RELAXED) != 0);
+    return (int)CREST_UNLIKELY(__atomic_load_n(&event->word, __ATOMIC_RELAXED) != 0);
 }
 
 CREST_INLINE crest_event_bytes crest_bytes(const void *data, size_t length)

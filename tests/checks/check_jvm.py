@@ -14,7 +14,8 @@ import zipfile
 
 from checklib import BUILD, CC, ROOT, Rules, command, read, tree, without_comments
 
-MAY_IMPORT = ("java.", "javax.management.", "com.sun.management.", "sun.misc.Unsafe", "io.crest.")
+MAY_IMPORT = ("java.", "javax.management.", "com.sun.management.", "sun.misc.Unsafe", "jdk.jfr.",
+              "io.crest.")
 KAMON_MAY_IMPORT = ("kamon.", "com.typesafe.config.", "scala.", "org.slf4j.")  # as Kamon itself
 MAIN = pathlib.PurePath("jvm-shim/crest-jvm/src/main/java")
 KAMON = MAIN / "io/crest/kamon"

@@ -55,7 +55,7 @@ def each_is_filed_under_what_checks_it(place):
     """Ids of `crest lint source` and `live` follow the words that say so."""
     for line in section(CHECKED).splitlines():
         where = "manifest"
-        for match in re.finditer(r"in (source)s|(live)(?= `)|`([a-z-]+)`", line):
+        for match in re.finditer(r"in (source(?=s)|events)|(live)(?= `)|`([a-z-]+)`", line):
             word, rule = match.group(1) or match.group(2), match.group(3)
             where = word or where
             if rule in RULES and RULES[rule].command != where and not line.startswith("| what "):
