@@ -83,14 +83,18 @@ static uint64_t slow_cell_end(unsigned cell)
 /* Goes over to the other set when this one has been filled for long enough. */
 static void slow_turn(slow_timer *timer, uint64_t now_ns)
 {
-    if (now_ns - timer->began_ns < CREST_TRACE_SLOW_NS)
+    uint64_t passed_ns = now_ns - timer->began_ns;
+    if (passed_ns < CREST_TRACE_SLOW_NS)
         return;
-    /* nothing for so long: the other set is as old */
-    if (now_ns - timer->began_ns >= 2 * CREST_TRACE_SLOW_NS)
-        memset(&timer->set[timer->filling], 0, sizeof timer->set[0]);
+    if (passed_ns >= 2 * CREST_TRACE_SLOW_NS) { /* both are too old */
+        memset(timer->set, 0, sizeof timer->set);
+        timer->began_ns = now_ns;
+        return;
+    }
     timer->filling ^= 1;
     memset(&timer->set[timer->filling], 0, sizeof timer->set[0]);
-    timer->began_ns = now_ns;
+    /* not now: what the other set has would count as long again as this turn is late */
+    timer->began_ns += CREST_TRACE_SLOW_NS;
 }
 
 void crest_trace_slow_count(crest_trace_slow *slow, const crest_metric *metric,

@@ -62,7 +62,7 @@ static void *writes(void *writer)
     }
     __atomic_add_fetch(&stress_bytes, bytes, __ATOMIC_RELAXED);
     __atomic_sub_fetch(&stress_running, 1, __ATOMIC_RELEASE);
-    pthread_barrier_wait(&stress_written); /* its ring is nobody else's until all have one */
+    pthread_barrier_wait(&stress_written); /* no writer gets a ring of another that has ended */
     return NULL;
 }
 

@@ -119,6 +119,10 @@ static void test_slow_window(void **state)
     assert_int_equal(kept_of(3600 * S, 41304), 0);
     record_many(S / 100, 43000);
     assert_int_equal(kept_of(S / 10, 41305), 1);
+    crest_testing_clock_advance(50 * S); /* they are less than a minute old */
+    assert_int_equal(kept_of(S / 10, 41306), 1);
+    crest_testing_clock_advance(20 * S); /* and now more, however late the sets took turns */
+    assert_int_equal(kept_of(3600 * S, 41307), 0);
     spans_end();
 }
 
