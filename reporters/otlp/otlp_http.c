@@ -109,10 +109,10 @@ static void otlp_http_wait(otlp_reporter *otlp, uint64_t seconds)
 
 /* ---- a body ---- */
 
-/* Sends these bytes, and says what became of them. */
-static otlp_end otlp_http_send(otlp_reporter *otlp, const void *bytes, size_t length, size_t points)
+crest_http_request crest_otlp_request(const otlp_reporter *otlp, crest_otlp_encoding encoding,
+                                      uint64_t deadline_ns)
 {
-    crest_http_request request = {
+    return (crest_http_request){
         .kind = CREST_OTLP_KIND,
         .method = "POST",
         .url = otlp->url,
@@ -120,14 +120,21 @@ static otlp_end otlp_http_send(otlp_reporter *otlp, const void *bytes, size_t le
         .ca_file = otlp->ca_file,
         .proxy = otlp->proxy,
         .proxy_shown = otlp->proxy_shown,
-        .content_type = crest_otlp_content_type(otlp->form.encoding),
-        .content_encoding = otlp->gzip ? "gzip" : NULL,
+        .content_type = crest_otlp_content_type(encoding),
         .headers = otlp->headers.lines,
         .header_count = otlp->headers.count,
-        .body = bytes,
-        .length = length,
-        .deadline_ns = otlp->report->deadline_ns,
+        .deadline_ns = deadline_ns,
     };
+}
+
+/* Sends these bytes, and says what became of them. */
+static otlp_end otlp_http_send(otlp_reporter *otlp, const void *bytes, size_t length, size_t points)
+{
+    crest_http_request request =
+        crest_otlp_request(otlp, otlp->form.encoding, otlp->report->deadline_ns);
+    request.content_encoding = otlp->gzip ? "gzip" : NULL;
+    request.body = bytes;
+    request.length = length;
     const crest_otlp_question question = {otlp->shown, otlp->form.encoding, "points", points,
                                           length};
     crest_http_answer answer;

@@ -58,23 +58,14 @@ static crest_status otlp_profiles_send(otlp_reporter *otlp, const crest_report *
 {
     const char *lines[CREST_OTLP_HEADERS_MAX + 1];
     crest_http_answer answer;
-    crest_http_request request = {
-        .kind = CREST_OTLP_KIND,
-        .method = "POST",
-        .url = otlp->url,
-        .shown = otlp->shown,
-        .ca_file = otlp->ca_file,
-        .proxy = otlp->proxy,
-        .proxy_shown = otlp->proxy_shown,
-        .content_type = crest_otlp_content_type(CREST_OTLP_PROTOBUF),
-        .content_encoding = otlp->gzip ? "gzip" : NULL,
-        .headers = lines,
-        .header_count = otlp->headers.count + 1,
-        .body = otlp->packed.bytes,
-        .length = otlp->packed.length,
-        .deadline_ns = report->deadline_ns,
-        .once = 1,
-    };
+    crest_http_request request =
+        crest_otlp_request(otlp, CREST_OTLP_PROTOBUF, report->deadline_ns);
+    request.content_encoding = otlp->gzip ? "gzip" : NULL;
+    request.headers = lines;
+    request.header_count = otlp->headers.count + 1;
+    request.body = otlp->packed.bytes;
+    request.length = otlp->packed.length;
+    request.once = 1;
     lines[0] = OTLP_PROFILES_SCHEMA;
     for (unsigned i = 0; i < otlp->headers.count; i++)
         lines[i + 1] = otlp->headers.lines[i];

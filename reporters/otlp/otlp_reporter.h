@@ -64,6 +64,11 @@ typedef struct otlp_reporter {
     int partial;         /* a receiver rejected points, or warned */
 } otlp_reporter;
 
+/* A request to its server, of headers that were read, without a body; for the caller to go on
+ * with. Texts are borrowed from the reporter. */
+crest_http_request crest_otlp_request(const otlp_reporter *otlp, crest_otlp_encoding encoding,
+                                      uint64_t deadline_ns);
+
 crest_status crest_otlp_http_report(crest_reporter *self, const crest_report *report,
                                     crest_error *error);
 

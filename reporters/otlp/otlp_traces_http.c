@@ -85,17 +85,7 @@ static crest_status otlp_traces_exchange(otlp_reporter *otlp, const crest_report
         .packed = otlp->gzip ? &otlp->packed : NULL,
         .judge = otlp_traces_judge,
         .owner = otlp,
-        .request = {.kind = CREST_OTLP_KIND,
-                    .method = "POST",
-                    .url = otlp->url,
-                    .shown = otlp->shown,
-                    .ca_file = otlp->ca_file,
-                    .proxy = otlp->proxy,
-                    .proxy_shown = otlp->proxy_shown,
-                    .content_type = crest_otlp_content_type(otlp->form.encoding),
-                    .headers = otlp->headers.lines,
-                    .header_count = otlp->headers.count,
-                    .deadline_ns = report->deadline_ns},
+        .request = crest_otlp_request(otlp, otlp->form.encoding, report->deadline_ns),
     };
     crest_http_login_into(&otlp->login, &post.request);
     crest_status status = crest_span_post_all(&post, error);
