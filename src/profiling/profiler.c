@@ -152,7 +152,7 @@ static void profiler_count(void)
     if (profiler.counters == 0 || !crest_profiler_runs() ||
         profiler.rounds % PROFILER_ROUNDS_COUNTED != PROFILER_ROUNDS_FIRST)
         return;
-    crest_tap_take(&profiler_tap, &rows, &since_unix_ns, &lasted_ns);
+    (void)crest_tap_take(&profiler_tap, &rows, &since_unix_ns, &lasted_ns);
     crest_profiler_unlock();
     crest_function_counters_add(&rows, period_ns);
     crest_rows_free(&rows);
@@ -200,6 +200,7 @@ static void profiler_forked(void)
     crest_operations_on_end(NULL);
     crest_wall_forked();
     crest_taps_forked();
+    crest_tap_close(&profiler_tap);
     uint64_t run = profiler.run;
     memset(&profiler, 0, sizeof profiler);
     profiler.run = run;
@@ -275,10 +276,18 @@ static void profiler_count_rest(void)
     uint64_t since_unix_ns, lasted_ns;
     if (profiler.counters == 0)
         return;
-    crest_tap_take(&profiler_tap, &rows, &since_unix_ns, &lasted_ns);
+    (void)crest_tap_take(&profiler_tap, &rows, &since_unix_ns, &lasted_ns);
     crest_function_counters_add(&rows, crest_profiler_period_ns());
     crest_rows_free(&rows);
     crest_function_counters_rest();
+}
+
+/* Under the lock, once nothing is sampled. What streams have collected stays theirs. */
+static void profiler_drop(void)
+{
+    crest_taps_end();
+    crest_tap_close(&profiler_tap);
+    crest_samples_free();
 }
 
 /* Under the lock, which it gives up while the thread ends. Handlers have left before the captures
@@ -299,8 +308,7 @@ static void profiler_end(void)
     crest_slow_end();
     crest_wall_drop();
     profiler_count_rest();
-    crest_taps_end();
-    crest_samples_free();
+    profiler_drop();
     profiler.held = NULL;
     profiler.running = profiler.armed = profiler.stopping = profiler.ending = 0;
     profiler.thread_number = 0;
@@ -316,7 +324,7 @@ static crest_status profiler_begin(const crest_profiler_options *options, crest_
         crest_monotonic_condition(&profiler_changed);
     profiler_prepared = 1;
     if (!crest_samples_make()) {
-        crest_samples_free();
+        profiler_drop();
         return crest_error_set(error, CREST_NO_MEMORY, "There is no memory for profiles");
     }
     (void)crest_modules_look();
@@ -327,21 +335,20 @@ static crest_status profiler_begin(const crest_profiler_options *options, crest_
     profiler.counters = options->counters;
     if (profiler.counters > 0 &&
         !(crest_function_counters_make(profiler.counters) && crest_tap_open(&profiler_tap))) {
-        crest_samples_free();
+        profiler_drop();
         return crest_error_set(error, CREST_NO_MEMORY,
                                "There is no memory for counters of functions");
     }
+    crest_taps_begin(crest_profiler_period_ns());
     profiler.signal = crest_sample_signal_take(options->signal, crest_now(), error);
     if (profiler.signal == 0) {
-        crest_taps_end();
-        crest_samples_free();
+        profiler_drop();
         return CREST_SYSTEM;
     }
     status = profiler_launch(error);
     if (status != CREST_OK) {
         crest_sample_signal_leave(profiler.signal);
-        crest_taps_end();
-        crest_samples_free();
+        profiler_drop();
         return status;
     }
     status = profiler_arm(error);

@@ -186,7 +186,6 @@ uint64_t crest_profile_samples(const crest_profile *profile)
 
 struct crest_profile_stream {
     crest_tap tap;
-    uint64_t run, period_ns; /* of the profiler, when samples were taken last */
 };
 
 crest_profile_stream *crest_profile_stream_open(crest_error *error)
@@ -198,10 +197,7 @@ crest_profile_stream *crest_profile_stream_open(crest_error *error)
     }
     crest_forked_check();
     crest_profiler_lock();
-    if (crest_profiler_runs()) {
-        stream->period_ns = crest_profiler_period_ns();
-        (void)crest_tap_open(&stream->tap); /* else the next one tries */
-    }
+    (void)crest_tap_open(&stream->tap); /* else the next one tries */
     crest_profiler_unlock();
     return stream;
 }
@@ -214,16 +210,9 @@ crest_profile *crest_profile_stream_next(crest_profile_stream *stream, crest_err
         crest_forked_check();
         crest_profiler_lock();
         profile->about =
-            (crest_profile_about){.kind = CREST_PROFILE_CPU, .period_ns = stream->period_ns};
-        crest_tap_take(&stream->tap, &profile->rows, &profile->about.began_unix_ns,
-                       &profile->about.duration_ns);
-        for (size_t i = 0; i < profile->rows.count; i++)
-            profile->rows.row[i].value[1] =
-                profile->rows.row[i].value[0] * profile->about.period_ns;
-        if (crest_profiler_runs()) {
-            stream->period_ns = crest_profiler_period_ns();
-            good = crest_tap_open(&stream->tap);
-        }
+            (crest_profile_about){.kind = CREST_PROFILE_CPU, .period_ns = stream->tap.period_ns};
+        good = crest_tap_take(&stream->tap, &profile->rows, &profile->about.began_unix_ns,
+                              &profile->about.duration_ns);
         crest_profiler_unlock();
     }
     if (good && !profile->rows.failed)

@@ -3,10 +3,13 @@
  * Continuous readers of CPU samples: each gets every sample once, whatever profiles are taken
  * beside it. All calls are under the profiler's lock.
  *
- *     crest_tap_open(&tap, run)               from now on; the profiler's run
+ *     crest_tap_open(&tap)                    once; then each run of the profiler, from its first
+ *                                             sample to its last
+ *     crest_taps_begin(period_ns)             the store is there, and nothing is sampled yet
  *     crest_taps_collect()                    before tables are turned over
- *     crest_tap_take(&tap, &rows, modules)    what came since the last one; the rows are freed by
+ *     crest_tap_take(&tap, &rows, ...)        what came since the last one; the rows are freed by
  *     crest_rows_free(&rows)                  the caller
+ *     crest_taps_end()                        nothing is sampled any more, and the store goes
  *     crest_tap_close(&tap)
  */
 #ifndef CREST_PROFILING_SAMPLE_TAPS_H
@@ -20,23 +23,29 @@
 
 typedef struct crest_tap {
     struct crest_tap *next;
-    crest_samples_mark *mark; /* NULL: closed */
-    crest_rows rows;          /* values: samples alone */
+    int open;
+    crest_samples_mark *mark; /* what it has taken of the store; NULL while there is none */
+    crest_rows rows;          /* values: samples, and their ns */
+    uint64_t period_ns;       /* of a sample, when the mark was made last */
     uint64_t since_unix_ns, since_ns;
     uint64_t lost; /* samples without room or memory; only grows */
 } crest_tap;
 
-/* 0 without memory. Open already: does nothing. What it had when it was closed stays until it is
- * taken. */
+/* Open already: does nothing. 0 without memory for a mark: its next take, or the next begin, tries
+ * again. */
 int crest_tap_open(crest_tap *tap);
 /* Frees what it has. */
 void crest_tap_close(crest_tap *tap);
 
+/* A run of the profiler begins: what is sampled from now on is for all open taps. */
+void crest_taps_begin(uint64_t period_ns);
+
 /* Collects what has come for all open taps. */
 void crest_taps_collect(void);
 
-/* What came since the last take or the open, and when that was; also of one that has ended. */
-void crest_tap_take(crest_tap *tap, crest_rows *rows, uint64_t *since_unix_ns, uint64_t *lasted_ns);
+/* What came since the last take, or since the run began, and when that was; also of one that has
+ * ended. 0 as crest_tap_open. */
+int crest_tap_take(crest_tap *tap, crest_rows *rows, uint64_t *since_unix_ns, uint64_t *lasted_ns);
 
 /* The store goes: what has come stays to be taken. */
 void crest_taps_end(void);

@@ -115,6 +115,44 @@ static void test_names_are_bounded(void **state)
     assert_true(told_has(&told_folded, "[too many names] "));
 }
 
+/* A stream that waits for the profiler has each run from its first sample to its last, and each
+ * sample for as long as it stood for. */
+static void test_streams_have_whole_runs(void **state)
+{
+    (void)state;
+    static const crest_profiler_options slower = {.hz = 50};
+    const uint64_t frame = crest_profile_frame("streamed");
+    crest_error error;
+    assert_int_equal(crest_profiler_stop(&error), CREST_OK);
+    uint64_t before = crest_samples_counts().samples;
+    crest_profile_stream *stream = crest_profile_stream_open(&error);
+    assert_non_null(stream);
+    for (unsigned run = 0; run < 2; run++) {
+        assert_int_equal(crest_profiler_start(run == 0 ? NULL : &slower, &error), CREST_OK);
+        assert_int_equal(crest_profile_add(&frame, 1, NULL, 1000000000), CREST_OK);
+        assert_int_equal(crest_profiler_stop(&error), CREST_OK);
+    }
+    uint64_t taken = crest_samples_counts().samples - before;
+    assert_true(taken >= 99 + 50);
+    crest_profile *profile = crest_profile_stream_next(stream, &error);
+    assert_non_null(profile);
+    assert_int_equal(crest_profile_samples(profile), taken);
+    told_folded.length = 0;
+    assert_int_equal(
+        crest_profile_write(profile, CREST_PROFILE_FOLDED, told_write, &told_folded, &error),
+        CREST_OK);
+    told_folded.bytes[told_folded.length] = '\0';
+    assert_true(told_has(&told_folded, "streamed 999999990\n"));
+    assert_true(told_has(&told_folded, "streamed 1000000000\n"));
+    crest_profile_free(profile);
+    profile = crest_profile_stream_next(stream, &error);
+    assert_non_null(profile);
+    assert_int_equal(crest_profile_samples(profile), 0);
+    crest_profile_free(profile);
+    crest_profile_stream_close(stream);
+    assert_int_equal(crest_profiler_start(NULL, &error), CREST_OK);
+}
+
 /* ---- what is left to the other runtime ---- */
 
 /* dec %rdi; jnz -5; ret: code as a compiler makes it at run time. Source: Intel's manual. */
@@ -227,6 +265,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stacks_have_names_and_timer),
         cmocka_unit_test(test_wrong_input_is_refused),
+        cmocka_unit_test(test_streams_have_whole_runs),
         cmocka_unit_test(test_code_that_it_samples_is_counted_only),
         cmocka_unit_test(test_names_are_bounded),
     };
