@@ -51,6 +51,9 @@ static inline void *crest_nothing_at_(void)
 #define CREST_INLINE static inline __attribute__((always_inline, unused))
 #endif
 
+/* Of the cold paths: in C++ the code around an inlined call then has no frame for exceptions. */
+#define CREST_NOTHROW_ __attribute__((nothrow))
+
 /* One word of two, after both have been expanded. */
 #define CREST_PASTE_(a, b) CREST_PASTE_NOW_(a, b)
 #define CREST_PASTE_NOW_(a, b) a##b

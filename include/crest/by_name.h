@@ -183,7 +183,7 @@ CREST_END_C
  */
 CREST_BEGIN_C
 CREST_API void crest_counter_site_slow(crest_counter *site, crest_source *source, const char *name,
-                                       int64_t amount);
+                                       int64_t amount) CREST_NOTHROW_;
 CREST_INLINE void crest_counter_site_add(crest_counter *site, crest_source *source,
                                          const char *name, int64_t amount)
 {

@@ -48,7 +48,7 @@ CREST_INLINE uint64_t crest_clock_read_cntvct(void)
 extern CREST_API const crest_clock_scale *crest_clock_current;
 
 /* The cold path of crest_now: the counter is not calibrated, or not trusted. */
-CREST_API uint64_t crest_now_slow(void);
+CREST_API uint64_t crest_now_slow(void) CREST_NOTHROW_;
 
 /*
  * Nanoseconds on the process's timeline. Only differences have a meaning. Resolution of a

@@ -35,10 +35,10 @@ typedef struct crest_counter {
 CREST_BEGIN_C
 
 /* The cold path of crest_counter_add: first touch, unregistered handle, negative amount. */
-CREST_API void crest_counter_add_slow(crest_counter *counter, int64_t amount);
+CREST_API void crest_counter_add_slow(crest_counter *counter, int64_t amount) CREST_NOTHROW_;
 
 /* The cold path of crest_counter_add when this thread's cell wrapped past 2^64 - 1. */
-CREST_API void crest_counter_full_slow(crest_counter *counter);
+CREST_API void crest_counter_full_slow(crest_counter *counter) CREST_NOTHROW_;
 
 #ifndef CREST_DISABLE
 /*

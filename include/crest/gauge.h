@@ -34,8 +34,8 @@ typedef struct crest_gauge {
 CREST_BEGIN_C
 
 /* The cold paths: an unregistered handle, a value that is not a number. */
-CREST_API void crest_gauge_set_slow(crest_gauge *gauge, double value);
-CREST_API void crest_gauge_add_slow(crest_gauge *gauge, double delta);
+CREST_API void crest_gauge_set_slow(crest_gauge *gauge, double value) CREST_NOTHROW_;
+CREST_API void crest_gauge_add_slow(crest_gauge *gauge, double delta) CREST_NOTHROW_;
 
 #ifndef CREST_DISABLE
 /*

@@ -44,7 +44,7 @@ CREST_BEGIN_C
 
 /* The cold path of recording: first touch, new block, out of range, negative, too many at once. */
 CREST_API void crest_histogram_record_slow(crest_histogram *histogram, int64_t value,
-                                           uint64_t times);
+                                           uint64_t times) CREST_NOTHROW_;
 
 /* Records of more than this many at once, or of several of a value with more bits than this, take
  * the cold path. It keeps the product and the sum from overflowing. */

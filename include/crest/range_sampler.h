@@ -90,8 +90,10 @@ CREST_BEGIN_C
 
 /* The whole of an update where it is not inlined, and the cold path where it is: an unregistered
  * handle, a value that would leave 64 bits. */
-CREST_API void crest_range_sampler_add_slow(crest_range_sampler *sampler, int64_t delta);
-CREST_API void crest_range_sampler_set_slow(crest_range_sampler *sampler, int64_t value);
+CREST_API void crest_range_sampler_add_slow(crest_range_sampler *sampler, int64_t delta)
+    CREST_NOTHROW_;
+CREST_API void crest_range_sampler_set_slow(crest_range_sampler *sampler, int64_t value)
+    CREST_NOTHROW_;
 
 #ifndef CREST_DISABLE
 /*

@@ -79,10 +79,12 @@ CREST_BEGIN_C
 /* The cold path of recording a duration: first touch of an outcome, out of range, bad outcome, or
  * the largest of this tick, which is noted with its operation (NULL: it has no id). */
 CREST_API crest_status crest_timer_record_slow(crest_timer *timer, int64_t duration_ns,
-                                               crest_outcome outcome, const crest_op *op);
+                                               crest_outcome outcome, const crest_op *op)
+    CREST_NOTHROW_;
 
 /* Counts an end that records nothing, under the timer if it is known, and returns its status. */
-CREST_API crest_status crest_timing_refuse(const crest_timer *timer, crest_status why);
+CREST_API crest_status crest_timing_refuse(const crest_timer *timer, crest_status why)
+    CREST_NOTHROW_;
 
 #ifndef CREST_DISABLE
 /*

@@ -100,6 +100,34 @@ void hot_range_sampler_set(int64_t value)
 }
 EOF
 
+# The same by crest.hpp, which must cost what the C calls cost.
+cat > "$work/hot.cc" << 'EOF'
+#include <crest/crest.hpp>
+
+static crest::counter counter{"hot.counter", "A counter."};
+static crest::gauge gauge{"hot.gauge", "A gauge."};
+static crest::histogram histogram{"hot.histogram", "A histogram."};
+static crest::timer timer{"hot.timer", "A timer."};
+static crest::range_sampler sampler{"hot.sampler", "A range sampler."};
+
+extern "C" {
+void hot_counter_inc() { counter.inc(); }
+void hot_counter_inc_through(crest_counter *handle) { crest::counter_ref{*handle}.inc(); }
+void hot_counter_add_constant() { counter.add(5); }
+void hot_counter_add(int64_t amount) { counter.add(amount); }
+void hot_gauge_set(double value) { gauge.set(value); }
+void hot_histogram_record(int64_t value) { histogram.record(value); }
+void hot_timer_record(int64_t ns) { timer.record(std::chrono::nanoseconds(ns)); }
+void hot_timer_start_end(uint64_t id)
+{
+    crest::timing timing = timer.start(crest::op(id));
+    timing.end(crest::op(id));
+}
+void hot_range_sampler_add(int64_t delta) { sampler.add(delta); }
+void hot_range_sampler_set(int64_t value) { sampler.set(value); }
+}
+EOF
+
 # function, instructions of its hot path at most (the return included), additions to memory on it,
 # other writes to memory on it (the stack not counted), 1 if it needs the thread's cells, locked
 # instructions on it (none elsewhere in the function if none here)
@@ -286,8 +314,11 @@ EOF
 
 passed=0
 failed=0
-check() { # compiler, further flags
-    "$@" -std=gnu11 -O2 -w -I"$root/include" -c "$work/hot.c" -o "$work/hot.o" || {
+check() { # source, its language, compiler, further flags
+    source=$1
+    language=$2
+    shift 2
+    "$@" -std="$language" -O2 -w -I"$root/include" -c "$work/$source" -o "$work/hot.o" || {
         echo "FAIL $*: does not compile"
         failed=$((failed + 1))
         return
@@ -295,21 +326,29 @@ check() { # compiler, further flags
     objdump -dr --no-show-raw-insn "$work/hot.o" > "$work/listing"
     awk -v expected="$work/expected" -f "$work/judge.awk" "$work/expected" \
         "$work/listing" > "$work/found"
-    sed "s#^\(ok  \|FAIL\) #\1 $*: #" "$work/found"
+    sed "s#^\(ok  \|FAIL\) #\1 $* $language: #" "$work/found"
     passed=$((passed + $(grep -c '^ok ' "$work/found")))
     failed=$((failed + $(grep -c '^FAIL ' "$work/found")))
 }
 
 tried=
-for compiler in "${CC:-gcc}" gcc clang; do
+for compiler in "${CC:-gcc}" gcc clang "${CXX:-g++}" g++ clang++; do
     first=${compiler%% *}
     case " $tried " in *" ${first##*/} "*) continue ;; esac
     command -v "$first" > /dev/null || continue
+    # a C++ compiler without a C++ library is there on some machines
+    case ${first##*/} in
+    *++*)
+        echo '#include <string>' | $compiler -x c++ -fsyntax-only - 2> /dev/null || continue
+        source=hot.cc language=gnu++17
+        ;;
+    *) source=hot.c language=gnu11 ;;
+    esac
     tried="$tried ${first##*/}"
     # shellcheck disable=SC2086 # CC may hold flags
-    check $compiler
+    check $source $language $compiler
     # shellcheck disable=SC2086
-    check $compiler -fPIC
+    check $source $language $compiler -fPIC
 done
 
 echo "$passed passed, $failed failed, 0 skipped"
