@@ -26,7 +26,7 @@ include mk/settings.mk
 
 # ---- what there is to build -----------------------------------------------------------------------
 
-HEADERS       := $(wildcard include/crest/*.h)
+HEADERS       := $(wildcard include/crest/*.h include/crest/*.hpp)
 base_src      := $(wildcard src/base/*.c)
 core_src      := $(filter-out $(base_src),$(wildcard src/*/*.c src/*/*/*.c))
 reporters_src := $(wildcard reporters/*.c reporters/*/*.c)

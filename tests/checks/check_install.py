@@ -51,7 +51,7 @@ def check_installed(rules, root, version):
             if not os.path.exists(f"{library}/{name}{suffix}"):
                 rules.broken(INSTALLED, f"no {name}{suffix}")
     for place in (ROOT / "include", TWINS):
-        for header in place.rglob("*.h"):
+        for header in place.rglob("*.h*"):
             if not os.path.exists(f"{root}{PREFIX}/include/{header.relative_to(place)}"):
                 rules.broken(INSTALLED, f"no {header.relative_to(place)}")
     jar = os.path.exists(f"{root}{PREFIX}/share/java/crest-jvm.jar")
