@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Part of crest.hpp: settings of metrics, and metrics as objects that are declared, or found by name.
+ * Part of crest.hpp: settings of metrics, and metrics as objects that are declared, or found by
+ * name.
  */
 #ifndef CREST_DECLARED_HPP
 #define CREST_DECLARED_HPP

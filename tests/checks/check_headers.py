@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles every public header alone, twice in a row, as C99, C11 and C++17, without a warning."""
+"""Compiles every public header alone, twice in a row, as C99, C11 and C++17, without a warning; the
+classes of *.hpp as C++17 and C++20."""
 
 import shutil
 
@@ -14,6 +15,7 @@ LANGUAGES = [
     ("gnu11", CC, ["-x", "c", "-std=gnu11", "-Wstrict-prototypes", "-Wmissing-prototypes"]),
     ("C++17", CXX, ["-x", "c++", "-std=c++17"]),
 ]
+CPP_ONLY = ("C++20", CXX, ["-x", "c++", "-std=c++20"])  # what *.hpp are tried as, besides
 
 # Forms of a source file that must not warn either, beside the header alone.
 FORMS = [
@@ -37,7 +39,7 @@ def main():
         probe = ["clang++", "-x", "c++", "-fsyntax-only", "-"]
         if command(probe, input=b"#include <atomic>\n")[0] == 0:
             languages += [("C++17 with clang", ["clang++"], LANGUAGES[3][2])]
-    headers = sorted((ROOT / "include/crest").glob("*.h"))
+    headers = sorted((ROOT / "include/crest").glob("*.h*"))
     rules = Rules()
     if not headers:
         rules.broken("there are public headers", "include/crest/*.h: none")
@@ -45,7 +47,10 @@ def main():
              for header in headers]
     forms += [form for form in FORMS if (ROOT / "include" / form[1]).exists()]
     for form, header, rest in forms:
-        for language, compiler, options in languages:
+        classes = header.endswith(".hpp")
+        for language, compiler, options in languages + [CPP_ONLY] * classes:
+            if classes and not language.startswith("C++"):
+                continue
             rule = rules.rule(f"<{header}> {form} as {language}")
             source = f"#include <{header}>\n" * 2 + rest
             status, output = command(

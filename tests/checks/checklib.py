@@ -19,7 +19,7 @@ TWINS = BUILD.parent / "include"  # what the headers include with CREST_DISABLE
 CC = os.environ.get("CC", "gcc").split()
 CXX = os.environ.get("CXX", "g++").split()
 
-C_SUFFIXES = {".c", ".h", ".cc"}
+C_SUFFIXES = {".c", ".h", ".hpp", ".cc"}
 SKIPPED_FOLDERS = {"build", ".git"}
 PROBLEM_LINES_MAX = 40
 
