@@ -30,7 +30,7 @@ HEADERS       := $(wildcard include/crest/*.h include/crest/*.hpp)
 base_src      := $(wildcard src/base/*.c)
 core_src      := $(filter-out $(base_src),$(wildcard src/*/*.c src/*/*/*.c))
 reporters_src := $(wildcard reporters/*.c reporters/*/*.c)
-examples_src  := $(wildcard examples/*.c)
+examples_src  := $(wildcard examples/*.c examples/*.cc)
 node_src      := $(wildcard examples/node/*.c)
 demo_src      := $(wildcard examples/demo/*.c)
 unit_src      := $(foreach d,* */*,$(wildcard tests/unit/$(d)/test_*.c tests/unit/$(d)/test_*.cc))
@@ -224,7 +224,7 @@ $(LIB)/%.so: $(LIB)/%.so.$(VERSION)
 $(EXAMPLES): $(B)/%: $(OBJ)/%.o $(need_archive)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(run)$(CC) $(ALL_LDFLAGS) -o $@ $< $(link_archive) -lm
+	$(run)$(if $(wildcard $(@:$(B)/%=%).cc),$(CXX),$(CC)) $(ALL_LDFLAGS) -o $@ $< $(link_archive) -lm
 
 $(NODE): $(node_obj) $(need_archive)
 	$(call say,LINK,$@)

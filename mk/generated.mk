@@ -50,7 +50,8 @@ off: $(twins) #: ## what the headers have with CREST_DISABLE, below build/includ
 .PHONY: format
 format: #: ## clang-format over every C and C++ file
 	clang-format -i $(wildcard $(HEADERS) src/*.[ch] src/*/*.[ch] reporters/*.[ch] examples/*.c \
-	    examples/node/*.[ch] jvm-shim/native/*.[ch] tests/*/*.[ch] tests/*/*.cc bench/*.[ch] bench/*.cc)
+	    examples/*.cc examples/node/*.[ch] jvm-shim/native/*.[ch] tests/*/*.[ch] tests/*/*.cc \
+	    bench/*.[ch] bench/*.cc)
 
 # What the headers include with CREST_DISABLE, made from them.
 $(twins): scripts/make-off scripts/off_bodies.h $(HEADERS)

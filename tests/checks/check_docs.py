@@ -19,7 +19,7 @@ import shlex
 import shutil
 import textwrap
 
-from checklib import (BUILD, CC, ROOT, Rules, command, read, skip, temporary_folder,
+from checklib import (BUILD, CC, CXX, ROOT, Rules, command, read, skip, temporary_folder,
                       tree)
 
 BLOCK = re.compile(r"^```(\S*)\n(.*?)^```", re.M | re.S)
@@ -105,6 +105,15 @@ extern crest_span_context parent;
 extern crest_span_key peer_key, height_key;
 extern const char *peer;
 extern int64_t height;
+"""
+# The same for C++.
+CPP_FRAGMENT = """#include <crest/crest.hpp>
+#include <iostream>
+using namespace std::chrono_literals;
+extern std::string_view peer;
+extern unsigned height;
+void write_block(unsigned height);
+CREST_COUNTER(in_c, "docs.in-c", "Declared as in C.");
 """
 
 
@@ -303,6 +312,23 @@ class Docs:
                                   f"-I{ROOT / 'include'}", path])
         return output if status else None
 
+    def cpp(self, text):
+        """Static objects in front, statements in a function; C++17 and C++20."""
+        outside, inside, open_ = [], [], False
+        for line in text.splitlines():
+            open_ = open_ or line.startswith("static ")
+            (outside if open_ else inside).append(line)
+            open_ = open_ and not line.endswith(";")
+        path = self.folder / "fragment.cc"
+        path.write_text("\n".join([CPP_FRAGMENT, *outside, "void fragment();", "void fragment()",
+                                   "{", *inside, "}", ""]), encoding="utf-8")
+        for standard in ("c++17", "c++20"):
+            status, output = command([*CXX, f"-std={standard}", "-Wall", "-Wextra", "-Werror",
+                                      "-fsyntax-only", f"-I{ROOT / 'include'}", path])
+            if status:
+                return output
+        return None
+
     def json(self, text):
         known = set().union(*(json.loads(path.read_text(encoding="utf-8"))
                               for path in (ROOT / "bench/peers").glob("*/side.json")))
@@ -321,7 +347,7 @@ class Docs:
         return self.sh(nightly[1] if nightly else re.sub(r"   .*", "", text, flags=re.M))
 
     def problem(self, language, text):
-        if language not in ("", "sh", "promql", "yaml", "make", "cmake", "c", "json"):
+        if language not in ("", "sh", "promql", "yaml", "make", "cmake", "c", "cpp", "json"):
             return "nobody tries a block of this language"
         return getattr(self, language or "plain")(text)
 
