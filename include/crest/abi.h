@@ -54,6 +54,13 @@ static inline void *crest_nothing_at_(void)
 /* Of the cold paths: in C++ the code around an inlined call then has no frame for exceptions. */
 #define CREST_NOTHROW_ __attribute__((nothrow))
 
+/* What has to hold when it is compiled, and what to do otherwise; in C99 an extension. */
+#ifdef __cplusplus
+#define CREST_ASSERT_(condition, text) static_assert(condition, text)
+#else
+#define CREST_ASSERT_(condition, text) __extension__ _Static_assert(condition, text)
+#endif
+
 /* One word of two, after both have been expanded. */
 #define CREST_PASTE_(a, b) CREST_PASTE_NOW_(a, b)
 #define CREST_PASTE_NOW_(a, b) a##b

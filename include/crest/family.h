@@ -44,8 +44,9 @@ typedef struct crest_stages_family {
 } crest_stages_family;
 
 /* One to eight label keys become strings, parameters or arguments. */
-#define CREST_COUNT_(...) CREST_COUNT_PICK_(__VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, 0)
-#define CREST_COUNT_PICK_(a, b, c, d, e, f, g, h, n, ...) n
+#define CREST_COUNT_(...)                                                                          \
+    CREST_COUNT_PICK_(__VA_ARGS__, 9, 9, 9, 9, 9, 9, 9, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define CREST_COUNT_PICK_(a, b, c, d, e, f, g, h, i, j, k, l, m, o, p, q, n, ...) n
 #define CREST_EACH_(macro, ...)                                                                    \
     CREST_PASTE_(CREST_EACH_, CREST_COUNT_(__VA_ARGS__))(macro, __VA_ARGS__)
 #define CREST_EACH_1(macro, a) macro(a)
@@ -56,13 +57,18 @@ typedef struct crest_stages_family {
 #define CREST_EACH_6(macro, a, ...) macro(a), CREST_EACH_5(macro, __VA_ARGS__)
 #define CREST_EACH_7(macro, a, ...) macro(a), CREST_EACH_6(macro, __VA_ARGS__)
 #define CREST_EACH_8(macro, a, ...) macro(a), CREST_EACH_7(macro, __VA_ARGS__)
+#define CREST_EACH_9(macro, a, ...)                                                                \
+    _Pragma("GCC error \"a family has one to eight label keys: leave some out\"") macro(a)
 #define CREST_KEY_STRING_(key) #key
 #define CREST_KEY_PARAMETER_(key) const char *key##_value_
 #define CREST_KEY_ARGUMENT_(key) key##_value_
 #define CREST_UNWRAP_(...) __VA_ARGS__
 
+/* Comments within macros are for their users, as those of metric.h. */
+/* clang-format off */
 #define CREST_FAMILY_RESOLVER_(type, get, variable, ...)                                           \
-    __attribute__((unused)) static inline type *variable##_with(                                   \
+    __attribute__((unused)) static inline type *                                                   \
+    variable##_with( /* takes one value for each label key */                                      \
         CREST_EACH_(CREST_KEY_PARAMETER_, __VA_ARGS__))                                            \
     {                                                                                              \
         const char *const values_[] = {CREST_EACH_(CREST_KEY_ARGUMENT_, __VA_ARGS__)};             \
@@ -85,8 +91,9 @@ typedef struct crest_stages_family {
 #define CREST_FAMILY_DECLARE_(linkage, type, kind_, variable, name_, description_, options_, ...)  \
     CREST_FAMILY_DECLARATION_(kind_, variable, name_, description_, options_, __VA_ARGS__);        \
     linkage type variable = {{NULL, CREST_ABI, 0, &variable##_crest_declaration}};                 \
-    __attribute__((constructor)) static void variable##_crest_register(void)                       \
-    {                                                                                              \
+    __attribute__((constructor))                                                                   \
+    static void variable##_crest_register(void) /* declare metrics outside of functions */         \
+    { /* declare metrics outside of functions */                                                   \
         crest_family_register(&variable.family);                                                   \
     }                                                                                              \
     typedef type variable##_crest_type_
@@ -96,6 +103,7 @@ typedef struct crest_stages_family {
     linkage type variable __attribute__((unused));                                                 \
     typedef type variable##_crest_type_
 #endif
+/* clang-format on */
 
 /*
  * CREST_COUNTER_FAMILY(variable, name, description, key[, key…]): a family at file scope, static,

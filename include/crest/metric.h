@@ -199,15 +199,20 @@ enum { CREST_REGISTRY_HERE = 0 };
     }
 
 /* The declaration. It is there with CREST_DISABLE too, so that what it names is used and checked;
- * the compiler then drops it as unread. */
+ * the compiler then drops it as unread. Comments within macros are for their users: compilers show
+ * the line with what is wrong. */
+/* clang-format off */
 #define CREST_DECLARATION_(kind_, variable, name_, description_, ...)                              \
+    CREST_ASSERT_(sizeof(#description_) > 1,                                                       \
+                  "a metric needs a description: write it as a text after the name");              \
     static const crest_declaration variable##_crest_declaration                                    \
-        __attribute__((unused)) = {kind_,                                                          \
-                                   (struct crest_registry *)(CREST_REGISTRY_HERE),                 \
-                                   NULL,                                                           \
-                                   0,                                                              \
-                                   {.name = (name_), .description = (description_), __VA_ARGS__},  \
-                                   CREST_PLACE_}
+        __attribute__((unused)) = {                                                                \
+    kind_,                                                                                         \
+    (struct crest_registry *)(CREST_REGISTRY_HERE), /* .buckets = CREST_BUCKETS_FAST, or yours */  \
+    NULL,                                                                                          \
+    0,                                                                                             \
+    {.name = (name_), .description = (description_), __VA_ARGS__},                                 \
+    CREST_PLACE_} /* .buckets = CREST_BUCKETS_FAST, or yours */
 
 /* The same, the handle, and the constructor that registers it at load; `linkage` is static or
  * empty. */
@@ -215,8 +220,9 @@ enum { CREST_REGISTRY_HERE = 0 };
 #define CREST_DECLARE_(linkage, type, kind_, init, variable, name_, description_, ...)             \
     CREST_DECLARATION_(kind_, variable, name_, description_, __VA_ARGS__);                         \
     linkage type variable = init(&variable##_crest_declaration);                                   \
-    __attribute__((constructor)) static void variable##_crest_register(void)                       \
-    {                                                                                              \
+    __attribute__((constructor))                                                                   \
+    static void variable##_crest_register(void) /* declare metrics outside of functions */         \
+    { /* declare metrics outside of functions */                                                   \
         crest_handle_register(&variable.handle);                                                   \
     }                                                                                              \
     typedef type variable##_crest_type_
@@ -226,6 +232,7 @@ enum { CREST_REGISTRY_HERE = 0 };
     linkage type variable __attribute__((unused));                                                 \
     typedef type variable##_crest_type_
 #endif
+/* clang-format on */
 
 CREST_BEGIN_C
 
