@@ -211,7 +211,8 @@ enum { CREST_REGISTRY_HERE = 0 };
     (struct crest_registry *)(CREST_REGISTRY_HERE), /* .buckets = CREST_BUCKETS_FAST, or yours */  \
     NULL,                                                                                          \
     0,                                                                                             \
-    {.name = (name_), .description = (description_), __VA_ARGS__},                                 \
+    {.name = (name_), .description = (description_),                                               \
+     __VA_ARGS__}, /* .buckets = CREST_BUCKETS_FAST, or yours */                                   \
     CREST_PLACE_} /* .buckets = CREST_BUCKETS_FAST, or yours */
 
 /* The same, the handle, and the constructor that registers it at load; `linkage` is static or

@@ -12,6 +12,8 @@ CLASSES = ('static crest::counter_family sent{"comm.sent", "Sent.", crest::keys{
            "void count();\nvoid count() { sent.with(%s).inc(); }\n")
 CALL = "void count(void);\nvoid count(void) { %s crest_counter_inc(%s); }\n"
 NINE = list("abcdefghi")
+# What clang tells in C++ without the macros that it is in: the caller's line only.
+NO_NOTES = [".buckets = CREST_BUCKETS_FAST, or yours"]
 
 # what is wrong, as which languages, the header, the text, the right text, the sentence
 MISTAKES = (
@@ -65,7 +67,8 @@ def main():
                         input=f"#include <crest/{header}>\n{text}".encode())
                     if (status != 0) != refused:
                         rules.broken(rule, f"exit status {status}: {text}{output[-500:]}")
-                    elif refused and sentence not in output:
+                    elif refused and sentence not in output and (
+                            cxx != ["clang++"] or language == C or sentence not in NO_NOTES):
                         rules.broken(rule, f"it says: {output[:1500]}")
     rules.finish()
 
