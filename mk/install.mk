@@ -63,4 +63,5 @@ uninstall: ## removes what install put there
 	-rmdir $(to_lib)/cmake
 	rm -f $(addprefix $(to_bin)/,crest $(tool_links)) $(addprefix $(to_man)/,$(notdir $(man_pages)))
 	rm -rf $(to_share) $(to_libexec)
-	rm -f $(to_java)/crest-jvm.jar
+	rm -f $(to_java)/crest-jvm.jar $(to_java)/crest-jvm-$(VERSION).jar $(to_lib)/jni/libcrest-jvm.so
+	rm -rf $(DESTDIR)$(PREFIX)/share/maven-repo/io/crest

@@ -10,6 +10,7 @@ jvm_java    := $(shell find jvm-shim -name '*.java' -o -name pom.xml -o -path '*
 jvm_so      := $(LIB)/libcrest-jvm.so
 jvm_natives := build/jvm/natives/io/crest/native
 jvm_jar     := build/jvm/crest-jvm/crest-jvm-$(VERSION).jar
+JVM_RPATH   ?= -Wl,-rpath,'$$ORIGIN'
 MVN         ?= mvn
 STRIP       ?= strip
 
@@ -29,7 +30,7 @@ $(jvm_so): $(jvm_src) $(wildcard jvm-shim/native/*.h) $(HEADERS) $(filter %.so,$
 	$(run)$(jvm_needed); printf '  %-4s %s\n' LINK $@; mkdir -p $(@D); \
 	home=$(jvm_home); $(CC) $(inc_public) -I"$$home/include" -I"$$home/include/linux" $(CPPFLAGS) \
 	    $(ALL_CFLAGS) -fPIC -fvisibility=hidden -ftls-model=initial-exec -shared $(no_undefined) \
-	    -Wl,-soname,libcrest-jvm.so -Wl,-rpath,'$$ORIGIN' $(ALL_LDFLAGS) -o $@ $(jvm_src) \
+	    -Wl,-soname,libcrest-jvm.so $(JVM_RPATH) $(ALL_LDFLAGS) -o $@ $(jvm_src) \
 	    -L$(LIB) -lcrest -lpthread -ldl
 
 # Under a sanitizer there is no jar: its libraries would ask every JVM for the sanitizer. The tests
@@ -78,3 +79,41 @@ build/jvm/bench: build/jvm/built $(jvm_java)
 	$(call say,MVN,jvm-shim/crest-jvm-bench)
 	$(run)$(MVN) -B -q -Dstyle.color=never -f jvm-shim/pom.xml -P bench -DskipTests package
 	@touch $@
+
+# For a Maven repository: the jar, its sources, its API reference and both POMs, with their sums.
+jvm_repository := build/jvm/repository
+.PHONY: jvm-repository
+jvm-repository: jvm #: ## jar, sources, javadoc and POMs in a Maven repository's layout, in build/jvm/repository
+	@rm -rf $(jvm_repository)
+	$(call say,MVN,$(jvm_repository))
+	$(run)$(call jvm_maven,-P release deploy -DaltDeploymentRepository=crest::file:$(CURDIR)/$(jvm_repository))
+
+# A distribution's jar goes with the libraries that its system has, and is made without Maven, so
+# without the bridge to Kamon.
+jvm_system  := build/jvm/system
+jvm_plain   := $(filter-out %/package-info.java,$(filter jvm-shim/crest-jvm/src/main/java/io/crest/%,\
+               $(filter-out jvm-shim/crest-jvm/src/main/java/io/crest/kamon/%,$(filter %.java,$(jvm_java)))))
+jvm_date     = $$(date -u -d @$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} +%Y-%m-%dT%H:%M:%SZ)
+.PHONY: jvm-system
+jvm-system: $(jvm_system)/crest-jvm.jar $(jvm_so) #: ## a distribution's jar, which goes with installed libraries, and its JNI library; needs a JDK of 17 or later
+$(jvm_system)/crest-jvm.jar: $(jvm_plain) Makefile mk/jvm.mk
+	$(call say,JAR,$@)
+	$(run)rm -rf $(@D)/classes && mkdir -p $(@D)/classes/io/crest/native && \
+	printf 'version=$(VERSION)\nlibrary=installed\n' > $(@D)/classes/io/crest/native/native.properties && \
+	printf 'Automatic-Module-Name: io.crest\nEnable-Native-Access: ALL-UNNAMED\n' > $(@D)/manifest && \
+	home=$(jvm_home); "$$home/bin/javac" -nowarn -Xlint:-options -source 11 -target 11 -encoding UTF-8 -d $(@D)/classes $(jvm_plain) 2> $(@D)/javac.log || \
+	    { cat $(@D)/javac.log; exit 1; }; \
+	"$$home/bin/jar" --create --file $@ --manifest $(@D)/manifest --date "$(jvm_date)" -C $(@D)/classes .
+
+.PHONY: install-java
+install-java: jvm-system #: ## the distribution's jar, its POMs and its JNI library; below DESTDIR, PREFIX and LIBDIR
+	install -d $(to_java) $(to_lib)/jni
+	install -m 644 $(jvm_so) $(to_lib)/jni
+	install -m 644 $(jvm_system)/crest-jvm.jar $(to_java)/crest-jvm-$(VERSION).jar
+	ln -sf crest-jvm-$(VERSION).jar $(to_java)/crest-jvm.jar
+	for name in crest-jvm crest-jvm-parent; do \
+	    into=$(DESTDIR)$(PREFIX)/share/maven-repo/io/crest/$$name/$(VERSION) && install -d $$into && \
+	    pom=jvm-shim/$$name/pom.xml && { [ -e $$pom ] || pom=jvm-shim/pom.xml; } && \
+	    install -m 644 $$pom $$into/$$name-$(VERSION).pom || exit 1; done
+	ln -sf ../../../../../java/crest-jvm-$(VERSION).jar \
+	    $(DESTDIR)$(PREFIX)/share/maven-repo/io/crest/crest-jvm/$(VERSION)/crest-jvm-$(VERSION).jar

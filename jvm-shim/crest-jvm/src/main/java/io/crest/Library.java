@@ -66,6 +66,7 @@ final class Library {
         }
         String given = System.getProperty("crest.library", "");
         if (!given.isEmpty()) return open(Paths.get(given).toAbsolutePath());
+        if (Natives.installed()) return openInstalled();
         Natives natives = Natives.ofThisMachine();
         String chosen = System.getProperty("crest.tmpdir", "");
         Path folder = Paths.get(chosen.isEmpty() ? System.getProperty("java.io.tmpdir") : chosen);
@@ -85,6 +86,24 @@ final class Library {
         } catch (UnsatisfiedLinkError | RuntimeException e) {
             throw LibraryException.ofLinker("Loading " + file, e.getMessage());
         }
+        return loaded(file.toString());
+    }
+
+    /** The same, of a distribution's jar: by name, from where the JVM looks for libraries. */
+    private static String openInstalled() throws LibraryException {
+        try {
+            System.loadLibrary("crest-jvm");
+        } catch (UnsatisfiedLinkError | RuntimeException e) {
+            throw new LibraryException(
+                    "Loading " + Natives.JNI + ": " + e.getMessage() + ". This jar goes with the"
+                            + " libraries of its system: install them (Debian: apt install"
+                            + " libcrest-jni), or name one with -Dcrest.library.");
+        }
+        return loaded(Natives.JNI);
+    }
+
+    /** Whether what was loaded goes with this jar; returns why there are no reporters, or null. */
+    private static String loaded(String file) throws LibraryException {
         String running = LibraryNatives.version();
         if (Natives.known() && !running.equals(Natives.version())) {
             throw new LibraryException(

@@ -35,6 +35,11 @@ final class Natives {
         return TABLE.containsKey("version");
     }
 
+    /** Whether the jar carries no libraries, as it goes with those of its system. */
+    static boolean installed() {
+        return TABLE.getProperty("library", "").equals("installed");
+    }
+
     static String version() {
         return TABLE.getProperty("version", "unknown");
     }
