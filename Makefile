@@ -14,7 +14,7 @@
 # Nothing here asks pkg-config or the compiler anything while this file is being read: on a fresh
 # machine `make check` starts before either is installed, and installs them first.
 
-VERSION   := 0.1.0
+VERSION   := 0.2.0
 SOVERSION := 0
 
 .DEFAULT_GOAL := all

@@ -15,7 +15,7 @@ import io.crest.Unit;
  * First steps: instruments are made once and recorded through often; the page of the process has
  * them all. Run it as
  *
- *     java -cp crest-jvm-0.1.0.jar FirstSteps.java
+ *     java -cp crest-jvm-0.2.0.jar FirstSteps.java
  */
 public final class FirstSteps {
     private static final Counter CREATED =

@@ -12,7 +12,7 @@ import java.util.concurrent.CompletionStage;
  * RNode calls a Metrics.Source: it is put before every name, and sources compose by prefixing. Run
  * it as
  *
- *     java -cp crest-jvm-0.1.0.jar RNodeWords.java
+ *     java -cp crest-jvm-0.2.0.jar RNodeWords.java
  *
  * scala/ has the same as RNode's own trait, Metrics[F].
  */

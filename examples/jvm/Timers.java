@@ -17,7 +17,7 @@ import java.util.concurrent.CompletableFuture;
  * How long things take: a block of code, a token that travels, two places that share only an id,
  * work that goes on in other threads, and one operation with several stages. Run it as
  *
- *     java -cp crest-jvm-0.1.0.jar Timers.java
+ *     java -cp crest-jvm-0.2.0.jar Timers.java
  */
 public final class Timers {
     private static final Timer CONNECT = Timer.of("comm.connect-time", "Dial to handshake.");

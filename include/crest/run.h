@@ -186,7 +186,7 @@ CREST_API crest_status crest_options_check(const char *options, crest_error *err
 CREST_API crest_status crest_stop(uint64_t deadline_ms, crest_error *error);
 
 /*
- * The release of the library that this process runs with, "0.1.0": static text, never NULL. A
+ * The release of the library that this process runs with, "0.2.0": static text, never NULL. A
  * program linked with the shared library may run with another release than it was built with.
  * Thread- and signal-safe.
  */

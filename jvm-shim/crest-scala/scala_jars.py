@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles the Scala side of crest-jvm, for Scala 2.12, 2.13 and 3, into build/jvm/scala:
 
-    crest-scala_2.13-0.1.0.jar          io.crest.scala, which needs crest-jvm alone
-    crest-cats-effect2_2.13-0.1.0.jar   spans of cats-effect 2, as RNode's
-    crest-cats-effect3_2.13-0.1.0.jar   of cats-effect 3
-    crest-kamon1_2.12-0.1.0.jar         a reporter for Kamon 1.x, for Scala 2.12 alone
+    crest-scala_2.13-0.2.0.jar          io.crest.scala, which needs crest-jvm alone
+    crest-cats-effect2_2.13-0.2.0.jar   spans of cats-effect 2, as RNode's
+    crest-cats-effect3_2.13-0.2.0.jar   of cats-effect 3
+    crest-kamon1_2.12-0.2.0.jar         a reporter for Kamon 1.x, for Scala 2.12 alone
 
 `make jvm-scala` runs it. Maven fetches the compilers and cats-effect, which none of the jars holds.
 """

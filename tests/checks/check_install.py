@@ -25,6 +25,7 @@ LANGUAGES = [
 STRICT = ["-Wall", "-Wextra", "-Werror", "-O2"]
 VIEWS = "the library's manifests, dashboard and rules are installed"
 TOOLS = "the installed tools run from where they were put, and have manuals"
+RELEASE = "manuals, the tool, debian/changelog and docs/jvm.md say the Makefile's release"
 INSTALLED = "make install puts headers, libraries and .pc files in place"
 UNINSTALLED = "make uninstall leaves nothing behind"
 
@@ -96,6 +97,23 @@ def check_tools(rules, root):
         rules.broken(TOOLS, f"crest catalogue list: exit status {status}: {output.strip()}")
 
 
+def check_release(rules, root, version):
+    """What cannot read the Makefile says the same release."""
+    status, output = command([f"{root}{PREFIX}/bin/crest", "--version"], cwd="/")
+    if output.split() != ["crest", version]:
+        rules.broken(RELEASE, f"crest --version: exit status {status}: {output.strip()}")
+    for page in sorted((ROOT / "docs/man").glob("*.1")):
+        if f'"Crest {version}"' not in page.read_text(encoding="utf-8"):
+            rules.broken(RELEASE, f"{page.name}: its .TH has not \"Crest {version}\"")
+    log = ROOT / "debian/changelog"
+    if log.exists() and not log.read_text(encoding="utf-8").startswith(f"crest ({version}-"):
+        rules.broken(RELEASE, f"debian/changelog does not begin with crest ({version}-")
+    jvm = ROOT / "docs/jvm.md"
+    for named in set(re.findall(r"crest-jvm-(\d[\d.]*\d)\.jar", jvm.read_text(encoding="utf-8"))):
+        if named != version:
+            rules.broken(RELEASE, f"docs/jvm.md names crest-jvm-{named}.jar")
+
+
 def check_consumer(rules, root, folder, name, packages, options, static=False):
     """Builds consumer.c in both languages and runs it. Returns what the programs need."""
     asked = [*(["--static"] if static else []), "--cflags", "--libs", *packages]
@@ -152,6 +170,8 @@ def main():
         check_views(rules, root)
         rules.rule(TOOLS)
         check_tools(rules, root)
+        rules.rule(RELEASE)
+        check_release(rules, root, version)
         reporters = ["-DWITH_REPORTERS"]
         check_consumer(rules, root, folder, "libcrest alone", ["crest"], ([], []))
         check_consumer(rules, root, folder, "both shared libraries", ["crest-reporters"],

@@ -38,7 +38,7 @@ public final class Crest {
         return Library.problem();
     }
 
-    /** The release of this jar, such as {@code 0.1.0}; {@code unknown} if it does not say. */
+    /** The release of this jar, such as {@code 0.2.0}; {@code unknown} if it does not say. */
     public static String version() {
         return Library.version();
     }

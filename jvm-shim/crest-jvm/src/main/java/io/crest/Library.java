@@ -54,7 +54,7 @@ final class Library {
         return REPORTERS_PROBLEM;
     }
 
-    /** The release of this jar, for example {@code 0.1.0}; {@code unknown} if it does not say. */
+    /** The release of this jar, for example {@code 0.2.0}; {@code unknown} if it does not say. */
     static String version() {
         return Natives.version();
     }
