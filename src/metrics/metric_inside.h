@@ -99,6 +99,7 @@ typedef struct crest_metric {
     const char *const *label_keys; /* constant keys first, the outcome last */
     uint32_t lasts;                /* non-zero: its series are never released or retired */
     uint32_t open;                 /* an open family: its keys come one by one */
+    uint32_t goes_on;              /* its counts began before its series: no growth at first */
     uint32_t state_id;             /* its number in the state file; 0: none */
     uint32_t open_keys;            /* an open family's number of keys; only grows */
     struct crest_metric *parent;   /* the metric that this companion belongs to, or NULL */

@@ -128,6 +128,7 @@ static void figures_go_on(crest_figure_series *series, const crest_figure *figur
 {
     crest_counter *counter = series->handle;
     uint64_t scale = figure->scale ? figure->scale : 1;
+    crest_atomic_store32(&counter->handle.series->metric->goes_on, 1);
     crest_counter_add(counter, 0); /* brings a released counter back */
     uint64_t value = crest_counter_value(counter);
     if (value == 0) {

@@ -260,11 +260,13 @@ static int windows_place_give(crest_windows *windows, const crest_snapshot *snap
 
 /* Whether the series began after the reading before. A series that was hidden then, or had left
  * snapshots and kept its slot, comes back with its count: it is not new. Nor is one
- * that begins with a dead run's total. */
+ * that begins with a dead run's total, or with what the kernel has counted since the machine began.
+ */
 static int windows_is_new(const crest_windows *windows, const crest_series *series)
 {
     return windows->last != NULL && crest_series_birth(series) > windows->last->born &&
-           crest_inherited_of(series) == NULL;
+           crest_inherited_of(series) == NULL &&
+           crest_atomic_load32(&series->metric->goes_on) == 0;
 }
 
 /* The place of a series of the directory, given now if need be; 0 if it goes without. */

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "support/host_fixture.h"
+#include "support/window_fixture.h"
 
 #define HOST_GROUPS "cpu load memory paging disks network tcp pressure"
 #define US UINT64_C(1000000) /* a second */
@@ -416,6 +417,52 @@ static void a_source_that_goes_and_comes_back(void **state)
     system_tree_remove(&tree);
 }
 
+/* ---- windows ---- */
+
+/* Reads everything, as a tick of the windows at this second; the last minute's growth of the
+ * machine's context switches. */
+static uint64_t host_switches(system_under_test *test, crest_windows *windows, unsigned second)
+{
+    crest_window window = {0};
+    crest_clock_fake((1000 + second) * SECOND);
+    crest_snapshot_free(system_look(test));
+    crest_snapshot *seen = crest_snapshot_read_notes(test->registry->state);
+    assert_non_null(seen);
+    for (size_t i = 0; i < seen->directory->count; i++)
+        if (strcmp(seen->directory->series[i]->metric->name, "host.context-switches") == 0)
+            crest_windows_result(windows, seen->directory->series[i], 60, &window);
+    assert_int_equal(crest_windows_tick(windows, seen), 0);
+    return window.events;
+}
+
+/* A node that began a second ago has not seen what the kernel has counted for months. */
+static void the_machines_past_is_no_growth(void **state)
+{
+    (void)state;
+    static const char *const switches[] = {"7770", "7770", "7781", "7781"};
+    system_tree tree;
+    system_under_test test;
+    char text[64];
+    host_tree_make(&tree);
+    system_test_start(&test, &tree, "cpu");
+    crest_clock_fake(1000 * SECOND);
+    crest_windows *windows = crest_windows_new();
+    assert_non_null(windows);
+    assert_int_equal(crest_windows_tick(windows, crest_snapshot_read_notes(test.registry->state)),
+                     0);
+    uint64_t grown = 0;
+    for (unsigned i = 0; i < LENGTH(switches); i++) {
+        snprintf(text, sizeof text, "cpu  1 0 1 1 1 1 1 1 1 1\nctxt %s\n", switches[i]);
+        system_tree_write(&tree, "proc/stat", text);
+        grown = host_switches(&test, windows, i + 1);
+    }
+    assert_int_equal(grown, 11);
+    crest_windows_free(windows);
+    crest_clock_fake(0);
+    system_test_stop(&test);
+    system_tree_remove(&tree);
+}
+
 int main(void)
 {
     fixture_watchdog(170);
@@ -430,6 +477,7 @@ int main(void)
         cmocka_unit_test(a_device_that_comes_back_counts_nothing_twice),
         cmocka_unit_test(what_cannot_be_read_is_absent_and_counted),
         cmocka_unit_test(a_source_that_goes_and_comes_back),
+        cmocka_unit_test(the_machines_past_is_no_growth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
