@@ -17,47 +17,37 @@
 #include "kinds.h"
 #include "otlp/otlp_profiles.h"
 #include "profile/profile_pages.h"
-#include "scrape/scrape_routes.h"
+#include "scrape/scrape_endpoint.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define PROFILE_TIMEOUT_MS 30000u
-/* The waiting profile, and what is answered beside it. */
-#define PROFILE_PAGES_AT_ONCE 4u
-#define PROFILE_CONNECTIONS 16u
 #define PROFILE_OTLP_INTERVAL_MS 10000u
 
 typedef struct profile {
     crest_reporter reporter; /* first: the caller holds a pointer to it */
-    crest_scrape_settings settings;
+    crest_scrape_endpoint endpoint;
     crest_profiler_options options;
-    int listens, started;        /* whether the profiler is ours to stop */
-    pthread_mutex_t lock;        /* guards server */
-    crest_scrape_server *server; /* NULL: not serving */
+    int ready;            /* the endpoint is initialised */
+    int listens, started; /* whether the profiler is ours to stop */
 } profile;
 
 /* ---- serving ---- */
 
 static crest_status profile_listen(profile *self, crest_registry *registry, crest_error *error)
 {
-    crest_status status = CREST_OK;
-    if (crest_loop_only())
-        return crest_error_set(error, CREST_SYSTEM,
-                               "Profiles are served by a thread, which threads=off forbids: set "
-                               "profile.listen=off");
-    pthread_mutex_lock(&self->lock);
-    self->server =
-        crest_scrape_server_start(&self->settings, &crest_scrape_routes, registry, &status, error);
+    char shown[CREST_SCRAPE_SHOWN_BYTES];
+    int loopback;
+    crest_status status = crest_scrape_endpoint_start(
+        &self->endpoint, registry,
+        "Profiles are served by a thread, which threads=off forbids: set profile.listen=off", shown,
+        &loopback, error);
     if (status == CREST_OK)
-        crest_log_write(self->server->listener.loopback ? CREST_LOG_INFO : CREST_LOG_WARNING,
-                        "crest: profiles are at http://%s/debug/pprof/%s",
-                        self->server->listener.shown,
-                        self->server->listener.loopback
-                            ? ""
-                            : ", which is no loopback address: any client that reaches it sees "
-                              "the program's functions, and can have it profiled");
-    pthread_mutex_unlock(&self->lock);
+        crest_log_write(loopback ? CREST_LOG_INFO : CREST_LOG_WARNING,
+                        "crest: profiles are at http://%s/debug/pprof/%s", shown,
+                        loopback ? ""
+                                 : ", which is no loopback address: any client that reaches it "
+                                   "sees the program's functions, and can have it profiled");
     return status;
 }
 
@@ -79,17 +69,10 @@ static crest_status profile_start(crest_reporter *reporter, crest_registry *regi
 
 static crest_status profile_end(profile *self, uint64_t left_ns, crest_error *error)
 {
-    crest_status status = CREST_OK;
     if (self->started) /* first: profiles that are being taken end with it */
         (void)crest_profiler_stop(NULL);
     self->started = 0;
-    pthread_mutex_lock(&self->lock);
-    if (self->server != NULL)
-        status = crest_scrape_server_stop(self->server, crest_scrape_now_ns() + left_ns, error);
-    if (status == CREST_OK)
-        self->server = NULL;
-    pthread_mutex_unlock(&self->lock);
-    return status;
+    return crest_scrape_endpoint_stop(&self->endpoint, left_ns, error);
 }
 
 static crest_status profile_stop(crest_reporter *reporter, uint64_t deadline_ns, crest_error *error)
@@ -101,11 +84,11 @@ static crest_status profile_stop(crest_reporter *reporter, uint64_t deadline_ns,
 static void profile_free(crest_reporter *reporter)
 {
     profile *self = reporter->state;
-    while (profile_end(self, CREST_PROFILE_SECONDS_MAX * UINT64_C(1000000000), NULL) != CREST_OK)
+    while (self->ready &&
+           profile_end(self, CREST_PROFILE_SECONDS_MAX * UINT64_C(1000000000), NULL) != CREST_OK)
         continue;
-    pthread_mutex_destroy(&self->lock);
-    free(self->settings.listen);
-    free(self->settings.hosts);
+    if (self->ready)
+        crest_scrape_endpoint_fini(&self->endpoint);
     free(self);
 }
 
@@ -124,21 +107,6 @@ static crest_status profile_read_number(const crest_options *options, const char
                                "%s=%.60s is not a number from 1 to %u", key, text, highest);
     *value = (unsigned)number;
     return CREST_OK;
-}
-
-/* 0, or -1 without memory. */
-static int profile_copy(profile *self, const char *listen, const char *hosts)
-{
-    self->settings = (crest_scrape_settings){
-        .other = &crest_profile_pages,
-        .concurrency = PROFILE_PAGES_AT_ONCE,
-        .connections = PROFILE_CONNECTIONS,
-        .timeout_ms = PROFILE_TIMEOUT_MS,
-        .listen = strdup(listen),
-        .hosts = hosts != NULL ? strdup(hosts) : NULL,
-    };
-    return self->settings.listen == NULL || (hosts != NULL && self->settings.hosts == NULL) ? -1
-                                                                                            : 0;
 }
 
 static crest_status profile_read(profile *self, const char *value, const crest_options *options,
@@ -163,9 +131,9 @@ static crest_status profile_read(profile *self, const char *value, const crest_o
     if (listen == NULL || !self->listens)
         listen = CREST_PROFILE_LISTEN_DEFAULT;
     if (status == CREST_OK)
-        status = crest_scrape_address_check(listen, error);
-    if (status == CREST_OK && profile_copy(self, listen, crest_option(options, "profile.hosts")))
-        status = crest_error_set(error, CREST_NO_MEMORY, "No memory for the profiler's endpoint");
+        status = crest_scrape_endpoint_init(&self->endpoint, &crest_profile_pages, listen,
+                                            crest_option(options, "profile.hosts"), error);
+    self->ready = status == CREST_OK;
     return status;
 }
 
@@ -174,8 +142,7 @@ static crest_reporter *profile_create(const char *value, const crest_options *op
 {
     profile *self = calloc(1, sizeof *self);
     (void)resource;
-    if (self == NULL || pthread_mutex_init(&self->lock, NULL) != 0) {
-        free(self);
+    if (self == NULL) {
         crest_error_set(error, CREST_NO_MEMORY, "No memory for the profiler's endpoint");
         return NULL;
     }

@@ -9,6 +9,7 @@
  * is taken at a time: a second request gets a 429.
  */
 #include "profile/profile_pages.h"
+#include "scrape/scrape_endpoint.h"
 
 #include <crest/profile.h>
 
@@ -71,15 +72,6 @@ static unsigned profile_pages_begin(crest_scrape_page *page, crest_profile_kind 
     return MHD_HTTP_SERVICE_UNAVAILABLE;
 }
 
-/* Whether a page of another site has a browser ask: a browser then says so. A person's own request,
- * go tool pprof's and curl's have neither header. Source: W3C, Fetch Metadata; RFC 6454, 7. */
-static int profile_pages_cross_site(struct MHD_Connection *connection)
-{
-    const char *site = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Sec-Fetch-Site");
-    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Origin") != NULL ||
-           (site != NULL && strcmp(site, "none") != 0 && strcmp(site, "same-origin") != 0);
-}
-
 static unsigned profile_pages_ask(crest_scrape_page *page, const char *path,
                                   struct MHD_Connection *connection, const char **why)
 {
@@ -87,7 +79,7 @@ static unsigned profile_pages_ask(crest_scrape_page *page, const char *path,
     unsigned lasts_s = CREST_PROFILE_SECONDS_DEFAULT;
     *why = "A page of another site has asked for this in a browser. Profiles are for requests from "
            "a shell, or from this address itself\n";
-    if (profile_pages_cross_site(connection))
+    if (crest_scrape_cross_site(connection))
         return MHD_HTTP_FORBIDDEN;
     if (strcmp(path, "/") == 0 || strcmp(path, "/debug/pprof/") == 0 ||
         strcmp(path, "/debug/pprof") == 0) {
@@ -156,6 +148,7 @@ const crest_scrape_other crest_profile_pages = {
     .ask = profile_pages_ask,
     .make = profile_pages_make,
     .forget = profile_pages_forget,
+    .foreign = CREST_SCRAPE_FOREIGN "profile.hosts=NAME\n",
     /* where go tool pprof asks for names that a profile lacks: of stripped files, say. It takes any
        refusal for a reason to show nothing at all */
     .posted = "/debug/pprof/symbol",

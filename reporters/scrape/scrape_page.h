@@ -15,6 +15,11 @@
 struct crest_scrape_page;
 struct MHD_Connection;
 
+#define CREST_SCRAPE_FOREIGN                                                                       \
+    "This endpoint is on a loopback address and answers requests for localhost, 127.0.0.1 and "    \
+    "[::1] only, so that no page in a browser can read it by a name of its own. Other names are "  \
+    "allowed with "
+
 /* What an endpoint serves instead of /metrics. */
 typedef struct crest_scrape_other {
     /* In the server's thread: what is at this path. Fills what the page has of it and returns 0; or
@@ -23,7 +28,10 @@ typedef struct crest_scrape_other {
                     struct MHD_Connection *connection, const char **why);
     /* As crest_scrape_page_make: writes the page and frees page->other. */
     void (*make)(struct crest_scrape_page *page);
-    /* A path that a POST may go to, and what is answered, whatever is asked there. */
+    /* What a request for another Host is told: CREST_SCRAPE_FOREIGN and the option. */
+    const char *foreign;
+    const char *policy; /* Content-Security-Policy of all answers; NULL: none */
+    /* A path that a POST may go to, and what is answered, whatever is asked there; NULL: none. */
     const char *posted, *posted_answer;
     /* Frees page->other of a page that is not made. */
     void (*forget)(struct crest_scrape_page *page);
@@ -32,6 +40,7 @@ typedef struct crest_scrape_other {
 /* What pages of an endpoint share; constant, and owned by the reporter. */
 typedef struct crest_scrape_settings {
     const crest_scrape_other *other; /* NULL: it serves /metrics */
+    const void *about;               /* of `other`, and its own; may be NULL */
     char *listen;
     unsigned concurrency, connections;
     uint64_t timeout_ms;

@@ -28,10 +28,6 @@
 /* The piece in which an answer is read; libmicrohttpd takes less if its buffer is smaller. */
 #define SCRAPE_ROUTES_PIECE_BYTES 32768u
 #define SCRAPE_ROUTES_TEXT_BYTES 512u
-#define SCRAPE_ROUTES_FOREIGN                                                                      \
-    "This endpoint is on a loopback address and answers requests for localhost, 127.0.0.1 and "    \
-    "[::1] only, so that no page in a browser can read it by a name of its own. Other names are "  \
-    "allowed with "
 
 typedef struct scrape_routes_request {
     crest_scrape_server *server;
@@ -54,6 +50,9 @@ static enum MHD_Result scrape_routes_send(scrape_routes_request *request, unsign
         return MHD_NO;
     (void)MHD_add_response_header(response, "Content-Type", type);
     (void)MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    if (request->server->settings->other != NULL && request->server->settings->other->policy)
+        (void)MHD_add_response_header(response, "Content-Security-Policy",
+                                      request->server->settings->other->policy);
     if (request->is_page)
         request->code = code;
     enum MHD_Result queued = MHD_queue_response(request->connection, code, response);
@@ -357,7 +356,8 @@ static int scrape_routes_has_body(struct MHD_Connection *connection)
 static enum MHD_Result scrape_routes_refuse(scrape_routes_request *request, int allowed)
 {
     const crest_scrape_other *other = request->server->settings->other;
-    if (other != NULL && request->path != NULL && strcmp(request->path, other->posted) == 0)
+    if (other != NULL && other->posted != NULL && request->path != NULL &&
+        strcmp(request->path, other->posted) == 0)
         return scrape_routes_say(request, MHD_HTTP_OK, other->posted_answer, NULL, NULL);
     if (allowed)
         return scrape_routes_say(request, MHD_HTTP_CONTENT_TOO_LARGE,
@@ -451,8 +451,8 @@ static unsigned scrape_routes_misdirected(const crest_scrape_server *server,
     *why = "This Host is none: it is a name or an address, and perhaps a port\n";
     if (!crest_scrape_authority_valid(host))
         return MHD_HTTP_BAD_REQUEST;
-    *why = server->settings->other != NULL ? SCRAPE_ROUTES_FOREIGN "profile.hosts=NAME\n"
-                                           : SCRAPE_ROUTES_FOREIGN "prometheus.hosts=NAME\n";
+    *why = server->settings->other != NULL ? server->settings->other->foreign
+                                           : CREST_SCRAPE_FOREIGN "prometheus.hosts=NAME\n";
     return !server->listener.loopback || crest_scrape_authority_is_loopback(host) ||
                    crest_scrape_authority_is_listed(host, server->settings->hosts)
                ? 0
