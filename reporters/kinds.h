@@ -23,5 +23,6 @@ extern const crest_reporter_kind crest_hlog_kind;             /* hlog.c */
 extern const crest_reporter_kind crest_prometheus_kind;       /* scrape.c */
 extern const crest_reporter_kind crest_otlp_kind;             /* otlp_options.c */
 extern const crest_reporter_kind crest_profile_reporter_kind; /* profile.c */
+extern const crest_reporter_kind crest_live_kind;             /* live.c */
 
 #endif

@@ -17,6 +17,7 @@ __attribute__((constructor)) static void linked_add_kinds(void)
     (void)crest_reporter_kind_add(&crest_textfile_kind);
     (void)crest_reporter_kind_add(&crest_statsd_kind);
     (void)crest_reporter_kind_add(&crest_profile_reporter_kind);
+    (void)crest_reporter_kind_add(&crest_live_kind);
     (void)crest_reporter_kind_add(&crest_json_kind);
     (void)crest_reporter_kind_add(&crest_spans_json_kind);
     (void)crest_reporter_kind_add(&crest_events_json_kind);

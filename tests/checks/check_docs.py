@@ -209,7 +209,9 @@ class Docs:
         if words[0] == "make":
             return self.made(words[1:])
         if words[0] == "curl":
-            return None if words[1:] == ["http://127.0.0.1:9102/metrics"] else "another page"
+            page = re.fullmatch(r"http://127.0.0.1:(9102/metrics|7733/series\?search=\w+&most=\d+)",
+                                words[1]) if len(words) == 2 else None
+            return None if page else "another page"
         if words[0].startswith("tests/mutation/"):
             status, output = command([ROOT / words[0], *words[1:]], cwd=ROOT, timeout=300)
             return f"status {status}: {output}" if status else None

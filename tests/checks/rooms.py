@@ -47,6 +47,7 @@ REPORTERS = [
     ("json", "writes reports and spans as lines of JSON", ("common",)),
     ("events", "writes events as lines of text and of JSON", ("common",)),
     ("scrape", "serves pages to Prometheus, and the last spans", ("common", "json")),
+    ("live", "serves the live page to browsers on the machine", ("common", "json", "scrape")),
     ("profile", "serves profiles to pprof, has them sent by OTLP", ("common", "scrape", "otlp")),
     ("statsd", "sends packets of StatsD over UDP, TCP and Unix sockets", ("common",)),
     ("influxdb", "sends lines to InfluxDB over HTTP and UDP", ("common", "http")),
