@@ -145,6 +145,7 @@ typedef struct crest_span {
     const char *name;       /* the metric's; of a stage, then a dot and the stage's name */
     uint64_t start_unix_ns; /* since 1970, by the wall clock at the span's collection */
     uint64_t end_unix_ns;   /* never before the start */
+    /* what its caller set, and then the labels of the timer's series, unless set by that key */
     const crest_span_attribute *attributes;
     size_t attribute_count;
     uint32_t dropped_attributes;

@@ -268,7 +268,7 @@ crest_status crest_in_flight_mark(crest_keyed *keyed, const crest_op *op, unsign
         crest_histogram_record(in_flight_histogram(gap), (int64_t)gap_ns);
         crest_histogram_record(in_flight_histogram(since), (int64_t)since_ns);
         if (crest_traced_any() && crest_traced(keyed->metric))
-            crest_span_offer(keyed->metric, gap_ns, CREST_OUTCOME_OK, op,
+            crest_span_offer(keyed->series, gap_ns, CREST_OUTCOME_OK, op,
                              &(crest_span_more){.end_ns = now_ns, .stage = stage + 1});
     }
     return status;

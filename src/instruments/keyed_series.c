@@ -80,6 +80,7 @@ crest_keyed *crest_in_flight_keyed_new(const crest_child *child)
         return NULL;
     *keyed = (crest_keyed){.timer = &child->own->timer,
                            .metric = metric,
+                           .series = &child->first,
                            .deadline_ns = metric->deadline_ns,
                            .share = keyed_share_of(metric),
                            .hash = crest_hash_mix(crest_hash_seed(), (uint64_t)(uintptr_t)keyed)};

@@ -29,11 +29,12 @@
 typedef struct crest_keyed {
     crest_timer *timer; /* the library's handle */
     crest_metric *metric;
-    uint64_t deadline_ns; /* 0: none */
-    unsigned stage_count; /* 0: a timer */
-    uint32_t share;       /* its metric's share */
-    uint64_t closed;      /* refuses begins: see crest_in_flight_close */
-    uint64_t hash;        /* start of its operations' hashes */
+    const crest_series *series; /* the child's first */
+    uint64_t deadline_ns;       /* 0: none */
+    unsigned stage_count;       /* 0: a timer */
+    uint32_t share;             /* its metric's share */
+    uint64_t closed;            /* refuses begins: see crest_in_flight_close */
+    uint64_t hash;              /* start of its operations' hashes */
     /* stages: each one's histograms, gaps and then times since the start */
     crest_histogram **histograms;
 } crest_keyed;

@@ -356,20 +356,21 @@ static int record_traced(const crest_thread_table *lane, const crest_handle *han
 /* After a traced timer's record on another path, which may have noted it in the shard: the next one
  * is to come here too. */
 static void record_offer(const crest_thread_table *lane, const crest_handle *handle,
-                         uint64_t duration_ns, crest_outcome outcome, const crest_op *op,
-                         const crest_span_more *more)
+                         const crest_series *series, uint64_t duration_ns, crest_outcome outcome,
+                         const crest_op *op, const crest_span_more *more)
 {
     crest_shard *own = record_own_shard(lane, handle);
     if (own != NULL)
         crest_atomic_store(&own->noted, 0);
-    crest_span_offer(crest_handle_series(handle)->metric, duration_ns, outcome, op, more);
+    crest_span_offer(series, duration_ns, outcome, op, more);
 }
 
-/* Whether the records of a handle with a series are spans. */
-static int record_is_traced(const crest_handle *handle)
+/* Whether a handle's records are spans: its series, or NULL; a placeholder, of a child that was
+ * retired a moment ago, has no metric. */
+static const crest_series *record_traced_series(const crest_handle *handle)
 {
     const crest_series *series = crest_traced_any() ? crest_handle_series(handle) : NULL;
-    return series != NULL && crest_traced(series->metric);
+    return series != NULL && series->metric != NULL && crest_traced(series->metric) ? series : NULL;
 }
 
 static crest_status record_timer(const crest_thread_table *lane, crest_timer *timer,
@@ -419,8 +420,10 @@ record_timer_offered(const crest_thread_table *lane, crest_timer *timer, int64_t
 {
     crest_status why = record_timer(lane, timer, duration_ns, outcome, op);
     const crest_handle *handle = &timer->outcome[outcome].handle;
-    if (why == CREST_OK && record_is_traced(handle))
-        record_offer(lane, handle, duration_ns < 0 ? 0 : (uint64_t)duration_ns, outcome, op, more);
+    const crest_series *series = why == CREST_OK ? record_traced_series(handle) : NULL;
+    if (series != NULL)
+        record_offer(lane, handle, series, duration_ns < 0 ? 0 : (uint64_t)duration_ns, outcome, op,
+                     more);
     return why;
 }
 
@@ -434,11 +437,11 @@ record_timer_traced(const crest_thread_table *lane, crest_timer *timer, int64_t 
     if ((unsigned)outcome >= CREST_OUTCOME_COUNT || crest_handle_dead(&timer->handle) != CREST_OK)
         return record_timer(lane, timer, duration_ns, outcome, op);
     const crest_handle *handle = &timer->outcome[outcome].handle;
-    const crest_series *series = crest_handle_series(handle);
-    if (CREST_UNLIKELY(series == NULL || !crest_traced(series->metric) ||
+    const crest_series *series = record_traced_series(handle);
+    if (CREST_UNLIKELY(series == NULL ||
                        !record_traced(lane, handle, series, duration_ns, op ? op : &no_op)))
         return record_timer_offered(lane, timer, duration_ns, outcome, op, more);
-    crest_span_offer(series->metric, (uint64_t)duration_ns, outcome, op, more);
+    crest_span_offer(series, (uint64_t)duration_ns, outcome, op, more);
     return CREST_OK;
 }
 

@@ -32,7 +32,7 @@ static uint64_t offer_head(const crest_span_timing *timing)
 
 uint64_t crest_span_drop_below;
 
-void crest_span_offer(const crest_metric *metric, uint64_t duration_ns, crest_outcome outcome,
+void crest_span_offer(const crest_series *series, uint64_t duration_ns, crest_outcome outcome,
                       const crest_op *op, const crest_span_more *more)
 {
     static const crest_op no_op = {{0, 0, 0, 0}, 0, CREST_OP_NONE};
@@ -57,7 +57,7 @@ void crest_span_offer(const crest_metric *metric, uint64_t duration_ns, crest_ou
     if (!crest_span_rings_reserve(fixed + words, &place))
         return;
     uint64_t *word = place.word;
-    memcpy(&word[1], &metric, sizeof metric);
+    memcpy(&word[1], &series, sizeof series);
     word[2] = more != NULL && more->end_ns != 0 ? more->end_ns : crest_now();
     word[3] = duration_ns;
     word[4] = (uint64_t)named->length << 32 | named->kind;

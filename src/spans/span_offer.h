@@ -18,9 +18,9 @@ typedef struct crest_span_more {
  * randomness is below this are dropped at once. Written by the tracing room. */
 extern uint64_t crest_span_drop_below;
 
-/* Puts the span into this thread's ring. `op` may be NULL: it has no id. more: NULL for a record
- * alone. Any thread, any handler; no lock. */
-void crest_span_offer(const crest_metric *metric, uint64_t duration_ns, crest_outcome outcome,
+/* Puts the span into this thread's ring. `series`: any of the timer's child, no placeholder. `op`
+ * may be NULL: it has no id. more: NULL for a record alone. Any thread, any handler; no lock. */
+void crest_span_offer(const crest_series *series, uint64_t duration_ns, crest_outcome outcome,
                       const crest_op *op, const crest_span_more *more);
 
 #endif

@@ -7,13 +7,17 @@
  * Packed, a span is its head and as few words as it has, so that most take one slot and a writer
  * touches few lines, which the reader had:
  *
- *     head, metric, end_ns, duration_ns, length and kind of the operation
+ *     head, series, end_ns, duration_ns, length and kind of the operation
  *     its identity     0, 1, 2 or 4 words, by its kind
  *     id               1, with CREST_SPAN_HAS_ID
  *     parent, trace    3, with CREST_SPAN_HAS_PARENT
  *     details
  *
  * The first slot begins with `head`; continuations leave their first word alone.
+ *
+ * The series is named by its address: it is arena memory that never goes away, and its metric and
+ * label values are written before any handle leads to it and never again. So a span has its labels
+ * also when its series was retired before the tracing thread came, at no cost of the writer.
  */
 #ifndef CREST_SPAN_RECORD_H
 #define CREST_SPAN_RECORD_H
@@ -49,8 +53,8 @@ typedef struct crest_span_record {
     /* not 0: committed. Bit 0; 8 slots; 16 outcome; 24 kind; 32 flags; 40 stage, from 1; 48 words
        of details; 56 attributes that were dropped, at most 255 */
     uint64_t head;
-    const crest_metric *metric;
-    uint64_t end_ns; /* crest_now */
+    const crest_series *series; /* of the timer; its metric and labels outlive it */
+    uint64_t end_ns;            /* crest_now */
     uint64_t duration_ns;
     crest_op op;
     crest_span_id id; /* 0: follows from trace and metric */
@@ -63,6 +67,10 @@ _Static_assert(sizeof(crest_span_record) == CREST_SPAN_SLOT_BYTES, "a record fil
 static inline unsigned crest_span_byte(const crest_span_record *record, unsigned shift)
 {
     return (unsigned)(record->head >> shift & 0xff);
+}
+static inline const crest_metric *crest_span_metric(const crest_span_record *record)
+{
+    return record->series->metric;
 }
 #define CREST_SPAN_SLOTS(record) crest_span_byte(record, 8)
 #define CREST_SPAN_OUTCOME(record) crest_span_byte(record, 16)

@@ -203,7 +203,7 @@ static const uint64_t *rings_unpack(uint64_t head, const uint64_t *word, crest_s
     unsigned flags = (unsigned)(head >> 32 & 0xff);
     memset(record, 0, sizeof *record);
     record->head = head & ~((uint64_t)CREST_SPAN_HAS_ID << 32);
-    memcpy(&record->metric, &word[0], sizeof record->metric);
+    memcpy(&record->series, &word[0], sizeof record->series);
     record->end_ns = word[1];
     record->duration_ns = word[2];
     record->op.length = (uint32_t)(word[3] >> 32);

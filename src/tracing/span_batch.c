@@ -5,6 +5,7 @@
 #include "tracing/span_batch.h"
 #include "base/alloc.h"
 #include "base/utf8.h"
+#include "metrics/child.h"
 #include "spans/span_details.h"
 
 #include <stdio.h>
@@ -132,12 +133,46 @@ static int batch_detail(crest_span_batch_room *room, const crest_span_detail *de
     }
 }
 
-/* Fills what the details say; 0 when the batch is full. */
+/* Whether the span's caller set an attribute of this key. */
+static int batch_is_set(const crest_span_attribute *attributes, size_t count, const char *key)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(attributes[i].key, key) == 0)
+            return 1;
+    return 0;
+}
+
+/* Adds the labels, of the first `keys` keys, of the timer's series behind the attributes that its
+ * caller set, which have precedence; 0 when the batch is full. */
+static int batch_labels(crest_span_batch_room *room, const crest_series *series, unsigned keys,
+                        crest_span_attribute *attributes, crest_span *span)
+{
+    const char *const *values = crest_series_values(series);
+    size_t set = span->attribute_count;
+    for (unsigned i = 0; i < keys; i++) {
+        const char *key = series->metric->label_keys[i];
+        if (values[i][0] == '\0' || batch_is_set(attributes, set, key))
+            continue;
+        size_t size = CREST_UTF8_REPLACEMENT_BYTES * strlen(values[i]);
+        size = (size < CREST_SPAN_TEXT_BYTES_MAX ? size : CREST_SPAN_TEXT_BYTES_MAX) + 1;
+        char *text = batch_take(room, size);
+        if (text == NULL)
+            return 0;
+        crest_span_attribute *label = &attributes[span->attribute_count++];
+        *label = (crest_span_attribute){.key = key, .type = CREST_SPAN_TEXT, .value.s = text};
+        label->length = (uint32_t)crest_utf8_copy(values[i], text, size, NULL);
+    }
+    return 1;
+}
+
+/* Fills what the details say, and adds the labels of `series` (NULL: none); 0 when the batch is
+ * full. */
 static int batch_details_of(crest_span_batch_room *room, const uint64_t *words, unsigned count,
-                            crest_span *span, int64_t wall_ns)
+                            const crest_series *series, crest_span *span, int64_t wall_ns)
 {
     crest_span_detail detail;
-    unsigned attributes = 0, events = 0, links = 0;
+    unsigned keys = series != NULL ? crest_metric_keys(series->metric) : 0;
+    unsigned attributes = keys, events = 0, links = 0;
     for (unsigned at = 0; crest_span_detail_next(words, count, &at, &detail);) {
         events += detail.type == CREST_SPAN_DETAIL_EVENT;
         links += detail.type == CREST_SPAN_DETAIL_LINK;
@@ -151,6 +186,8 @@ static int batch_details_of(crest_span_batch_room *room, const uint64_t *words, 
     for (unsigned at = 0; crest_span_detail_next(words, count, &at, &detail);)
         if (!batch_detail(room, &detail, &to, span, wall_ns))
             return 0;
+    if (series != NULL && !batch_labels(room, series, keys, to.attributes, span))
+        return 0;
     span->attributes = to.attributes;
     span->events = to.events;
     span->links = to.links;
@@ -159,7 +196,7 @@ static int batch_details_of(crest_span_batch_room *room, const uint64_t *words, 
 
 static const char *batch_name(crest_span_batch_room *room, const crest_span_record *record)
 {
-    const crest_metric *metric = record->metric;
+    const crest_metric *metric = crest_span_metric(record);
     unsigned stage = CREST_SPAN_STAGE(record);
     if (stage == 0 || stage > metric->stage_count)
         return metric->name;
@@ -192,6 +229,8 @@ int crest_span_batch_add(crest_span_batch_room *room, const crest_trace_nodes *n
     if (room->count == CREST_SPAN_BATCH_MAX)
         return 0;
     int folded = (record->head & CREST_TRACE_FOLDED) != 0;
+    const crest_series *series =
+        (record->head & CREST_TRACE_FOLD_MIXED) != 0 ? NULL : record->series;
     int random = (CREST_SPAN_FLAGS(record) & CREST_SPAN_RANDOM) != 0;
     crest_span *span = &room->span[room->count];
     *span = (crest_span){
@@ -213,7 +252,7 @@ int crest_span_batch_add(crest_span_batch_room *room, const crest_trace_nodes *n
     uint64_t detail[CREST_SPAN_WORDS_MAX];
     unsigned words = folded ? 0 : crest_trace_node_detail(nodes, number, detail);
     if (span->name == NULL || span->tracestate == NULL ||
-        !batch_details_of(room, detail, words, span, node->wall_ns)) {
+        !batch_details_of(room, detail, words, series, span, node->wall_ns)) {
         room->used = before;
         return 0;
     }

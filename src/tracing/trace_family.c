@@ -68,7 +68,8 @@ static crest_span_id family_named(const crest_trace_op *op, const crest_metric *
 static crest_span_id family_own(crest_trace_op *op, const crest_span_record *record,
                                 const char *instance)
 {
-    crest_span_id id = family_named(op, record->metric, CREST_SPAN_STAGE(record), instance);
+    crest_span_id id =
+        family_named(op, crest_span_metric(record), CREST_SPAN_STAGE(record), instance);
     do
         id = crest_hash_mix(crest_hash_mix(id, record->end_ns ^ record->duration_ns), ++op->handed);
     while (id == 0);
@@ -80,11 +81,11 @@ static int family_first(crest_trace_family *family, const crest_span_record *rec
 {
     unsigned stage = CREST_SPAN_STAGE(record);
     for (unsigned i = 0; i < family->names; i++)
-        if (family->name[i].metric == record->metric && family->name[i].stage == stage)
+        if (family->name[i].metric == crest_span_metric(record) && family->name[i].stage == stage)
             return 0;
     if (family->names == FAMILY_NAMES_MAX)
         return 0;
-    family->name[family->names++] = (family_name){record->metric, stage};
+    family->name[family->names++] = (family_name){crest_span_metric(record), stage};
     return 1;
 }
 
@@ -176,7 +177,8 @@ static void family_give_ids(crest_trace_family *family, crest_trace_op *op, cres
                             const char *instance)
 {
     if (root != NULL && family_first(family, root) && root->id == 0)
-        root->id = family_named(op, root->metric, 0, instance); /* as if it were given out */
+        root->id =
+            family_named(op, crest_span_metric(root), 0, instance); /* as if it were given out */
     for (size_t i = 0; i < family->count; i++) {
         crest_span_record *record = family->member[i].record;
         record->trace = op->trace;
@@ -186,9 +188,9 @@ static void family_give_ids(crest_trace_family *family, crest_trace_op *op, cres
             int under = (CREST_SPAN_FLAGS(record) & CREST_SPAN_HAS_PARENT) != 0;
             int first = !under && family_first(family, record);
             if (record->id == 0)
-                record->id =
-                    first ? family_named(op, record->metric, CREST_SPAN_STAGE(record), instance)
-                          : family_own(op, record, instance);
+                record->id = first ? family_named(op, crest_span_metric(record),
+                                                  CREST_SPAN_STAGE(record), instance)
+                                   : family_own(op, record, instance);
         }
         family->member[i].id = record->id;
     }
@@ -200,7 +202,7 @@ static crest_span_id family_parent(crest_trace_family *family, const crest_trace
                                    const crest_span_record *record, const char *instance)
 {
     if (CREST_SPAN_STAGE(record) != 0 && family != NULL) {
-        crest_span_id whole = family_named(op, record->metric, 0, instance);
+        crest_span_id whole = family_named(op, crest_span_metric(record), 0, instance);
         if (family_find(family, whole) != NULL)
             return whole;
     }

@@ -7,6 +7,7 @@
 #include "base/atomic.h"
 #include "base/hash.h"
 #include "base/sync.h"
+#include "metrics/child.h"
 #include "spans/span_instance.h"
 #include "spans/span_sampling.h"
 #include "state/span_records.h"
@@ -308,10 +309,10 @@ static void keep_judge(crest_trace_keep *keep, crest_trace_op *op, const crest_s
     if (rules->slow_ns != 0) {
         op->slow |= record->duration_ns >= rules->slow_ns;
     } else if (rules->slow_factor > 0) {
-        uint64_t p99_ns = crest_trace_slow_p99_ns(keep->slow, record->metric, now_ns);
+        uint64_t p99_ns = crest_trace_slow_p99_ns(keep->slow, crest_span_metric(record), now_ns);
         op->slow |=
             p99_ns != 0 && (double)record->duration_ns > rules->slow_factor * (double)p99_ns;
-        crest_trace_slow_count(keep->slow, record->metric, record->duration_ns, now_ns);
+        crest_trace_slow_count(keep->slow, crest_span_metric(record), record->duration_ns, now_ns);
     }
 }
 
@@ -325,7 +326,7 @@ static uint32_t keep_fold_of(const crest_trace_keep *keep, const crest_trace_op 
         for (uint32_t number = lists[i]->first; number != 0;
              number = crest_trace_node_at(&keep->nodes, number)->next) {
             const crest_span_record *other = &crest_trace_node_at(&keep->nodes, number)->as.record;
-            if (other->metric != record->metric ||
+            if (crest_span_metric(other) != crest_span_metric(record) ||
                 CREST_SPAN_STAGE(other) != CREST_SPAN_STAGE(record))
                 continue;
             *there = 1;
@@ -346,6 +347,8 @@ static void keep_fold_into(crest_span_record *fold, const crest_span_record *rec
         end = record->end_ns;
     fold->end_ns = end;
     fold->duration_ns = end - start;
+    if (crest_series_child(fold->series) != crest_series_child(record->series))
+        fold->head |= CREST_TRACE_FOLD_MIXED;
     fold->detail[CREST_TRACE_FOLD_COUNT]++;
     fold->detail[CREST_TRACE_FOLD_SUM_NS] += record->duration_ns;
     if (fold->detail[CREST_TRACE_FOLD_MAX_NS] < record->duration_ns)

@@ -13,6 +13,8 @@
 
 /* A folded span: in record.head beside the flags of span_record.h. */
 #define CREST_TRACE_FOLDED (UINT64_C(0x80) << 32)
+/* Of such: it stands for spans of several label sets, and so has no labels. */
+#define CREST_TRACE_FOLD_MIXED (UINT64_C(0x40) << 32)
 /* Of such: what it stands for, in record.detail. */
 enum { CREST_TRACE_FOLD_COUNT, CREST_TRACE_FOLD_SUM_NS, CREST_TRACE_FOLD_MAX_NS };
 

@@ -175,6 +175,7 @@ def an_operation_that_ended_is_shown_after_a_kill(place):
                   "├─ span.step-time", "├─ span.step-time", "└─ span.step-time"], "the tree")
     contains(shown, 'ERROR "no parent" peer=café height=-2 weight=2.5 final=true')
     contains(shown, "· stored")
+    contains(shown, "span.store-time  shard=<7> kind=café", "a series' labels")
     contains(shown, f"[node-1 (pid {pid}, dead)]")
     equal(len(one_operation("-", folder.path).splitlines()), 2, "two operations")
     # a span that a file of spans-json= has too is shown once

@@ -67,12 +67,15 @@ def check_block(spans, children):
         equal(root["start_ns"] <= step["start_ns"] <= step["end_ns"] <= root["end_ns"], True,
               "it is within its root")
     equal((stores[0]["parent"], stores[0]["kind"]), (steps[0]["id"], "client"), "a grandchild")
+    equal(stores[0]["attributes"], {"shard": "<7>", "kind": "café"},
+          "the labels of its series")
 
 
 def lines_say_what_was_done(place):
     node = Traced(place, "interval=1h")
     for block in range(10):
         node.do(f"block {block} 4")
+    node.do("retire")
     node.flush()
     traces = {}
     for span in node.spans().values():

@@ -67,6 +67,7 @@ def the_port_and_the_file_show_one_tree(place):
                   "├─ span.step-time", "├─ span.step-time", "└─ span.step-time"], "the tree")
     contains(shown, 'ERROR "no parent" peer=café height=-2 weight=2.5 final=true')
     contains(shown, "· stored")
+    contains(shown, "span.store-time  shard=<7> kind=café", "a series' labels")
     program.do("stop")
     equal(one_operation(operation, file)[0], shown, "the file shows the same")
     listed, _ = one_operation("-", file)

@@ -6,8 +6,10 @@
  *     span_program OPTIONS     crest_start with them; then every operation of span.* is kept
  *
  *     block ID CHILDREN     an operation: a root, so many children with attributes of every type,
- *                           an event and a link, and under the first a grandchild; each third child
- *                           fails. ID: a number that the operation's 32 bytes are made of
+ *                           an event and a link, and under the first a grandchild, of a series
+ *                           with labels; each third child fails. ID: a number that the
+ *                           operation's 32 bytes are made of
+ *     retire                the grandchildren's series
  *     hostile ID            one whose attributes are markup, bytes that are no UTF-8, and 1 MB
  *     flush                 crest_spans_flush(1)
  *     totals                offered, kept, folded, dropped in all
@@ -32,7 +34,7 @@
 
 CREST_TIMER(block_time, "span.block-time", "A block.");
 CREST_TIMER(step_time, "span.step-time", "A step of it.");
-CREST_TIMER(store_time, "span.store-time", "A part of a step.");
+CREST_TIMER_FAMILY(store_time, "span.store-time", "A part of a step.", shard, kind);
 
 CREST_SPAN_KEY(peer_key, "peer");
 CREST_SPAN_KEY(height_key, "height");
@@ -63,7 +65,7 @@ static crest_op block_op(unsigned long long id)
 static void store(crest_op op, const crest_span_context *parent)
 {
     crest_span_timing timing;
-    crest_timer_start_under(&store_time, op, parent, &timing);
+    crest_timer_start_under(store_time_with("<7>", "caf\xc3\xa9"), op, parent, &timing);
     crest_span_set_kind(&timing, CREST_SPAN_CLIENT);
     crest_span_end(&timing, op, CREST_OUTCOME_OK);
 }
@@ -168,6 +170,8 @@ static int obey(const char *line)
     } else if (sscanf(line, "hostile %llu", &id) == 1) {
         hostile(id);
         answer(CREST_OK, "");
+    } else if (strcmp(line, "retire") == 0) {
+        answer(crest_retire(NULL, "shard", "<7>") == 1 ? CREST_OK : CREST_NOT_FOUND, "");
     } else if (strcmp(line, "flush") == 0) {
         answer(crest_spans_flush(1), "");
     } else if (strcmp(line, "totals") == 0) {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define SPANS_SEEN_MAX 4096u
+#define SPANS_ATTRIBUTES_MAX 12u
 
 /* A span, with its first attributes, event and link; texts are cut. */
 typedef struct span_seen {
@@ -19,9 +20,9 @@ typedef struct span_seen {
     char name[96];
     char tracestate[64];
     char message[160];
-    crest_span_attribute attributes[CREST_SPAN_ATTRIBUTES_MAX];
-    char keys[CREST_SPAN_ATTRIBUTES_MAX][64];
-    char texts[CREST_SPAN_ATTRIBUTES_MAX][400];
+    crest_span_attribute attributes[SPANS_ATTRIBUTES_MAX];
+    char keys[SPANS_ATTRIBUTES_MAX][64];
+    char texts[SPANS_ATTRIBUTES_MAX][400];
     char event[64];
     uint64_t event_ns;
     crest_span_context link;
@@ -39,7 +40,7 @@ static void spans_copy(const crest_span *span, span_seen *seen)
     snprintf(seen->name, sizeof seen->name, "%s", span->name);
     snprintf(seen->tracestate, sizeof seen->tracestate, "%s", span->tracestate);
     snprintf(seen->message, sizeof seen->message, "%s", span->status_message);
-    for (size_t i = 0; i < span->attribute_count; i++) {
+    for (size_t i = 0; i < span->attribute_count && i < SPANS_ATTRIBUTES_MAX; i++) {
         seen->attributes[i] = span->attributes[i];
         snprintf(seen->keys[i], sizeof seen->keys[i], "%s", span->attributes[i].key);
         if (span->attributes[i].type == CREST_SPAN_TEXT)
