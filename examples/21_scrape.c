@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Being scraped: a program serves its own metrics over HTTP, for Prometheus to read, and reads them
- * once itself. `prometheus=9102` in crest_start's options, or CREST_OPTS, does the same without
+ * once itself. `prometheus=27378` in crest_start's options, or CREST_OPTS, does the same without
  * code; 0 is any free port.
  *
  *     ./21_scrape 60 &   curl http://127.0.0.1:PORT/metrics

@@ -2,7 +2,7 @@
 /*
  * Native histograms: the same timer on a text page, and as the protobuf that a Prometheus asks for
  * with scrape_native_histograms: one series to it, whatever the number of buckets. A node that is
- * scraped by crest_start("prometheus=9102") answers both of itself; here they are counted.
+ * scraped by crest_start("prometheus=27378") answers both of itself; here they are counted.
  */
 #include <crest/crest.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
  *                               crest::options{}.buckets(crest_buckets_fast)};
  *     static crest::counter_family messages{"comm.messages", "Sent.", crest::keys{"kind", "peer"}};
  *
- *     crest::runtime crest{"service=node,prometheus=9102"};
+ *     crest::runtime crest{"service=node,prometheus=27378"};
  *     blocks.inc();
  *     messages.with("ping", peer).inc();
  *     crest::scope timed{store, crest_op_u64(height)};

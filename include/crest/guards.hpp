@@ -138,7 +138,7 @@ class span
  * done before main returns. Moved, not copied. Not for signal handlers; the destructor blocks, at
  * most for its deadline.
  *
- *     crest::runtime crest{"service=node,prometheus=9102"};
+ *     crest::runtime crest{"service=node,prometheus=27378"};
  *     if (!crest)
  *         std::cerr << crest.message() << '\n';
  */

@@ -53,7 +53,7 @@
 #define CREST_PROFILE_SECONDS_DEFAULT 10u
 
 /* Where profile=on serves them. */
-#define CREST_PROFILE_LISTEN_DEFAULT "127.0.0.1:9103"
+#define CREST_PROFILE_LISTEN_DEFAULT "127.0.0.1:27379"
 
 typedef struct crest_profiler_options {
     unsigned hz CREST_DEFAULT_(0); /* up to CREST_PROFILE_HZ_MAX; 0: the default */

@@ -5,11 +5,11 @@
  * nothing stands in between, and no figure outlives its node.
  *
  *     crest_error error;
- *     crest_prometheus_options options = {.listen = "127.0.0.1:9102"};
+ *     crest_prometheus_options options = {.listen = "127.0.0.1:27378"};
  *     crest_reporter *scrape = crest_prometheus_new(&options, &error);
  *     crest_reporter_attach(NULL, scrape, NULL, &error);
  *
- * From crest_start: prometheus=ADDRESSES, or prometheus=on for 127.0.0.1:9102, with
+ * From crest_start: prometheus=ADDRESSES, or prometheus=on for 127.0.0.1:27378, with
  * prometheus.timeout (10s), prometheus.concurrency (5), prometheus.connections (64),
  * prometheus.windows (ranges; off, all), prometheus.exemplars (on), prometheus.created (off),
  * prometheus.gzip (on), prometheus.native (on; only, off), prometheus.native.factor (1.1),
@@ -21,7 +21,7 @@
  * loopback interface. HOST is a name, an IPv4 address, an IPv6 address in brackets, or * for every
  * interface; port 0 is any free one, which the log callback is told and crest_prometheus_port says:
  *
- *     9102      127.0.0.1:9102-9110      [::1]:9102 | 127.0.0.1:9102      127.0.0.1:0
+ *     27378      127.0.0.1:27378-27386      [::1]:27378 | 127.0.0.1:27378      127.0.0.1:0
  *
  * On a loopback address it answers requests for the machine itself only: their Host is localhost, a
  * name below it, 127.x.x.x, [::1] or nothing, or one of `hosts`. Otherwise a web page whose owner
@@ -57,7 +57,7 @@
 
 #include <crest/reporter.h>
 
-#define CREST_PROMETHEUS_LISTEN_DEFAULT "127.0.0.1:9102"
+#define CREST_PROMETHEUS_LISTEN_DEFAULT "127.0.0.1:27378"
 /* Bytes of an address list, and addresses tried of it. */
 #define CREST_PROMETHEUS_LISTEN_BYTES_MAX 1024u
 #define CREST_PROMETHEUS_ADDRESSES_MAX 1000u

@@ -3,7 +3,7 @@
  * Collectors: what the kernel and the C library know of this process and this machine, as metrics.
  * They are off until an option of crest_start or these functions start them:
  *
- *     crest_start("system=on,prometheus=9102", &error);          most programs
+ *     crest_start("system=on,prometheus=27378", &error);          most programs
  *
  *     crest_system_options options = {.groups = "process malloc"};
  *     crest_system *system = crest_system_start(&options, &error);

@@ -26,7 +26,7 @@ static crest_status scrape_address_refuse(const char *text, int length, const ch
     return crest_error_set(error, CREST_INVALID_ARGUMENT,
                            "\"%.*s\" is no address to listen on: %s. Write PORT, HOST:PORT or "
                            "HOST:FIRST-LAST, several of them separated by | or blanks; an IPv6 "
-                           "address in brackets, as in [::1]:9102",
+                           "address in brackets, as in [::1]:27378",
                            length, text, why);
 }
 
@@ -244,7 +244,7 @@ static const char *scrape_address_advice(int problem)
     switch (problem) {
     case EADDRINUSE:
         return "Another program listens there (ss -ltnp shows which): stop it, choose another "
-               "port, or allow a range, as in prometheus=127.0.0.1:9102-9110";
+               "port, or allow a range, as in prometheus=127.0.0.1:27378-27386";
     case EACCES: return "Ports below 1024 are for privileged programs: choose a higher one";
     case EADDRNOTAVAIL:
         return "No interface of this machine has that address (ip address shows those it has); "

@@ -29,7 +29,7 @@ const char *crest_scrape_target_path(const char *target, crest_scrape_authority 
     return NULL;
 }
 
-/* The part before the port: "[::1]" or "localhost", where ":9102" follows. */
+/* The part before the port: "[::1]" or "localhost", where ":27378" follows. */
 static size_t scrape_target_name(crest_scrape_authority authority)
 {
     const char *end = NULL;

@@ -209,8 +209,8 @@ class Docs:
         if words[0] == "make":
             return self.made(words[1:])
         if words[0] == "curl":
-            page = re.fullmatch(r"http://127.0.0.1:(9102/metrics|7733/series\?search=\w+&most=\d+)",
-                                words[1]) if len(words) == 2 else None
+            known = r"http://127.0.0.1:(27378/metrics|7733/series\?search=\w+&most=\d+)"
+            page = re.fullmatch(known, words[1]) if len(words) == 2 else None
             return None if page else "another page"
         if words[0].startswith("tests/mutation/"):
             status, output = command([ROOT / words[0], *words[1:]], cwd=ROOT, timeout=300)
@@ -356,7 +356,7 @@ class Docs:
 
 # What the options of a reporter need to be more than ignored, where a table has them apart.
 REPORTERS = {"pushgateway": "http://localhost:9091", "statsd": "udp://127.0.0.1:8125",
-             "prometheus": "9102", "influxdb": "http://127.0.0.1:8086/mydb"}
+             "prometheus": "27378", "influxdb": "http://127.0.0.1:8086/mydb"}
 
 
 def options_of_tables(page):

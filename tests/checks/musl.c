@@ -81,7 +81,7 @@ int main(void)
                 page_has("\nmusl_took_seconds_count{outcome=\"ok\"} 400000\n") &
                 page_has("\nprocess_open_fds ") & page_has("\nhost_memory_total_bytes ") &
                 page_has("\nprocess_hiccups_seconds_count{outcome=\"ok\"} ");
-    if (crest_start("prometheus=9102", &error) != CREST_ALREADY)
+    if (crest_start("prometheus=27378", &error) != CREST_ALREADY)
         return printf("a second start with options was not refused\n"), 1;
     status = crest_stop(2000, &error) | crest_stop(2000, &error);
     if (status != CREST_OK)

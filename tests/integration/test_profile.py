@@ -156,7 +156,7 @@ def the_five_lines_of_the_page(node):
     """Those of docs/profiling.md, run as they stand but for the program and its port."""
     text = (harness.ROOT / "docs/profiling.md").read_text(encoding="utf-8")
     lines = re.search(r"From zero to a flame graph:\n\n```sh\n(.*?)```", text, re.DOTALL).group(1)
-    lines = lines.replace(":9103", f":{node.port}").replace("tools/crest", str(harness.ROOT
+    lines = lines.replace(":27379", f":{node.port}").replace("tools/crest", str(harness.ROOT
                                                                             / "tools/crest"))
     lines = [line for line in lines.splitlines() if "./node" not in line and ":8080" not in line]
     equal(len(lines), 3, "lines of the page")

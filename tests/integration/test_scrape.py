@@ -287,7 +287,7 @@ def behind_nginx(place):
     folder.chmod(0o755)
     server = snippet("nginx").replace("/etc/node/", f"{folder}/")
     server = server.replace("9443", f"127.0.0.1:{port}")
-    server = server.replace("127.0.0.1:9102", f"127.0.0.1:{node.port}")
+    server = server.replace("127.0.0.1:27378", f"127.0.0.1:{node.port}")
     (folder / "nginx.conf").write_text(
         f"daemon off;\npid {folder}/nginx.pid;\nerror_log {folder}/nginx.log;\nevents {{}}\n"
         "http {\naccess_log off;\n"

@@ -167,7 +167,7 @@ def hostile_names_stay_in_their_row(_):
 
 def sources_by_their_form(_):
     for where, url in (("http://h:1", "http://h:1/metrics"), ("h:1", "http://h:1/metrics"),
-                       (":9102", "http://127.0.0.1:9102/metrics"),
+                       (":27378", "http://127.0.0.1:27378/metrics"),
                        ("http://h:1/x", "http://h:1/x"), ("[::1]:7", "http://[::1]:7/metrics")):
         found = source_of(where)
         equal((type(found), found.url), (Port, url), where)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pages of metrics: fetching one, and reading Prometheus' text 0.0.4 and OpenMetrics 1.0.
 
-    page = read_page(fetch("http://127.0.0.1:9102/metrics", 10))
+    page = read_page(fetch("http://127.0.0.1:27378/metrics", 10))
     for sample in page.samples:
         print(sample.name, sample.labels, sample.value)
 

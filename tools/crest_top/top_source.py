@@ -2,7 +2,7 @@
 """Where crest top has its pages from: a node's scrape port, or a state file, of a process that runs
 or of one that is dead.
 
-    source = source_of("http://127.0.0.1:9102")
+    source = source_of("http://127.0.0.1:27378")
     look = source.look()
     print(look.title, len(look.page.samples), look.in_flight)
 
