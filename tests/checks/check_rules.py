@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# crest-test: timeout=400
+# crest-test: timeout=400 slow
 """Proves that the other checks can fail: breaks each rule once in a small tree and expects the
 check to name exactly that rule, and expects nothing of the same tree unbroken."""
 
