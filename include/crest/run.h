@@ -79,7 +79,7 @@
  *   page                         on or off (the default): the live page, for a browser on this
  *                                machine, see docs/live-page.md
  *   page.listen=ADDRESS, page.hosts=NAMES
- *                                where, as prometheus=ADDRESS; 127.0.0.1:7733-7748. As
+ *                                where, as prometheus=ADDRESS; 127.0.0.1:27380-27395. As
  *                                prometheus.hosts
  *   prometheus=ADDRESS           serves /metrics there, see prometheus.h
  *   console=DURATION             on standard error at that interval (or console=on): a table on a

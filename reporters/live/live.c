@@ -18,7 +18,7 @@
 #include <string.h>
 
 /* Sixteen nodes of a machine; none of these is an exporter's. */
-#define LIVE_LISTEN_DEFAULT "127.0.0.1:7733-7748"
+#define LIVE_LISTEN_DEFAULT "127.0.0.1:27380-27395"
 #define LIVE_STOP_NS UINT64_C(30000000000)
 
 typedef struct live {

@@ -209,7 +209,7 @@ class Docs:
         if words[0] == "make":
             return self.made(words[1:])
         if words[0] == "curl":
-            known = r"http://127.0.0.1:(27378/metrics|7733/series\?search=\w+&most=\d+)"
+            known = r"http://127.0.0.1:(27378/metrics|27380/series\?search=\w+&most=\d+)"
             page = re.fullmatch(known, words[1]) if len(words) == 2 else None
             return None if page else "another page"
         if words[0].startswith("tests/mutation/"):

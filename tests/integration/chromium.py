@@ -3,7 +3,7 @@
 that end with a zero byte.
 
     with Browser(place) as browser:
-        browser.open("http://127.0.0.1:7733/")
+        browser.open("http://127.0.0.1:27380/")
         equal(browser.run("document.title"), "...")
         equal(browser.complaints, [])
 """
