@@ -77,6 +77,8 @@ ELSEWHERE = {
 }
 # Commands by their first word.
 COMMANDS_ELSEWHERE = {"java": "test_jvm_metrics", "mvn": "test_jvm_push takes the jar itself"}
+# Lines of C that stand outside of functions.
+DECLARES = re.compile(r"CREST_([A-Z]+|[A-Z]+_FAMILY|RANGE_SAMPLER)\(|static .*}$")
 # In front of fragments of C, and around them.
 FRAGMENT = """#include <crest/crest.h>
 #include <crest/by_name.h>
@@ -305,7 +307,7 @@ class Docs:
         text = re.sub(r"^\.\.\.(.*)$", r"/*\1 */", text, flags=re.M)
         outside, inside = [], []
         for line in text.splitlines():
-            (outside if re.match(r"CREST_[A-Z]+\(|static .*}$", line) else inside).append(line)
+            (outside if DECLARES.match(line) else inside).append(line)
         path = self.folder / "fragment.c"
         lines = [FRAGMENT, *outside, "void fragment(void);", "void fragment(void)", "{", *inside,
                  "}", ""]
