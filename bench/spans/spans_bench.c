@@ -9,7 +9,8 @@
  *     texts N     the same with two texts
  *     tree N      operations of a root and a hundred children with two attributes
  *     plain N     traced timers with no attribute, all kept
- *     dropped N   the same, none kept: neither sampled nor slow
+ *     dropped N   the same, none kept: not sampled, and nothing can be slow, so dropped at the end
+ *     decided N   the same with the default rule of slow spans: dropped after it was collected
  *     timer N     the same timer, not traced
  *     clock N     two readings of the clock in place of a timer
  *
@@ -121,6 +122,8 @@ static void settle(const char *shape)
         .spans = "casper.*", .sample = 1, .slow_factor = -1, .rate = UINT32_MAX};
     if (strcmp(shape, "dropped") == 0)
         settings.sample = -1;
+    if (strcmp(shape, "decided") == 0)
+        settings.sample = -1, settings.slow_factor = 1e9;
     if (strcmp(shape, "timer") == 0 || strcmp(shape, "clock") == 0)
         settings.spans = NULL;
     if (crest_spans_set(&settings, &error) != CREST_OK) {

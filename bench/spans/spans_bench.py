@@ -28,7 +28,8 @@ WORDS = {"alone": "operations of one span, with a text and a number",
          "texts": "operations of one span, with two texts",
          "tree": "a root and a hundred children, each with a text and a number"}
 OWN = {"clock": "two readings of the clock", "timer": "the timer, not traced",
-       "dropped": "traced, and dropped by sampling", "plain": "traced and kept, no attribute"}
+       "dropped": "traced, dropped by sampling", "decided": "the same, slow ones would be kept",
+       "plain": "traced and kept, no attribute"}
 
 
 def run(command, folder=ROOT):

@@ -367,7 +367,7 @@ static void record_offer(const crest_thread_table *lane, const crest_handle *han
 
 /* Whether a handle's records are spans: its series, or NULL; a placeholder, of a child that was
  * retired a moment ago, has no metric. */
-static const crest_series *record_traced_series(const crest_handle *handle)
+static inline const crest_series *record_traced_series(const crest_handle *handle)
 {
     const crest_series *series = crest_traced_any() ? crest_handle_series(handle) : NULL;
     return series != NULL && series->metric != NULL && crest_traced(series->metric) ? series : NULL;

@@ -32,19 +32,15 @@ static uint64_t offer_head(const crest_span_timing *timing)
 
 uint64_t crest_span_drop_below;
 
-void crest_span_offer(const crest_series *series, uint64_t duration_ns, crest_outcome outcome,
-                      const crest_op *op, const crest_span_more *more)
+/* Puts the span into the ring. Apart, so that one that is dropped saves no registers for it. */
+__attribute__((noinline)) static void offer_put(const crest_series *series, uint64_t duration_ns,
+                                                crest_outcome outcome, const crest_op *op,
+                                                const crest_span_more *more)
 {
     static const crest_op no_op = {{0, 0, 0, 0}, 0, CREST_OP_NONE};
     const crest_span_timing *timing = more != NULL ? more->timing : NULL;
-    uint64_t below = crest_atomic_load(&crest_span_drop_below);
     int under = timing != NULL && timing->parent.span != 0;
     crest_span_place place;
-    if (below != 0 && (outcome == CREST_OUTCOME_OK || outcome == CREST_OUTCOME_CANCELLED) &&
-        !under && op != NULL && crest_span_randomness_of(op) < below) {
-        crest_span_rings_unsampled();
-        return;
-    }
     const crest_op *named = op != NULL ? op : &no_op;
     unsigned words = 0, fixed = 4 + crest_span_op_words(named->kind);
     uint64_t head = (uint64_t)outcome << 16;
@@ -75,4 +71,21 @@ void crest_span_offer(const crest_series *series, uint64_t duration_ns, crest_ou
         at += 3;
     }
     crest_span_rings_commit(&place, head, at, timing != NULL ? timing->detail : NULL, words);
+}
+
+/* Whether a span's parent was given, which may be kept. */
+static int offer_is_under(const crest_span_more *more)
+{
+    return more != NULL && more->timing != NULL && more->timing->parent.span != 0;
+}
+
+void crest_span_offer(const crest_series *series, uint64_t duration_ns, crest_outcome outcome,
+                      const crest_op *op, const crest_span_more *more)
+{
+    uint64_t below = crest_atomic_load(&crest_span_drop_below);
+    if (below != 0 && (outcome == CREST_OUTCOME_OK || outcome == CREST_OUTCOME_CANCELLED) &&
+        op != NULL && !offer_is_under(more) && crest_span_randomness_of(op) < below)
+        crest_span_rings_unsampled();
+    else
+        offer_put(series, duration_ns, outcome, op, more);
 }

@@ -227,7 +227,8 @@ static int tracing_is_left(const tracing_worker *worker)
 static void tracing_work(tracing_worker *worker)
 {
     uint64_t sleep_ns = CREST_TRACING_SLEEP_NS_MIN;
-    while (crest_atomic_load32(&worker->stopping) == 0) {
+    /* acquire: exporters see, in the last batch, what their owner did before it asked for it */
+    while (crest_atomic_load32_acquire(&worker->stopping) == 0) {
         size_t taken = 0;
         if (crest_atomic_load32(&tracing_hand) == 0) {
             tracing_take_lock();
@@ -358,7 +359,7 @@ static int tracing_dismiss(uint64_t until_ns)
     tracing_worker *worker = tracing_working;
     struct timespec until = crest_monotonic_timespec(until_ns);
     int late = 0;
-    crest_atomic_store32(&worker->stopping, 1);
+    crest_atomic_store32_release(&worker->stopping, 1); /* partner: in tracing_work */
     crest_span_rings_wake();
     pthread_mutex_lock(&tracing_ending);
     while (!worker->ended && !late) {
