@@ -14,8 +14,8 @@
 #define LIVE_OWN "crest."
 
 /* What collectors read is shown behind what the node says itself. */
-static const char *const live_last[] = {"host.",   "process.", "cgroup.",
-                                        "system.", "jvm.",     LIVE_OWN};
+static const char *const live_last[] = {"host.", "process.", "cgroup.", "malloc.",
+                                        "jvm.",  "peer.",    "probe.",  LIVE_OWN};
 
 /* ---- which ---- */
 
