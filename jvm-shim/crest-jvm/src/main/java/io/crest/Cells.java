@@ -72,10 +72,28 @@ final class Cells {
 
     private static void recordCold(long histogram, long value, long times) {
         if (histogram == 0) return;
-        int lane = SharedLanes.current();
+        int lane = lane(histogram);
         if (lane < 0) CellNatives.histogramRecord(histogram, value, times);
         else CellNatives.laneHistogramRecord(lane, histogram, value, times);
         keep(histogram);
+    }
+
+    /** Where a record of the calling thread goes that takes a call: a lane's number, or -1 for the
+     * thread's own cells, which then has a place among {@link OwnCounts}. */
+    static int lane(long histogram) {
+        Thread thread = Thread.currentThread();
+        if (Threads.isVirtual(thread)) return SharedLanes.of(thread);
+        if (Memory.intAt(histogram + Layout.HANDLE_SLOT) >>> Layout.CHUNK_BITS == 0)
+            return -1; // closed, or never opened: the call says which
+        return hasOwn(histogram) || OwnCounts.take(thread, histogram) ? -1 : SharedLanes.of(thread);
+    }
+
+    /** Whether the calling platform thread has counts of its own for the histogram. */
+    static boolean hasOwn(long histogram) {
+        long table = Lane.own();
+        if (table == 0) table = Lane.ownElsewhere(Thread.currentThread());
+        long cell = table == 0 ? 0 : cell(table, histogram);
+        return cell != 0 && Memory.longAt(cell) != 0;
     }
 
     /** After a cold call: remembers the thread's table, so that the next record needs no call. */
@@ -86,8 +104,8 @@ final class Cells {
 
     /**
      * Records a value into a histogram, or a timer's outcome. False: nothing was done, because that
-     * takes a call. The caller then makes the call, for the lane of {@link SharedLanes#current},
-     * and calls {@link #keep} afterwards.
+     * takes a call. The caller then makes the call, for the lane of {@link #lane}, and calls {@link
+     * #keep} afterwards.
      */
     static boolean recorded(long histogram, long value) {
         return recorded(histogram, value, 1);
@@ -105,22 +123,19 @@ final class Cells {
     }
 
     private static boolean recordedElsewhere(long histogram, long value, long times) {
+        if (!Library.AVAILABLE) return false;
         Thread thread = Thread.currentThread();
-        if (!Threads.isVirtual(thread)) {
-            long table = Lane.ownElsewhere(thread);
-            return table != 0 && recordedOwn(table, histogram, value, times);
-        }
-        return Library.AVAILABLE
-                && recordedShared(
-                        SharedLanes.table(SharedLanes.of(thread)), histogram, value, times);
+        long table = Threads.isVirtual(thread) ? 0 : Lane.ownElsewhere(thread);
+        return table != 0
+                ? recordedOwn(table, histogram, value, times)
+                : recordedShared(thread, histogram, value, times);
     }
 
     /** In the library's order: extremes, count, sum. */
     private static boolean recordedOwn(long table, long histogram, long value, long times) {
         long cell = cell(table, histogram);
-        if (cell == 0) return false;
-        long shard = Memory.longAt(cell);
-        if (shard == 0) return false;
+        long shard = cell == 0 ? 0 : Memory.longAt(cell);
+        if (shard == 0) return recordedShared(Thread.currentThread(), histogram, value, times);
         long block = Memory.longAt(shard + block(value));
         // a negative value finds no block
         if (block == 0
@@ -133,8 +148,12 @@ final class Cells {
         return true;
     }
 
-    /** The same with several writers, which may also raise the note and lower the minimum. */
-    private static boolean recordedShared(long table, long histogram, long value, long times) {
+    /** The same with several writers, which may also raise the note and lower the minimum: by
+     * virtual threads, and by those that have no counts of their own for this histogram. */
+    private static boolean recordedShared(
+            Thread thread, long histogram, long value, long times) {
+        if (!Threads.isVirtual(thread) && OwnCounts.due(thread, histogram)) return false;
+        long table = SharedLanes.table(SharedLanes.of(thread));
         long cell = table == 0 ? 0 : cell(table, histogram);
         if (cell == 0) return false;
         long shard = Memory.longAcquire(cell);
@@ -144,8 +163,9 @@ final class Cells {
         if (block == 0
                 || value > Memory.longAcquire(shard + Layout.SHARD_NOTED)
                 || value < Memory.longAt(shard + Layout.SHARD_MIN)) return false;
-        Memory.getAndAdd(count(block, value), times);
+        long before = Memory.getAndAdd(count(block, value), times);
         Memory.getAndAdd(shard + Layout.SHARD_SUM, value * times);
+        OwnCounts.added(thread, histogram, before, before + times);
         return true;
     }
 

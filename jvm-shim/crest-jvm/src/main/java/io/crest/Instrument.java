@@ -22,6 +22,7 @@ public abstract class Instrument implements AutoCloseable {
         if (handle == 0) return;
         Lane.own();
         SharedLanes.current();
+        OwnCounts.due(Thread.currentThread(), handle);
     }
 
     /** In the order of the keys; null in a metric without labels. Not to be written to. */

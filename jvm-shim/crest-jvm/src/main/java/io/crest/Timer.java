@@ -405,7 +405,10 @@ public final class Timer extends Keyed {
             long nanos, Outcome outcome, int kind, int length, long w0, long w1, long w2, long w3) {
         if (handle == 0) return Status.OK;
         int how = outcome == null ? -1 : outcome.ordinal();
-        int lane = SharedLanes.current();
+        int lane =
+                outcome == null
+                        ? SharedLanes.current()
+                        : Cells.lane(outcomes + how * Layout.HISTOGRAM_BYTES);
         int status = TimerNatives.record(lane, handle, nanos, how, kind, length, w0, w1, w2, w3);
         if (outcome != null) Cells.keep(outcomes + how * Layout.HISTOGRAM_BYTES);
         return Status.of(status);

@@ -11,7 +11,7 @@ final class TimerNatives {
 
     private TimerNatives() {}
 
-    /** In a lane ({@link SharedLanes#current}), or by the calling thread if that is negative. */
+    /** In a lane ({@link Cells#lane}), or by the calling thread if that is negative. */
     static native int record(
             int lane, long timer, long nanos, int outcome,
             int kind, int length, long w0, long w1, long w2, long w3);

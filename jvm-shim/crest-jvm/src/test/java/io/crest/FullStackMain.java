@@ -16,7 +16,7 @@ final class FullStackMain {
 
     public static void main(String[] arguments) throws ClassNotFoundException {
         // loading takes more stack than initialising; a JVM may have loaded them, from an archive
-        for (String type : List.of("Op", "Utf8", "Timing", "SharedLanes", "Outcome")) {
+        for (String type : List.of("Op", "Utf8", "Timing", "SharedLanes", "OwnCounts", "Outcome")) {
             Class.forName("io.crest." + type, false, FullStackMain.class.getClassLoader());
         }
         Runnable first = recording(arguments[0]);
