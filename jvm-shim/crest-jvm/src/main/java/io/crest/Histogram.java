@@ -10,11 +10,11 @@ package io.crest;
  * SIZE.record(block.length);
  * }</pre>
  *
- * <p>Any thread may use one, virtual threads too. A record adds to memory of the thread's own, or to
- * memory that several threads share where a process has more pairs of thread and histogram than
- * places. Once the thread has recorded five values, one of this power of two among them, a record
- * takes no lock, allocates nothing and calls nothing. Two values still take a call: the thread's
- * largest since the last tick, and its least of all.
+ * <p>Any thread may use one, virtual threads too. A record adds to memory of the thread's own, or
+ * to memory that several threads share where a process has many pairs of thread and histogram. Once
+ * the thread has recorded five values, one of this power of two among them, a record takes no lock,
+ * allocates nothing and calls nothing. Two values still take a call: the thread's largest since the
+ * last tick, and its least of all.
  */
 public final class Histogram extends Instrument {
     Histogram(Series series) {

@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * than places. The library makes more by itself only for records that come by native code.
  */
 final class OwnCounts {
-    /** Places for the pairs that come first: a program with few threads and metrics needs no more. */
+    /** Places for the pairs that come first: all that a program with few of them needs. */
     static final int FIRST = 128;
 
     /** Places for pairs that record much. */
@@ -37,8 +37,8 @@ final class OwnCounts {
     private static final AtomicInteger FIRST_LEFT = new AtomicInteger(FIRST);
     private static final AtomicInteger BUSY_LEFT = new AtomicInteger(BUSY);
 
-    /** The pairs that got a place and have not recorded since; 0: none. A pair that is driven out by
-     * another passes its place on. */
+    /** The pairs that got a place and have not recorded since; 0: none. A pair that is driven out
+     * by another passes its place on. */
     private static final AtomicLongArray PROMISED = new AtomicLongArray(PROMISES);
 
     private OwnCounts() {}

@@ -2,10 +2,10 @@
 package io.crest;
 
 /**
- * A few lanes that belong to no thread ({@code <crest/lane.h>}). A thread's number chooses its lane,
- * and all writers add to it atomically. Virtual threads use them for all they record, as they may
- * move to another carrier at any point; platform threads for histograms that they have no counts of
- * their own of, see {@link OwnCounts}.
+ * A few lanes that belong to no thread ({@code <crest/lane.h>}). A thread's number chooses its
+ * lane, and all writers add to it atomically. Virtual threads use them for all they record, as they
+ * may move to another carrier at any point; platform threads for histograms that they have no
+ * counts of their own of, see {@link OwnCounts}.
  */
 final class SharedLanes {
     /** A power of two; a single 0 where there is no memory for lanes. */

@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Records with 100 threads in 10 histograms, all alive at once, and prints how many pairs have
- * counts of their own; whether a pair has them after one record and after 50,000, and whether a pair
- * without them calls; and the totals.
+ * counts of their own; whether a pair has them after one record and after 50,000, and whether a
+ * pair without them calls; and the totals.
  */
 final class OwnCountsMain {
     private static final int THREADS = 100;
