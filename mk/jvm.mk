@@ -93,7 +93,7 @@ jvm-repository: jvm #: ## jar, sources, javadoc and POMs in a Maven repository's
 jvm_system  := build/jvm/system
 jvm_plain   := $(filter-out %/package-info.java,$(filter jvm-shim/crest-jvm/src/main/java/io/crest/%,\
                $(filter-out jvm-shim/crest-jvm/src/main/java/io/crest/kamon/%,$(filter %.java,$(jvm_java)))))
-jvm_date     = $$(date -u -d @$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} +%Y-%m-%dT%H:%M:%SZ)
+jvm_date     = $$(date -u -d @$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2> /dev/null || echo 946684800)} +%Y-%m-%dT%H:%M:%SZ)
 .PHONY: jvm-system
 jvm-system: $(jvm_system)/crest-jvm.jar $(jvm_so) #: ## a distribution's jar, which goes with installed libraries, and its JNI library; needs a JDK of 17 or later
 $(jvm_system)/crest-jvm.jar: $(jvm_plain) Makefile mk/jvm.mk
