@@ -61,11 +61,26 @@ static void test_coverage_told_later(void **state)
     spans_end();
 }
 
+/* An operation that ends before it starts, by two processors' clocks: its span has no length. */
+static void test_end_before_start(void **state)
+{
+    (void)state;
+    crest_op op = crest_op_u64(3);
+    spans_begin(&(crest_spans_settings){.spans = "ends.*", .sample = 1});
+    assert_int_equal(crest_timer_record_op(&way_time, -5000, CREST_OUTCOME_OK, &op), CREST_OK);
+    crest_spans_flush(1);
+    assert_int_equal(spans_count, 1);
+    assert_int_equal(spans_seen[0].span.start_unix_ns, spans_seen[0].span.end_unix_ns);
+    spans_assert_whole();
+    spans_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_message_that_waited),
         cmocka_unit_test(test_coverage_told_later),
+        cmocka_unit_test(test_end_before_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
