@@ -7,6 +7,9 @@
 #define _GNU_SOURCE
 #include "plugin_shared.h"
 
+#include <crest/event_control.h>
+#include <crest/event_reader.h>
+#include <crest/run.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -124,11 +127,37 @@ static void check_totals(uint64_t rounds)
     WANT(written > 1000);
 }
 
+/* Its events after it is gone: what they are, and each that was emitted; rules meet it no more. */
+static void check_events(uint64_t rounds)
+{
+    crest_event_reader *reader;
+    crest_event_reader_totals totals;
+    crest_event_view event;
+    uint64_t found = 0;
+    WANT(crest_events_set("plugin: debug", NULL) == CREST_OK);
+    WANT(crest_events_set("", NULL) == CREST_OK);
+    WANT(crest_event_reader_own(&reader, NULL) == CREST_OK);
+    while (crest_event_reader_next(reader, &event)) {
+        if (strcmp(event.info->name, "plugin.recorded") != 0)
+            continue;
+        WANT(strcmp(event.info->doc, "Declared in the plugin.") == 0);
+        WANT(event.value_count == 2 && strcmp(event.info->fields[1].name, "by") == 0);
+        WANT(event.values[0].as.u == TIMES);
+        WANT(strcmp(event.values[1].as.text.data, "the plugin") == 0);
+        found++;
+    }
+    WANT(found == rounds * THREADS); /* one event, however often it was loaded */
+    crest_event_reader_totals_read(reader, &totals);
+    WANT(totals.read + totals.lost == totals.written && totals.unreadable == 0);
+    crest_event_reader_free(reader);
+}
+
 int main(int count, char **paths)
 {
     pthread_t threads[THREADS];
     WANT(count > 1);
     crest_log_to(tell, NULL);
+    WANT(crest_start("events=on", NULL) == CREST_OK);
     WANT(crest_ticker_attach(NULL) == CREST_OK);
     pthread_barrier_init(&barrier, NULL, THREADS + 1);
     for (int i = 0; i < THREADS; i++)
@@ -155,12 +184,13 @@ int main(int count, char **paths)
             for (int i = 0; i < THREADS; i++)
                 pthread_join(threads[i], NULL);
         if (round == ROUNDS)
-            check_totals(round), check_deadlines(round);
+            check_totals(round), check_deadlines(round), check_events(round);
     }
     for (int i = 0; i < 300 && told[0] == '\0'; i++) /* by the ticker, from its own copy */
         nanosleep(&(struct timespec){0, 10000000}, NULL);
     WANT(strstr(told, "plugin misnamed") != NULL);
     WANT(crest_ticker_detach(NULL) == CREST_OK);
+    WANT(crest_stop(20000, NULL) == CREST_OK);
     puts("ok");
     return 0;
 }

@@ -7,6 +7,7 @@
 #include "plugin_shared.h"
 
 #include <crest/by_name.h>
+#include <crest/event.h>
 
 CREST_COUNTER(events, "plugin.events", "Declared in the plugin.");
 static const crest_range size_range = {1, 1000000, 3};
@@ -22,6 +23,9 @@ CREST_TIMER(spent, "plugin.spent-time", "Declared in the plugin.", .buckets = CR
 CREST_GAUGE(level, "plugin.level", "Declared in the plugin.");
 CREST_COUNTER_FAMILY(by_kind, "plugin.by-kind", "Declared in the plugin.", kind);
 CREST_COUNTER(misnamed, "plugin misnamed", "Refused, and its name told after it is unloaded.");
+
+CREST_EVENT(recorded, "plugin.recorded", CREST_WARNING, "Declared in the plugin.", (u64, times),
+            (text, by, 16));
 
 #ifdef __cplusplus
 extern "C" {
@@ -60,6 +64,7 @@ void plugin_record(int times, int with_host)
 #endif
     }
     crest_stages_end(&steps, op, CREST_OUTCOME_OK);
+    CREST_EMIT(recorded, (uint64_t)times, "the plugin");
     (void)with_host;
 }
 
