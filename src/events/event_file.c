@@ -82,8 +82,7 @@ static void event_file_fill(crest_event_file_header *header, const crest_events_
     header->rings_max = wish->rings != 0 ? wish->rings : CREST_EVENT_RINGS_DEFAULT;
     header->phase = CREST_EVENT_LIVE;
     snprintf(header->name, sizeof header->name, "%s", event_file_own.place.name);
-    ssize_t length = readlink("/proc/self/exe", header->program, sizeof header->program - 1);
-    header->program[length > 0 ? length : 0] = '\0';
+    crest_state_program(header->program, sizeof header->program);
 }
 
 /* A descriptor of a new, empty file where the options want it; -1. */

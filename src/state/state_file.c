@@ -147,8 +147,7 @@ static void state_fill(crest_state_header *header)
     crest_state_boot_id(header->boot_id);
     header->previous_id = state_own.found.file_id;
     snprintf(header->name, sizeof header->name, "%s", state_own.place.name);
-    ssize_t length = readlink("/proc/self/exe", header->program, sizeof header->program - 1);
-    header->program[length > 0 ? length : 0] = '\0';
+    crest_state_program(header->program, sizeof header->program);
     snprintf(header->library, sizeof header->library, "%s", CREST_BUILD_VERSION);
     header->phase = CREST_STATE_BUILDING;
 }

@@ -60,6 +60,13 @@ void crest_state_boot_id(char boot_id[40])
     snprintf(boot_id, 40, "%.39s", text);
 }
 
+void crest_state_program(char *path, size_t room)
+{
+    /* the thread's: that of the process is gone once main() has ended by pthread_exit */
+    ssize_t length = readlink("/proc/thread-self/exe", path, room - 1);
+    path[length > 0 ? length : 0] = '\0';
+}
+
 /* ---- the directory ---- */
 
 static crest_status place_refuse(crest_error *error, const char *option, const char *dir,

@@ -100,4 +100,7 @@ void crest_state_place_path(const crest_state_place *place, const char *file, ch
 uint64_t crest_state_pid_start(uint64_t pid);
 void crest_state_boot_id(char boot_id[40]);
 
+/* The executable's path, cut to its room; "" where /proc does not tell. */
+void crest_state_program(char *path, size_t room);
+
 #endif
