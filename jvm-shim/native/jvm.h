@@ -32,6 +32,7 @@ extern const jvm_natives jvm_profile_natives;
 extern const jvm_natives jvm_run_natives;
 extern const jvm_natives jvm_span_timings_natives;
 extern const jvm_natives jvm_spans_natives;
+extern const jvm_natives jvm_testing_natives;
 extern const jvm_natives jvm_timers_natives;
 
 /* A handle as Java holds it. */

@@ -63,6 +63,7 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
         &jvm_run_natives,
         &jvm_span_timings_natives,
         &jvm_spans_natives,
+        &jvm_testing_natives,
         &jvm_timers_natives,
     };
     JNIEnv *env;
