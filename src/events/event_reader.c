@@ -205,7 +205,7 @@ static const uint64_t *reader_peek(crest_event_reader *reader, uint64_t number)
     for (unsigned again = 0; again < 2; again++) {
         uint64_t left = ring->to - ring->place;
         const uint64_t *words =
-            (const uint64_t *)(const void *)(ring->piece + ring->place - ring->from);
+            (const uint64_t *)(const void *)(ring->piece + (ring->place - ring->from));
         if (left >= 16) {
             unsigned count = crest_event_words(words[0]);
             if (count != 0 && 8 * count <= left)
