@@ -16,6 +16,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <zlib.h>
 
 #include <cmocka.h>
 
@@ -114,7 +115,8 @@ static void test_a_span_takes_less_than_200_bytes(void **state)
         spans[i] = span_samples().spans[3];
         spans[i].id += i * UINT64_C(0x9e3779b97f4a7c15);
         spans[i].start_unix_ns += i * UINT64_C(1234567);
-        spans[i].end_unix_ns = spans[i].start_unix_ns + 7654321;
+        spans[i].end_unix_ns =
+            spans[i].start_unix_ns + (i * UINT64_C(0xd6e8feb86659fd93) >> 40); /* to 16 ms */
         spans[i].outcome = CREST_OUTCOME_OK;
         spans[i].attributes = two;
         spans[i].attribute_count = 2;
@@ -124,6 +126,11 @@ static void test_a_span_takes_less_than_200_bytes(void **state)
     assert_int_equal(write_spans(&batch, (crest_otlp_traces_options){0}, &error), CREST_OK);
     print_message("%zu bytes a span\n", found.length / 512);
     assert_in_range(found.length / 512, 80, 200);
+    static unsigned char packed[1 << 17];
+    uLongf length = sizeof packed;
+    assert_int_equal(compress(packed, &length, (const Bytef *)found.bytes, found.length), Z_OK);
+    print_message("%lu bytes a span, compressed\n", length / 512);
+    assert_in_range(length / 512, 8, 70);
 }
 
 /* ---- bodies that are cut ---- */
