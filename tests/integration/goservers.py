@@ -25,7 +25,9 @@ skipped with the reason. Each class is a harness.Server: `start()`, `stop()`, `k
     Telegraf           its input, 1.39    StatsD datagrams (`statsd_port`), JSON (`fields()`)
 """
 
+import contextlib
 import json
+import re
 import socket
 
 import harness
@@ -78,7 +80,7 @@ class Collector(Server):
             return []
         # the last line may not be whole yet
         lines = self.file.read_text(encoding="utf-8").split("\n")[:-1]
-        return [part for line in lines for part in json.loads(line).get(kind, [])]
+        return [part for line in lines for one in objects_of(line) for part in one.get(kind, [])]
 
     def points(self):
         """Every data point of a metric so far, in their order: (name, one
@@ -91,6 +93,19 @@ class Collector(Server):
                     for point in metric.get(kind, {}).get("dataPoints", []):
                         found.append((metric["name"], kind, attributes_of(point), point, resource))
         return found
+
+
+def objects_of(line):
+    """Those of a line of the collector's file. Killed while it writes, it leaves an object without
+    its line feed, or cut, and goes on behind that."""
+    starts = [match.start() for match in re.finditer(r'\{"resource', line)]
+    objects, end = [], 0
+    for start in starts:
+        with contextlib.suppress(json.JSONDecodeError):
+            if start >= end:
+                found, end = json.JSONDecoder().raw_decode(line, start)
+                objects.append(found)
+    return objects
 
 
 def attributes_of(thing):
