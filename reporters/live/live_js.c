@@ -243,7 +243,7 @@ const char *const crest_live_js[] = {
     "async function askFlight() {\n",
     "  const ends = ['.in-flight', '.oldest', '.stuck'], timers = new Map();\n",
     "  const [, ...all] = await lines(seriesPath({ flight: 1, most: 2000 }));\n",
-    "  for (const line of all) {\n",
+    "  for (const line of all.filter(one => one.kind === 'gauge')) {\n",
     "    const labels = { ...line.labels }, { op } = labels;\n",
     "    const end = ends.find(text => line.metric.endsWith(text)), name = ",
     "line.metric.slice(0, -end.length);\n",

@@ -43,7 +43,7 @@ static int live_series_flies(const crest_series_view *view)
     static const char *const ends[] = {".in-flight", ".oldest", ".stuck"};
     size_t length = strlen(view->name);
     int flies = 0;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends && view->kind == CREST_KIND_GAUGE; i++)
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         flies |=
             length > strlen(ends[i]) && strcmp(view->name + length - strlen(ends[i]), ends[i]) == 0;
     return flies;

@@ -18,7 +18,7 @@ typedef struct crest_live_choice {
     char search[CREST_LIVE_SEARCH_BYTES]; /* words, each in the name or in a label, a/A alike */
     char name[CREST_LIVE_SEARCH_BYTES];   /* "": any; else the canonical name */
     unsigned from, most;
-    int flight; /* non-zero: what is in flight, and nothing else: the gauges of keyed timers */
+    int flight; /* non-zero: what is in flight, by the names of keyed timers' gauges */
     int own;    /* those whose names begin with crest. too */
     crest_json_buckets buckets;
 } crest_live_choice;

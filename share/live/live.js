@@ -207,7 +207,7 @@ function takeHead(head) {
 async function askFlight() {
   const ends = ['.in-flight', '.oldest', '.stuck'], timers = new Map();
   const [, ...all] = await lines(seriesPath({ flight: 1, most: 2000 }));
-  for (const line of all) {
+  for (const line of all.filter(one => one.kind === 'gauge')) {
     const labels = { ...line.labels }, { op } = labels;
     const end = ends.find(text => line.metric.endsWith(text)), name = line.metric.slice(0, -end.length);
     if (end === '.stuck') delete labels.op;

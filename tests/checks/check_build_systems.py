@@ -100,9 +100,9 @@ def check_installed(rules, system, prefix, archives, place):
 
 def check_versions(rules, prefix, place):
     """find_package takes what it can stand in for, and says what a wrong component is."""
-    for wanted, there, told in (("0.9", "reporters", "0.9"), ("0.1", "reportars", "reportars")):
+    for wanted, there, told in (("0.9", "reporters", "0.9"), ("0.2", "reportars", "reportars")):
         rule = rules.rule(f"find_package refuses version {wanted} with component {there}")
-        text = block("cmake", "find_package").replace("0.1", wanted).replace("reporters", there, 1)
+        text = block("cmake", "find_package").replace("0.2", wanted).replace("reporters", there, 1)
         folder = folder_for(place, f"refused-{there}-{wanted}", "CMakeLists.txt", text)
         status, output = command(["cmake", "-S", folder, "-B", folder / "made",
                                   f"-DCMAKE_PREFIX_PATH={prefix}"])
