@@ -272,7 +272,9 @@ static crest_status take(crest_span_exporter *self, const crest_span_batch *batc
     for (size_t i = 0; i < batch->count; i++) {
         const crest_span &one = batch->spans[i];
         all.spans++;
-        if (one.attribute_count == 0) {
+        if (one.parent != 0) { /* its one attribute is the label of its series */
+            assert_int_equal(one.attribute_count, 1);
+            assert_string_equal(one.attributes[0].value.s, "span");
             all.child_of = one.parent;
             continue;
         }
